@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -67,8 +66,8 @@ def test_sliding_follows_the_projection_and_not_the_plain_sum() -> None:
     rng = np.random.default_rng(1)
     for repeated in (False, True):
         item = sectors.sliding_start(rng, repeated)
-        coarse, way = sectors.slides(item, 1e-3)
-        fine, _ = sectors.slides(item, 2.5e-4)
+        coarse, way = sectors.slides(**item, step=1e-3)
+        fine, _ = sectors.slides(**item, step=2.5e-4)
         assert fine < 0.01 * way
         assert fine < 0.6 * coarse
         moved = {**item, "W": item["W"] + 1e-3 * item["X"][1]}
@@ -128,13 +127,6 @@ def test_chances_of_both_groups_by_hand() -> None:
     chance = sectors.both_groups(0.5, 0.5, np.array([1.0, 2.0, 3.0]))
     assert chance == pytest.approx([0.0, 0.5, 0.75])
     assert sectors.both_groups(0.3, 0.4, np.array([1.0, 2.0])) == pytest.approx([0.0, 0.24])
-
-
-def test_another_limit_is_no_combination_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = sectors.positive_only(1)
-    turned = replace(late, U=late.U[..., ::-1])
-    monkeypatch.setattr(sectors, "positive_only", lambda p: turned)
-    assert [item.holds for item in sectors.one_or_two(0, 100) if item.decides].count(False) == 1
 
 
 def test_one_neuron_that_leaves_its_sector_is_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

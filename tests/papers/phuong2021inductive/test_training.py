@@ -141,24 +141,3 @@ def test_images_keep_their_pixels_where_they_are():
     images = as_images(levels, 4)
     assert images.shape == (2, 1, 4, 4)
     np.testing.assert_array_equal(images.numpy().reshape(2, 16), levels)
-
-
-def test_adam_by_hand():
-    rng = np.random.default_rng(1)
-    A, start = rng.standard_normal((7, 3)), rng.standard_normal(3)
-    w = torch.tensor(start, requires_grad=True)
-    targets = torch.tensor(A)
-
-    def loss(rows):
-        return ((targets[rows] @ w - 1.0) ** 2).mean()
-
-    optimiser = torch.optim.Adam([w], lr=0.01)
-    steps = minibatch_steps(optimiser, loss, 7, 7, np.random.default_rng(2))
-    v, m, s = start.copy(), np.zeros(3), np.zeros(3)
-    for k in range(1, 6):
-        value = next(steps)
-        assert value == pytest.approx(np.mean((A @ v - 1.0) ** 2))
-        g = 2.0 * A.T @ (A @ v - 1.0) / 7
-        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g * g
-        v = v - 0.01 * (m / (1 - 0.9**k)) / (np.sqrt(s / (1 - 0.999**k)) + 1e-8)
-        np.testing.assert_allclose(w.detach().numpy(), v, rtol=1e-9)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.papers.vardi2022margin import balance
-from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, Family, circular
+from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, circular
 
 FAMILIES = {"full": FULL, "diagonal": DIAGONAL, "circular": CIRCULAR}
 
@@ -45,7 +45,7 @@ def test_minimisers_have_the_predictor_and_the_closed_forms_length(
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_constant_that_is_not_reached_is_noticed(name: str) -> None:
     right = FAMILIES[name]
-    less = Family("less", right.network, lambda b, m: 0.99 * right.cost(b, m), right.minimiser)
+    less = right._replace(cost=lambda b, m: 0.99 * right.cost(b, m))
     assert not balance.reached(less, 0, 20)[0].holds
 
 

@@ -71,10 +71,11 @@ def test_the_wedge_of_shorter_points_begins_at_the_limit() -> None:
 
 def test_not_local_is_what_the_exact_checker_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
     theta = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
-    assert dead_neuron.proved_not_local(theta, PRINTED)
+    given = PAPER.network, theta, PRINTED, np.ones(2)
+    assert dead_neuron.proved_verdict(*given) == "not local"
     refused = Checked("refused", np.inf, "a point is not shorter")
     monkeypatch.setattr(dead_neuron, "check", lambda *_: refused)
-    assert not dead_neuron.proved_not_local(theta, PRINTED)
+    assert dead_neuron.proved_verdict(*given) == "undecided"
 
 
 def test_a_grid_says_what_is_printed_and_where_something_else_is_found() -> None:

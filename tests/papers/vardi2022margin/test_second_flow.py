@@ -7,7 +7,7 @@ import pytest
 from reluflow.figures import cut_off
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.kkt import quotient
-from reluflow.papers.vardi2022margin import constructions, counterexamples, figures
+from reluflow.papers.vardi2022margin import counterexamples, figures
 from reluflow.papers.vardi2022margin.setting import theorem_4_2
 
 KINKS = theorem_4_2()
@@ -44,25 +44,3 @@ def test_both_begin_at_the_printed_start_and_end_apart() -> None:
     assert cut_off(fig) == []
     ends = [line.get_xydata()[-1] for line in fig.axes[1].lines if "w_" in str(line.get_label())]
     assert np.array(ends) == pytest.approx(np.array([[1, 3], [3, -1], [-1, -3], [-3, 1]]))
-
-
-@pytest.mark.parametrize("way", ["turn", "speed", "start"])
-def test_a_wrong_flow_is_seen(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = counterexamples.turning
-
-    def wrong(s, v, apart=1):  # type: ignore[no-untyped-def]
-        theta = right(s, v, apart)
-        if way == "turn":
-            return (*theta[:2], theta[3], theta[2], *theta[4:])
-        return (*theta[:8], *(2 * u for u in theta[8:])) if way == "speed" else right(s + 1, v)
-
-    monkeypatch.setattr(counterexamples, "turning", wrong)
-    assert not (all(counterexamples._gradient()[0]) and counterexamples._starts_there())
-
-
-def test_a_kink_would_be_seen() -> None:
-    c = constructions.two_data()
-    for k, value in ((0, 0.0), (0, 1.0), (8, -1.0)):
-        other = c.start.copy()
-        other[k] = value
-        assert not constructions.each_sees_one(other)

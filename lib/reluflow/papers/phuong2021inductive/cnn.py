@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from math import comb, isqrt, prod
@@ -67,17 +67,12 @@ def network(side: int, biases: bool = True) -> ConvolutionalNetwork:
 
 def sizes(net: ConvolutionalNetwork) -> pd.DataFrame:
     """A row a layer: the numbers of Table 1, what comes out of the layer, and its weights."""
-    convolved = [f"conv({c.kernels}, {c.size}, {c.stride}, {c.padding})" for c in net.convolutions]
-    shapes = net.shapes
-    out = [f"{c.kernels} x {m} x {m}" for c, m in zip(net.convolutions, net.sides, strict=True)]
-    return pd.DataFrame(
-        {
-            "layer": [*convolved, f"fc({net.flat}, {net.hidden})", f"fc({net.hidden}, 1)"],
-            "gives": [*out, f"{net.hidden}", "1"],
-            "weights": [prod(shape) for shape in shapes],
-        },
-        index=pd.Index(range(1, net.depth + 1), name="l"),
-    )
+    rows = [(f"conv({c.kernels}, {c.size}, {c.stride}, {c.padding})", f"{c.kernels} x {m} x {m}")
+            for c, m in zip(net.convolutions, net.sides, strict=True)]  # fmt: skip
+    rows += [(f"fc({net.flat}, {net.hidden})", f"{net.hidden}"), (f"fc({net.hidden}, 1)", "1")]
+    index = pd.Index(range(1, net.depth + 1), name="l")
+    found = pd.DataFrame(rows, index, columns=["layer", "gives"])
+    return found.assign(weights=[prod(shape) for shape in net.shapes])
 
 
 # --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------
@@ -231,7 +226,10 @@ def training(
         return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
 
     moved = [w.requires_grad_() for w in net.trained(weights)]
-    optimiser = _optimiser(moved, setting)
+    if setting.momentum is None:
+        optimiser: torch.optim.Optimizer = torch.optim.Adam(moved, lr=setting.rate, fused=True)
+    else:
+        optimiser = torch.optim.SGD(moved, lr=setting.rate, momentum=setting.momentum)
     steps = minibatch_steps(optimiser, loss, len(data.y), setting.batch, rng)
     looks: list[Look] = []
     if pieces and (epoch := pieces.kept("epoch")):
@@ -250,12 +248,6 @@ def training(
             now = [w.detach() for w in weights]
             pieces.keep("epoch", (looks, now, optimiser.state_dict(), rng.bit_generator.state))
         yield Run(setting, net, [w.detach() for w in weights], list(looks))
-
-
-def _optimiser(moved: list[Tensor], setting: Setting) -> torch.optim.Optimizer:
-    if setting.momentum is None:
-        return torch.optim.Adam(moved, lr=setting.rate, fused=True)
-    return torch.optim.SGD(moved, lr=setting.rate, momentum=setting.momentum)
 
 
 def train(
@@ -307,7 +299,6 @@ EARLY = (0, 5, 10, 20, 30, 50, 70)
 """Steps in the first epoch at which there is a look."""
 LOOKED, SAMPLE = 500, 1000
 """Images of each digit in a look, and in the last one at layers 1 to 6."""
-BINS = 80
 DIGITS = "digits-descent"
 """The record of a run on `digits` without Adam."""
 APART = 20
@@ -326,17 +317,16 @@ def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict
     train_and_test = {part: partial(mnist, mnist_folder(), part) for part in ("train", "test")}
     sets = {"train": digits} if name == DIGITS else train_and_test
     parts = {part: task(read(), setting, device) for part, read in sets.items()}
-    each = steps_of(setting, len(parts["train"].y))
-    few = range(0, each * setting.epochs + 1, each * APART)
-    steps = few if name == DIGITS else looked(setting, len(parts["train"].y))
     data = parts["train"]
+    each = steps_of(setting, len(data.y))
+    few = range(0, each * setting.epochs + 1, each * APART)
+    steps = few if name == DIGITS else looked(setting, len(data.y))
     with one_thread():
         runs = training(data, setting, seed + more, steps, data.some(LOOKED), pieces)
         run = deque(progress(runs, len(steps), "looks"), maxlen=1)[0]
         facts = on_the_way(run, data, seed + more) | at_end(run, data, parts)
-    return {
-        "what": "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1"
-    } | facts
+    what = "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1"
+    return {"what": what} | facts
 
 
 def summary(run: Run, data: Task, seed: int) -> dict[str, Any]:
@@ -397,7 +387,7 @@ def _kept_pairs(found: PairProducts) -> dict[str, Any]:
     ends = [found.quantiles(kind, np.array([0.001, 0.999]))
             for kind in found.products if found.pairs]  # fmt: skip
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)
-    edges = np.linspace(low, high, BINS + 1)
+    edges = np.linspace(low, high, 81)
     return {
         "pairs": {kind: len(values) for kind, values in found.products.items()},
         "violations": {kind: found.violations(kind) for kind in found.products},
@@ -489,9 +479,6 @@ def three_medoids(P: NDArray) -> tuple[NDArray, NDArray]:
 
 
 # --- What Figures 3 and 4 show, of a recorded run or of one just made -----------------------------
-
-
-KINDS = (PLUS, MINUS, ACROSS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -624,8 +611,7 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
 
 
 def _pairs(kept: Mapping[str, Any]) -> Pairs:
-    fields = ("pairs", "violations", "right", "square", "means", "edges", "counts")
-    return Pairs(**{field: kept[field] for field in fields})
+    return Pairs(**{field.name: kept[field.name] for field in fields(Pairs)})
 
 
 # --- Appendix D of Phuong & Lampert 2021, judged on the record of its run at full scale -----------
@@ -647,13 +633,10 @@ BARS = "the bar, when a fifth of the run was over"
 MEDOIDS = f"{BARS}; medoids, after a look: k-means, meant at first, spends a cluster on strays"
 RAYS = "the bar, the textbook's, after rays were seen to pass the other bars"
 KNOWN = computed("a recorded run at the paper's scale")
-_CHOICES = (
-    "Adam's rate is 0.001, pixels go from 0 to 1, all layers have biases, and the 0.05 is for "
-    "weights alone"
-)
 READING = Reading(
-    taken=f"{_CHOICES}; a layer's features are what it gives before the ReLU, as eq (30) "
-    "defines them",
+    taken="Adam's rate is 0.001, pixels go from 0 to 1, all layers have biases, and the 0.05 is "
+    "for weights alone; a layer's features are what it gives before the ReLU, as eq (30) defines "
+    "them",
     others="the table of readings has the other choices, and the figures both sides of the ReLU",
 )
 
@@ -826,10 +809,13 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
     must be STRONG here and must not be for the `rays` (plane, second) of the network of Section
     5.1.
     """
+    from sklearn.cluster import KMeans
+
     near, sides = clusters(run.plane, run.second)
     shares = [float((run.second[rows] > 0).mean()) for rows in (near, *sides)]
     signs = sorted(shares[1:])
-    means, means_sides = by_means(run.plane, run.second, seed)
+    k_means = KMeans(3, n_init=20, random_state=seed).fit(run.plane)
+    means, means_sides = _ordered(k_means.cluster_centers_, k_means.labels_, run.second)
     return [
         *_of(run),
         bound("silhouette of the three clusters", silhouette(run.plane, run.second), ">=", STRONG,
@@ -874,14 +860,6 @@ def clusters(plane: NDArray, second: NDArray) -> Groups:
     return _ordered(plane[rows], labels, second)
 
 
-def by_means(plane: NDArray, second: NDArray, seed: int) -> Groups:
-    """The same by k-means."""
-    from sklearn.cluster import KMeans
-
-    found = KMeans(3, n_init=20, random_state=seed).fit(plane)
-    return _ordered(found.cluster_centers_, found.labels_, second)
-
-
 def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> Groups:
     near = int(np.linalg.norm(centres, axis=1).argmin())
     rows = [labels == k for k in range(3)]
@@ -909,14 +887,12 @@ def _of(run: Shown) -> list[Evidence]:
 def all_recorded(shelf: Shelf = SHELF) -> dict[str, Shown]:
     """The records on MNIST, by what a table calls them: the paper's run first, then its other seed,
     then the other readings."""
-    runs = [recorded(name, shelf) for name in shelf.names if name != DIGITS]
-    return {f"{reading_of(run)}, seed {run.seed}": run for run in runs}
-
-
-def reading_of(run: Shown) -> str:
-    """The name of the reading that a run follows, whatever its number of epochs."""
-    return next(name for name, setting in READINGS.items()
-                if replace(run.setting, epochs=setting.epochs) == setting)  # fmt: skip
+    found = {}
+    for run in (recorded(name, shelf) for name in shelf.names if name != DIGITS):
+        long = replace(run.setting, epochs=PAPER.epochs)  # the reading, whatever its epochs
+        reading = next(name for name, setting in READINGS.items() if long == setting)
+        found[f"{reading}, seed {run.seed}"] = run
+    return found
 
 
 AT = 5

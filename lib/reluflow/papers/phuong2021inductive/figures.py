@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +18,6 @@ from reluflow.figures import style
 from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
-from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, Pairs, Shown
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant, normalised_margin
 from reluflow.papers.phuong2021inductive.networks import (
@@ -33,8 +33,13 @@ from reluflow.papers.phuong2021inductive.networks import (
     Y,
     counts,
 )
-from reluflow.papers.phuong2021inductive.own_data import Trained
-from reluflow.papers.phuong2021inductive.sectors import DEAD_STARTS_WIDTHS, Counts, chances, plane
+from reluflow.papers.phuong2021inductive.sectors import (
+    DEAD_STARTS_WIDTHS,
+    Counts,
+    chances,
+    plane,
+    unit,
+)
 from reluflow.papers.phuong2021inductive.setting import (
     ACROSS,
     MINUS,
@@ -45,6 +50,10 @@ from reluflow.papers.phuong2021inductive.setting import (
     top_plane,
 )
 
+if TYPE_CHECKING:  # these train networks, which the figures do not
+    from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
+    from reluflow.papers.phuong2021inductive.own_data import Trained
+
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
 
 
@@ -53,7 +62,7 @@ POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 FIRST, SECOND = "#117733", "#AA4499"
 """Colours of what has no sign."""
 PALE = {"$S_{\\sigma^+}$": "#FBE0CF", "$S_{\\sigma^-}$": "#D3E6F4", "no datum active": "#D9D9D9"}
-_FINE = 1441
+_TURNS = np.linspace(-np.pi, np.pi, 1441)
 
 
 @in_house_style
@@ -130,9 +139,8 @@ def separability(data: Sequence[tuple[str, NDArray, NDArray, NDArray | None, str
                                    lw=0.0))  # fmt: skip
             ax.axline((0.0, 0.0), (-w[1], w[0]), color=style.INK, lw=0.9, ls=(0, (4, 2)))
         for x, label in zip(points, labels, strict=True):
-            colour = POSITIVE if label > 0 else NEGATIVE
-            ax.plot([0.0, x[0]], [0.0, x[1]], color=colour, lw=0.9)
-            ax.plot(*x, marker="+" if label > 0 else "_", ls="", ms=9, mew=2.0, color=colour)
+            ax.plot([0.0, x[0]], [0.0, x[1]], color=_datum(label)["color"], lw=0.9)
+            ax.plot(*x, ls="", ms=9, mew=2.0, **_datum(label))
         ax.set_xlabel(message, fontsize=9)
     return fig
 
@@ -160,10 +168,9 @@ def forces(X: NDArray, y: NDArray, w: NDArray, astray: NDArray) -> Figure:
     right.add_patch(Wedge((0.0, 0.0), 3.0, turn - 90.0, turn + 90.0, color=PALE["$S_{\\sigma^-}$"],
                           lw=0.0))  # fmt: skip
     for x, label in zip(X[seen], y[seen], strict=True):
-        unit, colour = x / np.linalg.norm(x), POSITIVE if label > 0 else NEGATIVE
-        mark = "+" if label > 0 else "_"
-        right.plot(*(1.15 * unit), marker=mark, ls="", ms=9, mew=2.0, color=colour)
-        _force(right, np.zeros(2), 0.75 * label * unit, colour)
+        way, mark = x / np.linalg.norm(x), _datum(label)
+        right.plot(*(1.15 * way), ls="", ms=9, mew=2.0, **mark)
+        _force(right, np.zeros(2), 0.75 * label * way, mark["color"])
     _force(right, np.zeros(2), astray / np.linalg.norm(astray), style.INK)
     halo_text(right, 1.12 * astray / np.linalg.norm(astray), "$w_j$")
     halo_text(right, 1.35 * worst / np.linalg.norm(worst), "$x_-$", color=NEGATIVE)
@@ -188,44 +195,49 @@ def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
                     strict=True))  # fmt: skip
 
 
-def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
-    ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
+def _datum(label: float) -> dict[str, str]:
+    """The mark of a datum."""
+    return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
+
+
+def _pale(ax: Axes, X: NDArray, y: NDArray) -> None:
+    """The sectors of the disk."""
+    ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    turns = np.linspace(-np.pi, np.pi, _FINE)
-    U = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for name, inside in sectors(X, y, U).items():
-        for a, b in arcs(turns, inside):
+    for name, inside in sectors(X, y, unit(_TURNS)).items():
+        for a, b in arcs(_TURNS, inside):
             ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
+
+
+def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
+    ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
+    _pale(ax, X, y)
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8))
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
-        colour = POSITIVE if label > 0 else NEGATIVE
         tip = 0.85 * x / longest
-        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=colour, lw=0.9)
-        ax.plot(*tip, marker="+" if label > 0 else "_", ls="", ms=8, mew=1.8, color=colour)
+        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=_datum(label)["color"], lw=0.9)
+        ax.plot(*tip, ls="", ms=8, mew=1.8, **_datum(label))
     for sign, colour, marker in ((1.0, POSITIVE, "^"), (-1.0, NEGATIVE, "v")):
         for w in extremal_directions(X, y, sign):
             ax.plot(*(1.1 * w), marker=marker, ls="", ms=7, color=colour)
 
 
 def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
-    turns = np.linspace(-np.pi, np.pi, _FINE)
-    U = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for name, inside in sectors(X, y, U).items():
-        for a, b in arcs(turns, inside):
+    for name, inside in sectors(X, y, unit(_TURNS)).items():
+        for a, b in arcs(_TURNS, inside):
             ax.axvspan(*np.degrees([a, b]), color=PALE[name], lw=0.0, zorder=0.1)
         style.legend_entry(ax, name, color=PALE[name], lw=7.0)
-    ax.plot(np.degrees(turns), height(X, y, U), color=style.INK, lw=1.3)
+    ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
     for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
                                        (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
         for w in extremal_directions(X, y, sign):
             ax.plot(np.degrees(np.arctan2(w[1], w[0])), height(X, y, w), marker=marker, ls="", ms=8,
                     color=colour, zorder=5)  # fmt: skip
         style.legend_entry(ax, name, ls="", marker=marker, ms=7, color=colour)
-    for label, colour, marker, name in ((1.0, POSITIVE, "+", "datum, $y = +1$"),
-                                        (-1.0, NEGATIVE, "_", "datum, $y = -1$")):  # fmt: skip
+    for label, name in ((1.0, "datum, $y = +1$"), (-1.0, "datum, $y = -1$")):
         if np.any(y == label):
-            style.legend_entry(ax, name, ls="", marker=marker, ms=8, mew=1.8, color=colour)
+            style.legend_entry(ax, name, ls="", ms=8, mew=1.8, **_datum(label))
     ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
     ax.xaxis.set_major_locator(MultipleLocator(90))
 
@@ -304,7 +316,6 @@ def growth(found: Sequence[Late]) -> Figure:
 # --- Neurons in the plane from tiny weights to the limit: they turn, grow, and turn again ---------
 
 
-_POINTS = 400
 _START = 0.4
 
 
@@ -315,7 +326,11 @@ def turning(late: Late) -> Figure:
     stand at the path that turns farthest."""
     titles = ("(a) neurons with $a_j > 0$", "(b) neurons with $a_j < 0$")
     fig, axes = panels(1, 2, height=3.9, titles=titles)
-    U, R = _moments(late)
+    t, p = np.linspace(0.0, late.begun, 400), len(late.given.signs)
+    Z = late.path.at(t)  # the first leg evenly in time, and the moments of the second
+    U = np.concatenate([Z[:, : 2 * p].reshape(len(t), p, 2), late.U])
+    R = np.concatenate([Z[:, 2 * p :], late.R])
+    U = U / np.linalg.norm(U, axis=2, keepdims=True)
     start = float(R[0].mean())
     radii = np.maximum(_START + (1.0 - _START) * (R - start) / (R.max() - start), 0.0)
     for ax, sign, colour in zip(axes, (1.0, -1.0), (POSITIVE, NEGATIVE), strict=True):
@@ -345,33 +360,17 @@ def turning(late: Late) -> Figure:
     return fig
 
 
-def _moments(late: Late) -> tuple[NDArray, NDArray]:
-    """U (m, p, 2) and R (m, p): the first leg evenly in time, and the moments of the second."""
-    t = np.linspace(0.0, late.begun, _POINTS)
-    p = len(late.given.signs)
-    Z = late.path.at(t)
-    U = np.concatenate([Z[:, : 2 * p].reshape(len(t), p, 2), late.U])
-    R = np.concatenate([Z[:, 2 * p :], late.R])
-    return U / np.linalg.norm(U, axis=2, keepdims=True), R
-
-
 def _cones(ax: Axes, X: NDArray, y: NDArray, sign: float) -> None:
     """The sectors; words in that of the other label, where no path ends; data outside."""
-    ax.set(xlim=(-1.3, 1.3), ylim=(-1.2, 1.2), aspect="equal", xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-    turns = np.linspace(-np.pi, np.pi, _FINE)
-    around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for name, inside in sectors(X, y, around).items():
-        for a, b in arcs(turns, inside):
-            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
+    ax.set(xlim=(-1.3, 1.3), ylim=(-1.2, 1.2))
+    _pale(ax, X, y)
     ax.add_patch(Circle((0.0, 0.0), _START, fill=False, ec=style.QUIET, lw=0.7))
     word = "negative" if sign > 0 else "positive"
     other = X[y == -sign].sum(axis=0)
     halo_text(ax, 0.7 * other / np.linalg.norm(other), f"active on\nthe {word}\ndata", fontsize=9,
               color=NEGATIVE if sign > 0 else POSITIVE)  # fmt: skip
     for x, label in zip(X, y, strict=True):
-        ax.plot(*(1.07 * x / np.linalg.norm(x)), marker="+" if label > 0 else "_", ls="", ms=8,
-                mew=1.8, color=POSITIVE if label > 0 else NEGATIVE)  # fmt: skip
+        ax.plot(*(1.07 * x / np.linalg.norm(x)), ls="", ms=8, mew=1.8, **_datum(label))
 
 
 def _targets(ax: Axes, late: Late, sign: float) -> None:
@@ -387,10 +386,6 @@ def _targets(ax: Axes, late: Late, sign: float) -> None:
 
 
 # --- A reader's network while it trains: where its neurons point, and how far the limit is --------
-
-
-_TURNED = 0.99
-"""The cosine to its start of a neuron that has turned."""
 
 
 @in_house_style
@@ -427,7 +422,7 @@ def _begins(trained: Trained) -> tuple[float, float]:
     """From when the first neuron has turned a little, to the end of the first phase."""
     clock, W = trained.path.clock, trained.path.early
     U = W / np.linalg.norm(W, axis=2, keepdims=True)
-    moved = np.sum(U * U[0], axis=2).min(axis=1) < _TURNED
+    moved = np.sum(U * U[0], axis=2).min(axis=1) < 0.99
     first = max(int(moved.argmax()) - 1, 1) if moved.any() else 1
     return float(clock[first] if clock[first] < clock[-1] else 0.1 * clock[-1]), float(clock[-1])
 
@@ -450,8 +445,8 @@ _KINDS = {
     PLUS: (POSITIVE, "two images of 1"),
 }
 """The three kinds of pair; the label of a 1 is positive."""
-_SIDES = {BEFORE: ("-", style.INK), AFTER: ((0, (4.0, 2.0)), style.QUIET)}
-CONVOLUTIONAL_SPECTRUM = 10
+_SIDES = ("-", style.INK), ((0, (4.0, 2.0)), style.QUIET)
+"""Before the ReLU, and after it."""
 _RANKS = "number, the largest first"
 _DIRECTIONS = "first singular direction", "second singular direction"
 
@@ -502,12 +497,12 @@ def along_training(runs: Mapping[str, Shown]) -> Figure:
     for k, run in enumerate(runs.values()):
         top, below = axes[k], axes[len(names) + k]
         late = run.epochs > 0
-        for side, (line, colour) in _SIDES.items():
-            shares = np.maximum(run.violated[side][late], _CONVOLUTIONAL_FLOOR)
+        for (side, violated), (line, colour) in zip(run.violated.items(), _SIDES, strict=True):
+            shares = np.maximum(violated[late], _CONVOLUTIONAL_FLOOR)
             top.plot(run.epochs[late], shares, ls=line, color=colour, label=side)
         top.set_yscale("log")
         top.set_ylim(_CONVOLUTIONAL_FLOOR / 1.5, 1.0)
-        below.plot(run.epochs[late], run.spectra[late, :CONVOLUTIONAL_SPECTRUM], color=FIRST,
+        below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=FIRST,
                    lw=1.1)  # fmt: skip
         below.set_ylim(bottom=0.0)
         wide = run.epochs[-1] > 50 * run.epochs[late][0]
@@ -531,14 +526,12 @@ _CONVOLUTIONAL_FLOOR = 1e-6
 def weights(runs: Mapping[str, Shown]) -> Figure:
     """Figure 4: the ten largest singular values of W_7, and its rows in the top two singular
     directions; a row a run."""
-    titles = []
-    for name in runs:
-        titles += [f"{name}: singular values", f"{name}: neurons"]
+    titles = [f"{name}: {what}" for name in runs for what in ("singular values", "neurons")]
     fig, axes = panels(len(runs), 2, height=2.9 * len(runs) + 0.3, titles=titles)
     for k, run in enumerate(runs.values()):
         left, right = axes[2 * k : 2 * k + 2]
-        ranks = np.arange(1, CONVOLUTIONAL_SPECTRUM + 1)
-        left.plot(ranks, run.singular[:CONVOLUTIONAL_SPECTRUM], "o", color=FIRST, ms=5)
+        ranks = np.arange(1, SPECTRUM + 1)
+        left.plot(ranks, run.singular[:SPECTRUM], "o", color=FIRST, ms=5)
         left.set(ylim=(0.0, None), xlabel=_RANKS, ylabel="singular value of $W_7$")
         left.set_xticks(ranks[::3])
         _signed(right, run.plane, run.second, "W_8[j]")
@@ -614,9 +607,8 @@ def four_layers(
     hidden = look.weights[:-1]
     titles = [f"({chr(97 + k)}) $W_{k + 1}$: singular values" for k in range(3)]
     titles += [f"({chr(100 + k)}) $W_{k + 1}$: rows, one run" for k in range(3)]
-    titles += [
-        f"({chr(103 + k)}) {name}" for k, name in enumerate(["$W_1$: correlations", *others])
-    ]
+    names = ["$W_1$: correlations", *others]
+    titles += [f"({chr(103 + k)}) {name}" for k, name in enumerate(names)]
     fig, axes = panels(3, 3, height=8.0, titles=titles)
     for k, W in enumerate(hidden):
         _spectra(axes[k], runs, k)

@@ -244,7 +244,7 @@ def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator) -> 
 def flows(seed: int, count: int, kinds: Sequence[str], sizes: Sequence[float]) -> Survey:
     """`count` flows of every one of the `kinds` of `support_draws`, from ln sizes in turn."""
     rng = np.random.default_rng(seed)
-    draws = [such(support_draws(3)[kind], _followed) for kind in kinds]
+    draws = [partial(such, support_draws(3)[kind], _followed) for kind in kinds]
     found, lost, waiting, k = list[Late](), 0, 0, 0
     while k < count * len(kinds):
         item = draws[k % len(kinds)](rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import gcd
 from typing import Any, cast
@@ -18,6 +19,7 @@ from reluflow.flows.charts import TIME, Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.geometry.separability import violations
+from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.kkt import kkt
@@ -62,20 +64,18 @@ def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDAr
     return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, printed
 
 
-def _with_neurons(draw: Draw) -> Draw:
-    """Data, and three balanced neurons "W" (3, d), "a" (3,), of lengths from 0.01 to 10."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        item = draw(rng)
-        W = rng.standard_normal((3, item["X"].shape[1])) * 10.0 ** rng.uniform(-2.0, 1.0, (3, 1))
-        return {**item, "W": W, "a": rng.choice([-1.0, 1.0], 3) * np.linalg.norm(W, axis=1)}
-
-    return one
+def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
+    """Three balanced neurons "W" (3, d), "a" (3,), of lengths from 0.01 to 10."""
+    W = rng.standard_normal((3, item["X"].shape[1])) * 10.0 ** rng.uniform(-2.0, 1.0, (3, 1))
+    return {"W": W, "a": rng.choice([-1.0, 1.0], 3) * np.linalg.norm(W, axis=1)}
 
 
-@statement("d|w|²/dt = da²/dt = twice what (58) prints",
-           {kind: _with_neurons(draw) for kind, draw in support_draws().items()},
-           tolerance=1e-9, fixed=("y", "a"))  # fmt: skip
+@statement(
+    "d|w|²/dt = da²/dt = twice what (58) prints",
+    extended(support_draws(), _neurons),
+    tolerance=1e-9,
+    fixed=("y", "a"),
+)
 def both_ends_equal(
     X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
 ) -> np.floating:
@@ -211,13 +211,9 @@ def _cross(u: Vector, v: Vector) -> int:
     return u[0] * v[1] - u[1] * v[0]
 
 
-def _dot(u: Vector, v: Vector) -> int:
-    return u[0] * v[0] + u[1] * v[1]
-
-
 def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
-    return any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone) or any(
+    return any(_cross(g, w) == 0 and g[0] * w[0] + g[1] * w[1] > 0 for g in cone) or any(
         _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
     )
 
@@ -241,20 +237,21 @@ def point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> tuple[NDArray, NDAr
     return np.outer(u, w[1.0]) + np.outer(z, w[-1.0]), sizes[1.0] * u - sizes[-1.0] * z
 
 
-def _with_coefficients(draw: Draw) -> Draw:
-    """Data, and u, z (5,) of disjoint support, with a neuron that has neither."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        item = draw(rng)
-        u, z = rng.exponential(size=(2, 5)) * 10.0 ** rng.uniform(-3.0, 0.0, (2, 5))
-        return {**item, "u": u * [1, 1, 0, 0, 0], "z": z * [0, 0, 1, 1, 0]}
-
-    return one
+def _coefficients(item: Instance, rng: np.random.Generator) -> Instance:
+    """u, z (5,) of disjoint support, with a neuron that has neither."""
+    u, z = rng.exponential(size=(2, 5)) * 10.0 ** rng.uniform(-3.0, 0.0, (2, 5))
+    return {"u": u * [1, 1, 0, 0, 0], "z": z * [0, 0, 1, 1, 0]}
 
 
-def residual(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
-    """By how much the point of Lemma C.1 breaks the KKT conditions with the multipliers of eq (89)
-    and the slopes of eq (90), over |theta|, and the constraints of (77)."""
+@statement(
+    "the KKT conditions of (77) hold",
+    extended(support_draws(), _coefficients),
+    tolerance=ROUNDING,
+    fixed=("X", "y", "u", "z"),
+)
+def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
+    """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers (89) and the slopes (90) of
+    the proof. The slack is minus the residual over |theta|, or what the constraints lack."""
     W, a = point(X, y, u, z)
     multipliers = np.zeros(len(y))
     for sign in BOTH_SIGNS:
@@ -268,21 +265,12 @@ def residual(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
                      a - c @ np.maximum(before, 0.0))  # fmt: skip
     size = np.sqrt(np.sum(W * W) + a @ a)
     slackness = float(np.abs(multipliers * (y * f - 1.0)).max() / multipliers.max())
-    return max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
-
-
-@statement("the KKT conditions of (77) hold",
-           {kind: _with_coefficients(draw) for kind, draw in support_draws().items()},
-           tolerance=ROUNDING, fixed=("X", "y", "u", "z"))  # fmt: skip
-def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
-    """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers of the proof."""
-    return -residual(X, y, u, z)
+    return -max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
 
 
 def is_global(seed: int, count: int) -> list[Evidence]:
     """The same point by chapter 5's certificates, which know nothing of (OS): KKT, and optimal."""
-    rng = np.random.default_rng(seed)
-    draws = {kind: _with_coefficients(draw) for kind, draw in support_draws(3).items()}
+    draws, rng = extended(support_draws(3), _coefficients), np.random.default_rng(seed)
     residuals, verdicts = [], []
     for item in in_turn(draws, rng, count):
         W, a = point(item["X"], item["y"], item["u"], item["z"])
@@ -317,17 +305,18 @@ def _planar(rng: np.random.Generator) -> Instance:
             return {"X": X, "y": y}
 
 
-def no_other_points() -> Statement:
+@statement(
+    "no face, but those of (8), holds a neuron of a KKT point (exact, in the plane)",
+    {"whole numbers": _planar},
+    given(
+        "os.ours.kkt", data=lambda item: is_separable(**item) and len({*item["y"].tolist()}) == 2
+    ),
+    fixed=("X", "y"),
+)
+def no_other_points(X: NDArray, y: NDArray) -> int:
     """os.ours.kkt: under (OS) every KKT point of (77) is one of Lemma C.1. The slack is minus the
     number of faces of the arrangement, other than those of (8), that can hold a neuron of one."""
-    return Statement(
-        "no face, but those of (8), holds a neuron of a KKT point (exact, in the plane)",
-        {"whole numbers": _planar},
-        lambda item: -float(other_faces(item["X"].tolist(), item["y"].tolist())),
-        given("os.ours.kkt", data=lambda item: is_separable(item["X"], item["y"])
-              and len(set(item["y"].tolist())) == 2),
-        fixed=("X", "y"),
-    )  # fmt: skip
+    return -other_faces(X.tolist(), y.tolist())
 
 
 def least_norms(seed: int, count: int) -> list[Evidence]:
@@ -384,12 +373,11 @@ def sign_of_80() -> Counterexample:
     )  # fmt: skip
 
 
-def breaks_80(seed: int, count: int = 30) -> list[Evidence]:
-    """How many of `count` data sets satisfy (80) as printed: none can, by (7)."""
+def breaks_80(seed: int) -> list[Evidence]:
+    """How many data sets satisfy (80) as printed: none can, by (7)."""
     claim = on_negative_data()
-    drawn = in_turn(claim.draws, np.random.default_rng(seed), count)
-    broken = sum(map(claim.broken_by, drawn))
-    return [fact("data sets that break (80)", broken, 0, tried=count)]
+    drawn = in_turn(claim.draws, np.random.default_rng(seed), 30)
+    return [fact("data sets that break (80)", sum(map(claim.broken_by, drawn)), 0, tried=30)]
 
 
 # --- Equations (15)-(16): from some time on the two groups are linear networks on their own data --
@@ -407,11 +395,6 @@ def settles(each: Late) -> float:
         return float(each.tau[0] / np.log(10.0))
     leg = each.path.legs[-1]
     return float(np.exp(leg.t[0] + last - each.begun) / np.log(10.0))
-
-
-def groups_are_clean(each: Late) -> bool:
-    """Whether every neuron ends dead, or active on all data of its label and on no other."""
-    return bool(home(each)[-1].all())
 
 
 def linear_group(each: Late, sign: float) -> float:
@@ -438,7 +421,7 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
     tried = len(survey.found)
     return [
         fact("flows that end with a neuron active on some, not all, of its data or on others",
-             sum(not groups_are_clean(each) for each in survey.found), 0, tried=tried),
+             sum(not home(each)[-1].all() for each in survey.found), 0, tried=tried),
         fact("flows with a change of pattern past log10(1/L) = 1000",
              sum(settles(each) > 1000.0 for each in survey.found), 0, tried=tried),
         note("flows without a change once every label's loss is below e^-2", len(early)),
@@ -457,7 +440,6 @@ NEAR_LIMIT = 1e-2
 FAR = 0.1
 _PART, _EARLY = 0.1, 1e3
 """From a start of norm 10 the same rate leaves up to 10 / sqrt(1e6) for each neuron."""
-_FIT_FROM = 1e4
 PLANE = np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 1.0]])
 PLANE_LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 PLANE_NEURONS = np.array([[6.0, -8.0], [10.0, 0.0], [6.0, -8.0], [0.0, 10.0]])
@@ -474,7 +456,7 @@ def slopes(found: Sequence[Late]) -> NDArray:
     where the limit is reached to rounding."""
 
     def slope(each: Late) -> float:
-        kept = each.tau >= _FIT_FROM
+        kept = each.tau >= 1e4
         return float(np.polyfit(np.log(each.tau[kept]), np.log(each.distances[kept, 0]), 1)[0])
 
     return np.array([slope(e) if e.distances[-1, 0] > 1e-9 else np.nan for e in found])
@@ -534,10 +516,10 @@ def function_gap(each: Late, points: NDArray) -> float:
     return float(np.abs(f - goal).max() / np.abs(goal).max())
 
 
-def functions_converge(survey: Survey, seed: int, points: int = 200) -> list[Evidence]:
+def functions_converge(survey: Survey, seed: int) -> list[Evidence]:
     """os.cor1: f / |theta|^2 -> u rho(w_+.x) - z rho(w_-.x) (eq 10), both constants 1 / (2 s)."""
     rng = np.random.default_rng(seed)
-    gaps = [function_gap(each, rng.standard_normal((points, each.given.X.shape[1])))
+    gaps = [function_gap(each, rng.standard_normal((200, each.given.X.shape[1])))
             for each in survey.found]  # fmt: skip
     return [
         bound("largest relative distance from (10) at random points, where L = e^(-1e6)",
@@ -653,13 +635,6 @@ def of_every_start(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def large_start() -> Start:
-    """Data of whole numbers in the plane that satisfy (OS) and (Span), four neurons of norm 10, one
-    of either sign active on the wrong label alone."""
-    sizes = np.log(np.linalg.norm(PLANE_NEURONS, axis=1))
-    return Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS)
-
-
 def near_zero_is_needed(survey: Survey) -> list[Evidence]:
     """os.assumptions.1: starts that are not near zero stay away from (8), as the claim asks."""
     return [
@@ -673,8 +648,10 @@ def near_zero_is_needed(survey: Survey) -> list[Evidence]:
 
 
 def not_needed() -> Counterexample:
-    """The instance: a start of norm 10 that ends at (8)."""
-    late = follow_long(large_start())
+    """The instance: data of whole numbers that satisfy (OS) and (Span), and four neurons of norm
+    10, one of either sign active on the wrong label alone, that end at (8)."""
+    sizes = np.log(np.linalg.norm(PLANE_NEURONS, axis=1))
+    late = follow_long(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
     assert late is not None
     left = other_faces(PLANE.astype(int).tolist(), PLANE_LABELS.astype(int).tolist())
     return Counterexample(
@@ -715,11 +692,8 @@ SIGNS_FIRST = Reading(
 LOSS_GROWTH_NEAR = 1e-3
 """How near |W_+|^2 / log t must be to its limit where log(1/L) = 1e6: it is off by
 log log t / log t."""
-NEAR_MARGIN = 1e-3
-_PLACE = 1e4
+NEAR_MARGIN, NEAR_LOSS = 1e-3, 0.1
 _SAG = 1e-5
-"""log(1/L) at which t log t l is read: further on a float's log l says too little of l itself."""
-NEAR_LOSS = 0.1
 
 
 def log_gap(log_loss: NDArray) -> NDArray:
@@ -744,8 +718,10 @@ def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
 def norms_grow_like_log(survey: Survey) -> list[Evidence]:
     """os.norm.log.1: |W_+|_F^2 / log t -> nu_+ > 0, |W_-|_F^2 / log t -> nu_-, |W|_F^2 / log t ->
     nu_+ + nu_- (eqs 20-22)."""
-    off = [float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
-           for each, sign, size in _groups(survey)]  # fmt: skip
+    off = [
+        float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
+        for each, sign, size in _groups(survey)
+    ]
     whole = [float(np.exp(np.logaddexp.reduce(2.0 * e.R[-1]))) / e.log_t[-1] / e.limit.total - 1.0
              for e in survey.found]  # fmt: skip
     return [
@@ -765,7 +741,8 @@ def loss_and_margin(survey: Survey) -> list[Evidence]:
         found = normalised_margin(each, sign)
         margins.append(float(abs(2.0 * size * found[-1] - 1.0)))
         drops += bool(np.any(np.diff(found) < -_SAG * found[-1]))
-        k = int(np.searchsorted(each.tau, _PLACE))
+        # Further on a float's log l says too little of l itself.
+        k = int(np.searchsorted(each.tau, 1e4))
         log_t = each.log_t[k]
         product = np.exp(log_t + np.log(log_t) + each.log_loss(sign)[k])
         products.append(float(2.0 * product / size))
@@ -780,23 +757,18 @@ def loss_and_margin(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _grown(draw: Draw) -> Draw:
-    """Positive data of a kind, and three neurons (3, d) active on all of them, of lengths 0.1 to
-    30."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        item = draw(rng)
-        X = item["X"][item["y"] > 0.0]
-        W = rng.exponential(size=(3, len(X))) @ X
-        W = W + 0.3 * rng.standard_normal(W.shape) * np.linalg.norm(W, axis=1, keepdims=True)
-        lengths = 10.0 ** rng.uniform(-1.0, 1.5, (3, 1))
-        return {"X": X, "W": W / np.linalg.norm(W, axis=1, keepdims=True) * lengths}
-
-    return one
+def _grown(draw: Draw, rng: np.random.Generator) -> Instance:
+    """Positive data, and three neurons (3, d) active on all of them, of lengths 0.1 to 30."""
+    item = draw(rng)
+    X = item["X"][item["y"] > 0.0]
+    W = rng.exponential(size=(3, len(X))) @ X
+    W = W + 0.3 * rng.standard_normal(W.shape) * np.linalg.norm(W, axis=1, keepdims=True)
+    lengths = 10.0 ** rng.uniform(-1.0, 1.5, (3, 1))
+    return {"X": X, "W": W / np.linalg.norm(W, axis=1, keepdims=True) * lengths}
 
 
 @statement("the normalised margin rises",
-           {kind: _grown(draw) for kind, draw in support_draws().items()},
+           {kind: partial(_grown, draw) for kind, draw in support_draws().items()},
            {"all neurons are active on all positive data": lambda X, W: np.all(X @ W.T > 0.0)},
            tolerance=1e-9, fixed=("X",))  # fmt: skip
 def margin_rises(X: NDArray, W: NDArray) -> float:
@@ -818,14 +790,14 @@ def margin_rises(X: NDArray, W: NDArray) -> float:
     return (first - second) / (first + abs(second))
 
 
-def constants_hold(survey: Survey, seed: int, points: int = 200) -> Statement:
+def constants_hold(survey: Survey, seed: int) -> Statement:
     """os.ours.constants: nu_+ = |w_+|, |u|^2 = 1/(|w_+| s), both constants of (10) 1/(2 s), and
     t log t l^+ -> |w_+| / 2; a group that is empty has the constant 0, and its data keep a loss of
     log 2 each. The slack is what is left of the bars, in parts of them."""
 
     def slack(item: Instance) -> float:
         late, one = item["flow"], replace(survey, found=[item["flow"]], lost=0)
-        places = np.random.default_rng(seed).standard_normal((points, late.given.X.shape[1]))
+        places = np.random.default_rng(seed).standard_normal((200, late.given.X.shape[1]))
         deep = late.tau[-1] >= 0.99 * REACH
         off = [function_gap(late, places) / (NEAR_LIMIT if deep else NEAR_LOSS)]
         if deep:
@@ -899,13 +871,6 @@ def by_slope(each: Late) -> float:
     return float((each.tau[-1] - each.tau[k]) / (inverse[1] - inverse[0]))
 
 
-def _carried(X: NDArray) -> bool:
-    """Whether the support examples of X (n, d) span, and all have a positive multiplier."""
-    found = max_margin(X, np.ones(len(X)))
-    tight, carry = np.abs(X @ found.u - 1.0) < 1e-9, found.multipliers > 0.0
-    return bool(np.array_equal(tight, carry) and np.linalg.matrix_rank(X[tight]) == X.shape[1])
-
-
 def follows_the_law(survey: Survey) -> Statement:
     """os.ours.rate: under (Span), for almost all data, distance of (8)^2 log(1/L) ->
     (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|). The slack is what NEAR leaves of the relative
@@ -918,9 +883,14 @@ def follows_the_law(survey: Survey) -> Statement:
             return float("nan")
         return SPREAD_NEAR - planted(item) * abs(by_slope(late) / end - 1.0)
 
+    def carried(X: NDArray) -> bool:
+        found = max_margin(X, np.ones(len(X)))
+        tight, carry = np.abs(X @ found.u - 1.0) < 1e-9, found.multipliers > 0.0
+        return bool(np.array_equal(tight, carry) and np.linalg.matrix_rank(X[tight]) == X.shape[1])
+
     def spanning(item: Instance) -> bool:
         data = item["flow"].given
-        return separable(item) and all(_carried(data.X[data.y == sign]) for sign in BOTH_SIGNS)
+        return separable(item) and all(carried(data.X[data.y == sign]) for sign in BOTH_SIGNS)
 
     return Statement(
         "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit",
@@ -960,7 +930,6 @@ X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [-1.0, -2.0], [-2.0, -1.0]])
 Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 NEURONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
-_UNTIL = 12.0
 _LOG_NORM = -20.0
 
 
@@ -970,7 +939,7 @@ def general_loss_ends() -> tuple[float, float, float]:
     positive data; and that sum's cosine with w_+."""
     chart = Neurons(SIGNS, 2)
     field = GradientFlow(chart, LINEAR, X, Y, TIME)
-    path = integrate(field, chart.along(NEURONS, _LOG_NORM), _UNTIL, at_zero=0.0, rtol=1e-8)
+    path = integrate(field, chart.along(NEURONS, _LOG_NORM), 12.0, at_zero=0.0, rtol=1e-8)
     U, R = chart.split(path.end)
     goal = limit(X, Y)
     s = X[Y > 0.0].sum(axis=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -19,7 +19,6 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin import limits
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
-from reluflow.networks.dense import one_thread
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long
 from reluflow.papers.phuong2021inductive.setting import (
@@ -33,10 +32,92 @@ from reluflow.papers.phuong2021inductive.setting import (
     supported,
     top_plane,
 )
-from reluflow.papers.phuong2021inductive.training import features, minibatch_ensemble, shapes
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval, student_interval, wilson
+
+# --- Residual ReLU networks side by side, each on its own data (Phuong & Lampert 2021, eq 30) -----
+#
+#     f^1 = W_1 x,   f^l = f^(l-1) + W_l [f^(l-1)]_+  for 1 < l < L,   f = W_L [f^(L-1)]_+
+#
+# For L = 2 this is the two-layer network. Weights are W_1 (..., p, d), W_2 to W_(L-1) (..., p, p)
+# and W_L (..., 1, p); leading axes are networks.
+
+
+def shapes(depth: int, width: int, d: int) -> list[tuple[int, int]]:
+    """The shapes of W_1, ..., W_L for L = depth >= 2."""
+    return [(width, d), *[(width, width)] * (depth - 2), (1, width)]
+
+
+def features(weights: Sequence[NDArray], X: NDArray) -> list[NDArray]:
+    """f^1, ..., f^(L-1), each (..., n, p), of data X (..., n, d)."""
+    found = [X @ np.swapaxes(weights[0], -1, -2)]
+    for W in weights[1:-1]:
+        found.append(found[-1] + np.maximum(found[-1], 0.0) @ np.swapaxes(W, -1, -2))
+    return found
+
+
+def slopes(weights: Sequence[NDArray], X: NDArray, y: NDArray) -> tuple[list[NDArray], NDArray]:
+    """The gradients of sum_i log(1 + e^(-y_i f(x_i))) in W_1, ..., W_L, and that sum (...,).
+
+    X (..., n, d), labels y (..., n) of +1 and -1. The slope of the ReLU at 0 is 0.
+    """
+    found = features(weights, X)
+    rectified = [np.maximum(f, 0.0) for f in found]
+    margins = y * (rectified[-1] @ np.swapaxes(weights[-1], -1, -2))[..., 0]
+    small = np.exp(-np.abs(margins))
+    loss = np.sum(np.log1p(small) + np.maximum(-margins, 0.0), axis=-1)
+    pull = -y * np.where(margins > 0.0, small, 1.0) / (1.0 + small)
+    gradients = [pull[..., None, :] @ rectified[-1]]
+    delta = pull[..., None] * weights[-1] * (found[-1] > 0.0)
+    for k in range(len(weights) - 2, 0, -1):
+        gradients.append(np.swapaxes(delta, -1, -2) @ rectified[k - 1])
+        delta = delta + (delta @ weights[k]) * (found[k - 1] > 0.0)
+    gradients.append(np.swapaxes(delta, -1, -2) @ X)
+    return gradients[::-1], loss
+
+
+# --- Descent on minibatches of many networks side by side, each on its own data -------------------
+
+
+def minibatch_ensemble(
+    weights: Sequence[NDArray],
+    X: NDArray,
+    y: NDArray,
+    rate: float,
+    batch: int,
+    epochs: Iterable[int],
+    rngs: Sequence[np.random.Generator],
+    mean: bool = True,
+) -> Iterator[tuple[int, list[NDArray], NDArray]]:
+    """Descent by W <- W - rate dL/dW on the logistic loss L of a batch, its mean or its sum.
+
+    Every epoch takes a network's n data once, in an order that its own generator draws, `batch` at
+    a time; what is left is the last batch. So a network's path is the same beside any others.
+
+    weights, X, y  as in `slopes`, with one leading axis: the networks
+    epochs         ascending: after these (0: at the start) it gives the epoch, the weights
+                   (arrays that it goes on to leave alone) and the mean loss over the epoch (S,)
+    rngs           S generators
+    """
+    weights = [W.copy() for W in weights]
+    rows, n = np.arange(len(X))[:, None], X.shape[1]
+    done, mean_loss = 0, np.full(len(X), np.nan)
+    for epoch in epochs:
+        for _ in range(epoch - done):
+            order = np.array([rng.permutation(n) for rng in rngs])
+            total = np.zeros(len(X))
+            for part in np.split(order, range(batch, n, batch), axis=1):
+                gradients, loss = slopes(weights, X[rows, part], y[rows, part])
+                step = rate / part.shape[1] if mean else rate
+                for W, gradient in zip(weights, gradients, strict=True):
+                    gradient *= step
+                    W -= gradient
+                total += loss
+            mean_loss = total / n
+        done = epoch
+        yield epoch, [W.copy() for W in weights], mean_loss
+
 
 # --- The two directions nearest to which vectors lie, exactly -------------------------------------
 
@@ -238,8 +319,10 @@ def train(
     data = [filtered_gaussian(setting.d, setting.n, rng) for rng in rngs]
     X, y = (np.array(part) for part in zip(*data, strict=True))
     inputs = np.dstack([X, np.ones((*y.shape, 1))]) if setting.biases else X
-    drawn = [_start(setting, rng) for rng in rngs]
+    layers = shapes(setting.depth, setting.width, setting.d + setting.biases)
+    drawn = [[setting.scale * LAWS[setting.law](rng, shape) for shape in layers] for rng in rngs]
     weights = [np.array(part) for part in zip(*drawn, strict=True)]
+    weights[-1] *= setting.outer
     at = sorted({0, *epochs, setting.epochs})
     looks: list[list[Look]] = [[] for _ in rngs]
     for epoch, found, loss in minibatch_ensemble(
@@ -249,13 +332,6 @@ def train(
             first, *rest = (W[k] for W in found)
             mine.append(Look(epoch, float(loss[k]), (first[:, : setting.d], *rest)))
     return [Run(setting, *each, tuple(mine)) for each, mine in zip(data, looks, strict=True)]
-
-
-def _start(setting: Setting, rng: np.random.Generator) -> list[NDArray]:
-    layers = shapes(setting.depth, setting.width, setting.d + setting.biases)
-    found = [setting.scale * LAWS[setting.law](rng, shape) for shape in layers]
-    found[-1] *= setting.outer
-    return found
 
 
 def inner_directions(run: Run) -> list[dict[str, tuple[float, float]]]:
@@ -406,7 +482,10 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         epoch=look.epoch,
         loss=look.loss,
         singular=[singular(W)[:SPECTRUM].tolist() for W in hidden],
-        moved=[_third(W - V) for W, V in zip(hidden, start.weights, strict=False)],
+        moved=[
+            float(s[2] / s[1]) if s[1] > 0.0 else 0.0
+            for s in (singular(W - V) for W, V in zip(hidden, start.weights, strict=False))
+        ],
         near=[each.near for each in found],
         between=[each.between for each in found],
         agreement=[each.agreement for each in found],
@@ -424,11 +503,6 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
         sum_group=[float(units(groups[s]) @ units(sums.vectors[s])) for s in (1.0, -1.0)],
     )
-
-
-def _third(change: NDArray) -> float:
-    s = singular(change)
-    return float(s[2] / s[1]) if s[1] > 0.0 else 0.0
 
 
 def kept(found: Course) -> list[dict[str, Any]]:
@@ -465,7 +539,6 @@ RATES = (0.01, 0.1, 1.0, 3.0, 10.0)
 """With as many epochs that the product is the paper's. At a rate of 30 descent diverges."""
 OUTER = (1e-3, 1.0, 10.0, 100.0, 1000.0)
 """Further factors of the last layer; at 10 the |a_j| are about as large as the |w_j|."""
-SEED = 0
 
 
 @dataclass(frozen=True)
@@ -496,11 +569,10 @@ SURVEYS: Mapping[str, Mapping[str, Survey]] = {
 }
 
 
-def courses(survey: Survey, seed: int = SEED) -> list[Course]:
+def courses(survey: Survey, seed: int = 0) -> list[Course]:
     """Train the networks of a survey."""
-    return [
-        course(run) for run in train(survey.setting, seed, range(survey.networks), survey.epochs)
-    ]
+    runs = train(survey.setting, seed, range(survey.networks), survey.epochs)
+    return [course(run) for run in runs]
 
 
 # --- Figures 1 and 2 of Phuong & Lampert 2021, judged over many seeds -----------------------------
@@ -574,10 +646,7 @@ def two_main_directions(runs: Sequence[Course]) -> list[Evidence]:
 
 def high_correlations(runs: Sequence[Course]) -> list[Evidence]:
     """os.fig1c: most neurons have a cosine above 0.9 with the max-margin vector of their sign."""
-    return _correlated([run.end for run in runs])
-
-
-def _correlated(ends: Sequence[Seen]) -> list[Evidence]:
+    ends = [run.end for run in runs]
     shares = np.array([end.high for end in ends])
     return [
         *in_most(f"more than half of the neurons have a cosine above {HIGH:g}",
@@ -678,7 +747,7 @@ def deep_correlations(
     gains = np.array([a.end.high - b.end.high for a, b in zip(runs, shallow, strict=False)])
     epochs = longer[0].looks[1].epoch, longer[0].end.epoch
     return [
-        *_correlated([run.end for run in runs]),
+        *high_correlations(runs),
         note("share less that of the two-layer network on the same data: mean, 95 % interval",
              (float(gains.mean()), *student_interval(gains)), digits=2),
         note(f"share after {epochs[0]} and {epochs[1]} epochs, means",
@@ -719,7 +788,7 @@ def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
 
 
 Sampler = Callable[[int, int, np.random.Generator], tuple[NDArray, NDArray]]
-_D, _N, _TIGHT = 20, 500, 1e-6
+_D = 20
 
 
 @dataclass(frozen=True)
@@ -741,19 +810,17 @@ class Draw:
 
 def draws(seed: int, count: int, sampler: Sampler = filtered_gaussian) -> list[Draw]:
     """`count` data sets."""
-    return [_draw(*sampler(_D, _N, np.random.default_rng([seed, k]))) for k in range(count)]
-
-
-def _draw(X: NDArray, y: NDArray) -> Draw:
-    w, ranks = {}, []
-    for sign in (1.0, -1.0):
-        own = X[y == sign]
-        w[sign] = max_margin(own, np.ones(len(own))).u
-        ranks.append(int(np.linalg.matrix_rank(own[own @ w[sign] <= 1.0 + _TIGHT])))
-    pairs = pair_products(X, y)
-    means = {sign: X[y == sign].mean(axis=0) for sign in (1.0, -1.0)}
-    apart, apart_means = (degrees_between(each[1.0], -each[-1.0]) for each in (w, means))
-    return Draw(pairs.violating, pairs.pairs, apart, apart_means, (ranks[0], ranks[1]))
+    found = []
+    for k in range(count):
+        X, y = sampler(_D, 500, np.random.default_rng([seed, k]))
+        groups, pairs = (X[y > 0.0], X[y < 0.0]), pair_products(X, y)
+        w = [max_margin(own, np.ones(len(own))).u for own in groups]
+        ranks = [int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
+                 for own, u in zip(groups, w, strict=True)]  # fmt: skip
+        apart, means = (degrees_between(one, -other)
+                        for one, other in (w, [own.mean(axis=0) for own in groups]))  # fmt: skip
+        found.append(Draw(pairs.violating, pairs.pairs, apart, means, (ranks[0], ranks[1])))
+    return found
 
 
 def are_separable(seed: int, count: int) -> list[Evidence]:
@@ -799,7 +866,7 @@ def are_apart(seed: int, count: int) -> list[Evidence]:
 STEPS, RATIOS = (0.05, 0.2, 1.0), (0.01, 0.1, 10.0, 100.0)
 """For data of mean norm 1, the sum of their losses and full batches; and |a_j| / |w_j|."""
 NEAR = 1e-6
-_PLANE_NORM, _PLANE_NEURONS, _TIME = 1e-2, 6, 100.0
+_PLANE_NEURONS = 6
 STEPS_AND_BALANCE_READING = Reading(
     taken="a small step is one that multiplies a neuron near zero by less than two; not crucial "
     "means that networks which learn both labels have the limit (8)",
@@ -836,9 +903,9 @@ def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
     for _ in range(count):
         item = supported(2, (2, 2), rng)
         X, y = item["X"] / np.linalg.norm(item["X"], axis=1).mean(), item["y"]
-        W = _PLANE_NORM * units(rng.standard_normal((_PLANE_NEURONS, 2)))
+        W = 1e-2 * units(rng.standard_normal((_PLANE_NEURONS, 2)))
         a = ratio * np.linalg.norm(W, axis=1) * np.tile([1.0, -1.0], _PLANE_NEURONS // 2)
-        steps = max(100, round(_TIME / step))
+        steps = max(100, round(100.0 / step))
         ((_, (V, b), loss),) = minibatch_ensemble(
             [W[None], a[None, None]], X[None], y[None], step, len(y), [steps], [rng], mean=False
         )
@@ -921,8 +988,6 @@ EDGES = (-1.0, -0.75, -0.5, -0.25, 0.0, 1.0)
 LEARNT, SAME = 0.1, 1e-2
 """A loss below the first is learnt; a limit within the second of (8), where L = e^(-1e6), is it."""
 _CASE_NEURONS, _DATA, _CASE_D = 8, 6, 3
-_CASE_NORM, _STEP, _STEPS = 1e-3, 0.2, 4000
-_REACH = 1e4
 
 X = np.array([[1.0, 2.0], [1.0, -2.0], [-3.0, 1.0], [-3.0, -1.0]])
 Y = np.array([1.0, 1.0, -1.0, -1.0])
@@ -967,7 +1032,7 @@ class Case:
         return self.loss < LEARNT
 
 
-def half_space(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+def _half_space(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """X (6, 3), y (6,) with the y_i x_i at angles of 0 to 90 degrees from one axis, evenly, of
     lengths 1/2 to 2; labels in turn."""
     angles = rng.uniform(0.0, np.pi / 2, _DATA)
@@ -980,12 +1045,12 @@ def half_space(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
 def cases(seed: int, count: int, follows: bool = False) -> list[Case]:
     """`count` data sets and networks by descent in full batches; `follows` goes on by the flow."""
     rng = np.random.default_rng(seed)
-    drawn = [half_space(rng) for _ in range(count)]
+    drawn = [_half_space(rng) for _ in range(count)]
     X, y = (np.array(part) for part in zip(*drawn, strict=True))
-    W = _CASE_NORM * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))
+    W = 1e-3 * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))
     signs = np.where(np.arange(_CASE_NEURONS) % 2 == 0, 1.0, -1.0)
-    a = np.broadcast_to(_CASE_NORM * signs, (count, 1, _CASE_NEURONS))
-    ends = minibatch_ensemble([W, a], X, y, _STEP, _DATA, [_STEPS], [rng] * count, mean=False)
+    a = np.broadcast_to(1e-3 * signs, (count, 1, _CASE_NEURONS))
+    ends = minibatch_ensemble([W, a], X, y, 0.2, _DATA, [4000], [rng] * count, mean=False)
     ((_, (W, a), loss),) = ends
     return [
         Case(
@@ -1038,13 +1103,20 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
     """os.assumptions.2: linearly separable data that break (OS), on which Theorem 1 fails; and how
     often it does, from data that hardly break it to those that strongly do."""
     late = follow_long(Start(X, Y, units(NEURONS), np.full(3, -20.0), SIGNS))
-    survivor = follow_long(Start(ACROSS, Y, units(ACROSS), np.full(4, -20.0), Y), _REACH)
+    survivor = follow_long(Start(ACROSS, Y, units(ACROSS), np.full(4, -20.0), Y), 1e4)
     assert late is not None
     assert survivor is not None
     sizes = np.array([5.0**-0.25, 5.0**-0.25, 3.0**-0.5])
     theta = np.append((sizes[:, None] * units(NEURONS)).ravel(), sizes * SIGNS)
     hits, trials = counts(found)
     weak, strong = (hits[-1], trials[-1]), (hits[:2].sum(), trials[:2].sum())
+    known = [(case, case.distance) for case in found if case.distance is not None and case.learnt]
+    followed = [
+        note("flows followed on to L = e^(-1e6), and among them those that agree",
+             (len(known), sum(case.other == (far > SAME) for case, far in known))),
+        note("flows on data that break (OS), with the limit (8) after all",
+             sum(case.mu < 0.0 and far <= SAME for case, far in known)),
+    ]  # fmt: skip
     return [
         fact("instance: y_i ⟨e₁, x_i⟩ > 0 for all data", bool(np.all(Y * X[:, 0] > 0.0)), True),
         fact("pairs of it that break (OS)", broken(X, Y), 1),
@@ -1063,20 +1135,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
         fact("another instance: pairs that break (OS)", broken(ACROSS, Y), 1),
         bound("its distance of (8) where L = e^(-1e4)", float(survivor.distances[-1, 0]), "<=",
               SAME, "", digits=2),
-        *_followed(found),
-    ]  # fmt: skip
-
-
-def _followed(found: Sequence[Case]) -> list[Evidence]:
-    known = [(case, case.distance) for case in found if case.distance is not None and case.learnt]
-    if not known:
-        return []
-    same = sum(case.other == (far > SAME) for case, far in known)
-    held = sum(case.mu < 0.0 and far <= SAME for case, far in known)
-    return [
-        note("flows followed on to L = e^(-1e6), and among them those that agree",
-             (len(known), same)),
-        note("flows on data that break (OS), with the limit (8) after all", held),
+        *(followed if known else []),
     ]  # fmt: skip
 
 
@@ -1089,9 +1148,8 @@ def counts(found: Sequence[Case]) -> tuple[NDArray, NDArray]:
     """In every bin of mu: how many learnt data sets have another limit than (8), and how many there
     are."""
     kept = [case for case in found if case.learnt]
-    mu, other = np.array([case.mu for case in kept]), np.array([case.other for case in kept])
-    trials, hits = np.histogram(mu, EDGES)[0], np.histogram(mu[other], EDGES)[0]
-    return hits, trials
+    trials = np.histogram([case.mu for case in kept], EDGES)[0]
+    return np.histogram([case.mu for case in kept if case.other], EDGES)[0], trials
 
 
 # --- The records of this page, and how they are read ----------------------------------------------
@@ -1102,6 +1160,8 @@ SEPARABILITY, DATA_SETS = "separability", 200
 
 def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
     """The surveys of a name in SURVEYS, or the data sets of SEPARABILITY (four minutes)."""
+    from reluflow.networks.dense import one_thread
+
     with one_thread():
         if name == SEPARABILITY:
             return {"cases": [asdict(case) for case in cases(seed, DATA_SETS, follows=True)]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,6 @@ _MOST_DATA, _MOST_FEATURES = 1000, 100
 _MOST_WEIGHTS, _MOST_CROSSINGS = 660, 20_000
 """p (d + 1) and n p of a flow that takes at most half a minute."""
 _MOST_STEPS = 50_000
-_SHORTEST, _LONGEST = 1e-3, 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,12 @@ def experiment(
     """
     rng = np.random.default_rng(seed)
     name, X, y = data(dataset, d, n, rng)
-    _check_sizes(X, name)
+    lengths = np.linalg.norm(X, axis=1)
+    for i in np.flatnonzero((lengths < 1e-3) | (lengths > 1e3)).tolist():
+        raise InputError(
+            f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
+            "the page takes 0.001 to 1000: choose another unit."
+        )
     if optimiser == "flow":
         if width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS:
             raise InputError(
@@ -111,8 +115,10 @@ def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, N
 
     Raises InputError for an unknown name, a file that cannot be read, and other labels.
     """
-    if dataset == "section-5.1":
-        return dataset, *_both_labels(d, n, rng)
+    while dataset == "section-5.1":  # drawn again where a label is missing
+        X, y = filtered_gaussian(d, n, rng)
+        if len(np.unique(y)) == 2:
+            return dataset, X, y
     if dataset == "plane":
         return dataset, PLANE, LABELS
     if digits := _DIGITS.fullmatch(dataset):
@@ -120,40 +126,17 @@ def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, N
             raise InputError(f'dataset "{dataset}" must name two different digits.')
         pair = images.pair(images.digits(), *map(int, digits.groups()))
         return dataset, pair.X, pair.y
-    return _of_file(dataset)
-
-
-def _both_labels(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """The data of Section 5.1, drawn again where a label is missing."""
-    while True:
-        X, y = filtered_gaussian(d, n, rng)
-        if np.any(y > 0.0) and np.any(y < 0.0):
-            return X, y
-
-
-def _of_file(dataset: str) -> tuple[str, NDArray, NDArray]:
     given = datasets.load_signs(dataset, EXPERIMENT_NAMES, (2, _MOST_DATA))
     if given.d > _MOST_FEATURES:
         raise InputError(
             f'dataset "{given.name}" has {given.d} features, and the page takes {_MOST_FEATURES} '
             "at most."
         )
-    for label in (1.0, -1.0):
-        if not np.any(given.y == label):
-            raise InputError(
-                f'dataset "{given.name}" has no datum with the label {label:g}: the page needs '
-                "both."
-            )
-    return given.name, given.X, given.y
-
-
-def _check_sizes(X: NDArray, name: str) -> None:
-    lengths = np.linalg.norm(X, axis=1)
-    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
+    for label in {1.0, -1.0}.difference(given.y.tolist()):
         raise InputError(
-            f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
-            f"the page takes {_SHORTEST:g} to {_LONGEST:g}: choose another unit."
+            f'dataset "{given.name}" has no datum with the label {label:g}: the page needs both.'
         )
+    return given.name, given.X, given.y
 
 
 def around(count: int) -> Start:
@@ -169,13 +152,10 @@ def around(count: int) -> Start:
 
 _ZERO = 1e-12
 """A cosine this small is 0."""
-_EQUAL = 1e-6
-"""Data with <w, x_i> up to 1 + this are support examples."""
 _FEW = 3
 
 
-@dataclass(frozen=True)
-class Violations:
+class Violations(NamedTuple):
     """Pairs i < j of data that violate (OS), (k, 2) each, the worst by their cosine first: of one
     label at a right angle or more, and of different labels at less."""
 
@@ -185,7 +165,7 @@ class Violations:
     @property
     def none(self) -> bool:
         """Whether (OS) holds."""
-        return not len(self.within) and not len(self.across)
+        return not any(map(len, self))
 
 
 def violations(X: NDArray, y: NDArray) -> Violations:
@@ -204,6 +184,10 @@ def separability_table(own: Experiment) -> pd.DataFrame:
     """Whether (OS) holds of the data and which pairs break it, and whether a hyperplane through 0
     separates the labels."""
     y, bad = own.y, violations(own.X, own.y)
+    try:
+        separable = f"yes, with the margin {approx(1.0 / max_margin(own.X, y).length)}"
+    except InputError:
+        separable = "no"
     told = {
         "data": f"{len(y)}: {np.sum(y > 0)} positive, {np.sum(y < 0)} negative",
         "dimension": str(own.X.shape[1]),
@@ -212,8 +196,8 @@ def separability_table(own: Experiment) -> pd.DataFrame:
         "the worst, by their rows": _named(bad.within),
         "pairs of different labels at less": str(len(bad.across) or "none"),
         "the worst of these": _named(bad.across),
-        "linearly separable": _separable(own),
-    }  # fmt: skip
+        "linearly separable": separable,
+    }
     return pd.DataFrame({own.name: told})
 
 
@@ -221,14 +205,6 @@ def _named(pairs: NDArray) -> str:
     """The first pairs by their rows, counted from 1."""
     told = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
     return told + (", …" if len(pairs) > _FEW else "")
-
-
-def _separable(own: Experiment) -> str:
-    try:
-        found = max_margin(own.X, own.y)
-    except InputError:
-        return "no"
-    return f"yes, with the margin {approx(1.0 / found.length)}"
 
 
 def max_margins(own: Experiment) -> dict[float, MaxMargin]:
@@ -253,14 +229,11 @@ def vectors_table(own: Experiment) -> pd.DataFrame:
             rows[name] = ["there is none", "", "", ""]
             continue
         X, w = own.X[own.y == sign], vectors[sign].u
-        support = X[w @ X.T <= 1.0 + _EQUAL]
+        support = X[w @ X.T <= 1.0 + 1e-6]
         rank = int(np.linalg.matrix_rank(support))
-        rows[name] = [
-            approx(float(np.linalg.norm(w))),
-            f"{len(support)} of {len(X)}",
-            f"{rank} of {d}",
-            "holds" if rank == d else "does not hold",
-        ]
+        told = f"{len(support)} of {len(X)}", f"{rank} of {d}"
+        holds = "holds" if rank == d else "does not hold"
+        rows[name] = [approx(float(np.linalg.norm(w))), *told, holds]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
@@ -318,9 +291,6 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
 # --- Minibatch descent from a balanced start, as in Section 5.1, looked at as the flow is ---------
 
 
-_MOMENTS = 120
-
-
 def descend(
     X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, epochs: int, rng: np.random.Generator
 ) -> Path:
@@ -336,7 +306,7 @@ def descend(
         return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
 
     batches = -(-len(y) // BATCH)
-    wanted = set(np.unique(np.geomspace(1, epochs * batches, _MOMENTS).astype(int)).tolist())
+    wanted = set(np.unique(np.geomspace(1, epochs * batches, 120).astype(int)).tolist())
     steps = minibatch_steps(torch.optim.SGD([W, a], RATE), loss, len(y), BATCH, rng)
     seen = [(0, W0.copy(), a.detach().numpy().copy())]
     for k in range(1, epochs * batches + 1):
@@ -356,10 +326,6 @@ def descend(
 
 _TOGETHER = {"flow": 0.999, "sgd": 0.9}
 """Neurons of one sign whose cosine is at least this are on one ray; descent stops on the way."""
-_TIGHT = 0.01
-_SMALL = 1e-4
-"""Rays with a smaller share of |W|_F^2 are told together."""
-_MOST = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,7 +394,7 @@ def gap(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
     margins = y * ((slope * before) @ a)
     if not margins.min(initial=np.inf) > 0.0 or not len(y):
         return np.nan
-    tight = margins <= (1.0 + _TIGHT) * margins.min()
+    tight = margins <= 1.01 * margins.min()
     rows = slope[tight] * y[tight, None]
     columns = np.concatenate(
         [((rows * a)[:, :, None] * X[tight][:, None]).reshape(tight.sum(), -1),
@@ -466,7 +432,8 @@ def summary(trained: Trained) -> pd.DataFrame:
 
 def rays(trained: Trained) -> pd.DataFrame:
     """The directions in which living neurons end, the longest first: how many, their share of
-    |W|_F^2, the cosine to the max-margin vector of their sign, on which data they are active."""
+    |W|_F^2, the cosine to the max-margin vector of their sign, on which data they are active. From
+    the seventh on, or with a share below 1e-4, they are told together."""
     own, W = trained.own, trained.path.W[-1]
     living = _living(own, trained.path)
     sizes = np.linalg.norm(W, axis=1)
@@ -478,7 +445,7 @@ def rays(trained: Trained) -> pd.DataFrame:
                 and W[j] @ W[first] >= close * sizes[j] * sizes[first]]  # fmt: skip
         left = [j for j in left if j not in same]
         share = float(np.sum(sizes[same] ** 2) / np.sum(sizes**2))
-        if len(rows) < _MOST and share >= _SMALL:
+        if len(rows) < 6 and share >= 1e-4:
             rows.append(_ray(trained, same, share))
         else:
             rest += same

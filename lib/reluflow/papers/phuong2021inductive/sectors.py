@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise, permutations
+from functools import partial
+from itertools import cycle, islice, pairwise, permutations
 from math import factorial, isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, solve_ivp
 from scipy.optimize import minimize_scalar
@@ -24,6 +24,7 @@ from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.geometry.separability import cosines, serves, signed, silent
+from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
@@ -44,6 +45,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     right_angles,
     sector,
     signs,
+    spanning,
     such,
     support_draws,
     supported,
@@ -57,7 +59,6 @@ BOTH_SIGNS = (1.0, -1.0)
 
 
 _NEAR = 1e-6
-_STEP = 1e-3
 
 
 def direction(X: NDArray, y: NDArray, sign: float) -> NDArray:
@@ -83,15 +84,9 @@ def _no_parallels(X: NDArray) -> bool:
     return bool(np.abs(np.triu(cosines(X), 1)).max() < 1.0 - 1e-9)
 
 
-def lengthened(draw: Draw, decades: float) -> Draw:
-    """Draws whose data are multiplied by 10^-decades to 10^decades each, which (OS) survives."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        item = draw(rng)
-        factors = 10.0 ** rng.uniform(-decades, decades, (len(item["y"]), 1))
-        return {**item, "X": item["X"] * factors}
-
-    return one
+def lengthened(decades: float, item: Instance, rng: np.random.Generator) -> Instance:
+    """The data multiplied by 10^-decades to 10^decades each, which (OS) survives."""
+    return {"X": item["X"] * 10.0 ** rng.uniform(-decades, decades, (len(item["y"]), 1))}
 
 
 def spans(X: NDArray, y: NDArray, sign: float) -> bool:
@@ -102,14 +97,14 @@ def spans(X: NDArray, y: NDArray, sign: float) -> bool:
 
 
 _SMALL = {
-    kind: such(support_draws(3)[kind], lambda X, y: X.shape[1] >= 2 and len(y) <= 9)
+    kind: partial(such, support_draws(3)[kind], lambda X, y: X.shape[1] >= 2 and len(y) <= 9)
     for kind in ("spanning", "few")
 }
 DRAWS: Mapping[str, Draw] = {
     **_SMALL,
-    "right angles": such(right_angles, lambda X, y: X.shape[1] == 2 and _no_parallels(X)),
+    "right angles": partial(such, right_angles, lambda X, y: X.shape[1] == 2 and _no_parallels(X)),
     "orthogonal to all": half_way,
-    "lengths": lengthened(_SMALL["spanning"], 2.0),
+    **extended({"lengths": _SMALL["spanning"]}, partial(lengthened, 2.0)),
 }
 NO_PARALLELS = {"no two data are parallel": _no_parallels}
 
@@ -175,13 +170,10 @@ def ascents(seed: int, count: int) -> list[Evidence]:
     y = np.repeat([1.0, -1.0], 30)
     X = y[:, None] * np.abs(rng.standard_normal((60, d)))
     off = dead = 0
-    for k in range(count):
-        sign = 1.0 if k % 2 == 0 else -1.0
+    for sign in islice(cycle(BOTH_SIGNS), count):
         found = align(X, y, rng.standard_normal(d), sign)
-        if found.status == "dead":
-            dead += 1
-        else:
-            off += bool(np.linalg.norm(found.end - direction(X, y, sign)) > _NEAR)
+        far = np.linalg.norm(found.end - direction(X, y, sign)) > _NEAR
+        off, dead = off + (found.status != "dead" and bool(far)), dead + (found.status == "dead")
     return [
         fact(f"climbs in R^{d} that end elsewhere than at the extremal direction, or dead", off, 0,
              tried=count),
@@ -204,7 +196,7 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
         w = direction(X, y, -1.0)
         steps = rng.standard_normal((200, X.shape[1]))
         steps -= np.outer(steps @ w, w)
-        steps *= _STEP * rng.uniform(0.01, 1.0, (200, 1)) / np.linalg.norm(steps, axis=1)[:, None]
+        steps *= 1e-3 * rng.uniform(0.01, 1.0, (200, 1)) / np.linalg.norm(steps, axis=1)[:, None]
         around = w + steps
         around /= np.linalg.norm(around, axis=1)[:, None]
         higher += bool(np.all(height(X, y, around) > height(X, y, w)))
@@ -224,18 +216,14 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def several(seed: int, count: int) -> dict[str, Any]:
-    """Mean and largest number of extremal directions of random data with random labels, d = 3,
-    n = 7, and how often a zero of their sector occurs: what (OS) rules out."""
-    rng = np.random.default_rng(seed)
-    numbers, kinks = [], 0
+def several(seed: int, count: int) -> dict[str, float]:
+    """The mean number of extremal directions of random data with random labels, d = 3, n = 7: more
+    than the two that (OS) leaves."""
+    rng, total = np.random.default_rng(seed), 0
     for _ in range(count):
         X, y = rng.standard_normal((7, 3)), rng.choice([-1.0, 1.0], 7)
-        found = [w for s in BOTH_SIGNS for w in extremal_directions(X, y, s)]
-        numbers.append(len(found))
-        kinks += sum(bool(np.any(signs(X, w) == 0)) for w in found)
-    total = sum(numbers)
-    return {"mean": total / count, "largest": max(numbers), "at a kink": kinks / max(total, 1)}
+        total += sum(len(extremal_directions(X, y, sign)) for sign in BOTH_SIGNS)
+    return {"mean": total / count}
 
 
 # --- Theorem 1's 2^-p: how likely it is that all neurons die --------------------------------------
@@ -244,12 +232,7 @@ def several(seed: int, count: int) -> dict[str, Any]:
 
 
 Vectors = Sequence[Sequence[float]]
-_OPPOSITE = 1e-9
-"""Angles this near to 180 degrees are 180."""
-SURE = 1.0 - 1e-6
-"""Confidence of the intervals that decide."""
 DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
-_AROUND = 360
 INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
 """Four data of equal length, (OS), each a support example."""
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
@@ -285,13 +268,10 @@ def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
     minus = plus + (_angle(_sum(negative), plus) - plus) % 360.0
     first = min(_angle(v, plus) for v in positive)
     last = max(_angle(v, minus) for v in negative)
-    if last - first >= 180.0 - _OPPOSITE:
+    if last - first >= 180.0 - 1e-9:  # up to rounding
         return 0.0, 0.0, 0.0
-    return (
-        (first + 270.0 - minus) / 360.0,
-        (plus + 270.0 - last) / 360.0,
-        (plus + 360.0 - minus) / 360.0,
-    )
+    turns = first + 270.0 - minus, plus + 270.0 - last, plus + 360.0 - minus
+    return turns[0] / 360.0, turns[1] / 360.0, turns[2] / 360.0
 
 
 def arc_of_either(positive: Vectors, negative: Vectors) -> float:
@@ -313,11 +293,8 @@ def unit(turns: NDArray) -> NDArray:
 
 def families() -> Mapping[str, tuple[NDArray, NDArray]]:
     """Data near the bound, usual ones, and such whose silent cone is empty."""
-    return {
-        "90 degrees": plane(90.0),
-        "135 degrees": plane(135.0),
-        "full circle": plane(179.0, 4.0),
-    }
+    data = plane(90.0), plane(135.0), plane(179.0, 4.0)
+    return dict(zip(("90 degrees", "135 degrees", "full circle"), data, strict=True))
 
 
 class Fates(NamedTuple):
@@ -367,7 +344,8 @@ def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Coun
 
 def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0); if it is chosen with w_j(0) in view, they may die more often."""
+    look at w_j(0); if it is chosen with w_j(0) in view, they may die more often: for integer data
+    by the alignment of directions around the circle, and by the angle of the two sums."""
     items = []
     for name, one in found.items():
         says = f"{name}: widths p = 1 to 5 at which all die more often than 2^-p"
@@ -377,48 +355,38 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
             note(f"{says}, signs chosen after w_j(0)", _beyond(one.chosen, one.trials)),
         ]  # fmt: skip
     values = tuple(0.5 * sum(chances(*plane(90.0, width))[:2]) for width in (2.0, 0.2, 0.002))
-    tight = note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values)
-    return [*items, tight, *chosen_signs()]
-
-
-def _beyond(hits: NDArray, trials: NDArray) -> int:
-    """Of DEAD_STARTS_WIDTHS, those at which networks surely die more often than 2^-p."""
-    low, _ = wilson(hits, trials, SURE)
-    return int(np.sum(low > 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)))
-
-
-def chosen_signs() -> list[Evidence]:
-    """The chance that a neuron dies whose sign is chosen after its direction, for integer data: by
-    the alignment of directions around the circle, and by the angle of the two sums."""
-    W = unit(2.0 * np.pi * (np.arange(_AROUND) + 0.5) / _AROUND)
+    W = unit(2.0 * np.pi * (np.arange(360) + 0.5) / 360)
     dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in BOTH_SIGNS) for w in W]
     says = "(33, ±4) and (-4, 33), (-9, 32), sign chosen after w(0): chance that one neuron dies"
     angle = arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist())
     return [
-        note(f"{says}, of {_AROUND} directions", sum(dying) / _AROUND, digits=2),
+        *items,
+        note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values),
+        note(f"{says}, of 360 directions", sum(dying) / 360, digits=2),
         note("the same, 1 less the angle between the two sums over 360 degrees", angle),
     ]
+
+
+def _beyond(hits: NDArray, trials: NDArray) -> int:
+    """Of DEAD_STARTS_WIDTHS, those at which networks surely die more often than 2^-p."""
+    low, _ = wilson(hits, trials, 1.0 - 1e-6)
+    return int(np.sum(low > 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)))
 
 
 # --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
 
 
 _ASIDE = np.geomspace(1e-6, 0.1, 41)
-_CLOSE = 1e-6
 
 
-def _any_data(decades: float) -> Draw:
+def _any_data(decades: float, rng: np.random.Generator) -> Instance:
     """Data in the plane, hardly any of them (OS), of lengths over twice so many decades."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        n = int(rng.integers(1, 7))
-        lengths = 10.0 ** rng.uniform(-decades, decades, (n, 1))
-        return {"X": rng.standard_normal((n, 2)) * lengths, "y": rng.choice([-1.0, 1.0], n)}
-
-    return one
+    n = int(rng.integers(1, 7))
+    lengths = 10.0 ** rng.uniform(-decades, decades, (n, 1))
+    return {"X": rng.standard_normal((n, 2)) * lengths, "y": rng.choice([-1.0, 1.0], n)}
 
 
-ANY_DATA = {"gaussian": _any_data(0.0), "lengths": _any_data(1.0)}
+ANY_DATA = {"gaussian": partial(_any_data, 0.0), "lengths": partial(_any_data, 1.0)}
 
 
 def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
@@ -461,7 +429,7 @@ def is_critical(X: NDArray, y: NDArray) -> float:
             w = w / np.linalg.norm(w)
         g = drift(X, y, w)
         across.append(float(np.linalg.norm(g - (g @ w) * w)) / float(np.abs(X).max()))
-    return _CLOSE - max(across)
+    return 1e-6 - max(across)
 
 
 def grid_agrees(seed: int, count: int) -> list[Evidence]:
@@ -536,14 +504,13 @@ def formula_holds(X: NDArray, y: NDArray, w: NDArray, v: NDArray, eps: Fraction)
 STEP = 1e-4
 SPAN = 0.5
 """Length of a sliding motion, and the step of the descent beside it."""
-_TIE = 1e-9
 
 
 def velocity(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDArray]:
     """The right sides of (46) and (45), (p, d) and (p,), of the loss log(1 + e^-yf)."""
     before = X @ W.T
     lengths = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(W, axis=1)
-    zero = np.abs(before) <= _TIE * lengths
+    zero = np.abs(before) <= 1e-9 * lengths
     outputs = np.maximum(before, 0.0) @ a
     pull = y * expit(-y * outputs)
     dW = np.empty_like(W)
@@ -555,26 +522,26 @@ def velocity(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, N
     return dW, np.maximum(before, 0.0).T @ pull
 
 
-def _any_network(spread: float) -> Draw:
+def _any_network(spread: float, rng: np.random.Generator) -> Instance:
     """Any data and any parameters, balanced or not; lengths over twice so many decades."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        n, d, p = (int(rng.integers(1, top)) for top in (7, 5, 5))
-        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
-        W, a = rng.standard_normal((p, d)), rng.standard_normal(p)
-        return {"X": X, "y": rng.choice([-1.0, 1.0], n), "W": W, "a": a}
-
-    return one
+    n, d, p = (int(rng.integers(1, top)) for top in (7, 5, 5))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
+    W, a = rng.standard_normal((p, d)), rng.standard_normal(p)
+    return {"X": X, "y": rng.choice([-1.0, 1.0], n), "W": W, "a": a}
 
 
-@statement("(45) and (46) are the derivatives",
-           {"gaussian": _any_network(0.0), "lengths": _any_network(2.0)},
-           fixed=("y",))  # fmt: skip
+@statement(
+    "(45) and (46) are the derivatives",
+    {"gaussian": partial(_any_network, 0.0), "lengths": partial(_any_network, 2.0)},
+    fixed=("y",),
+)
 def off_boundaries(
     X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
 ) -> np.floating:
     """os.lemA.3: (45) and (46) against automatic derivatives where no <w_j, x_i> is 0. The slack is
     what 1e-9 leaves of the relative difference."""
+    import torch
+
     inner, outer = torch.tensor(W, requires_grad=True), torch.tensor(a, requires_grad=True)
     outputs = torch.relu(torch.from_numpy(X) @ inner.T) @ outer
     # PyTorch's softplus is linear from 20 on, unless it is told a later threshold.
@@ -603,31 +570,32 @@ def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray
             return {"X": X, "y": y, "W": w[None], "a": np.array([0.3])}
 
 
-def slides(item: dict[str, NDArray], step: float = STEP) -> tuple[float, float]:
+def slides(
+    X: NDArray, y: NDArray, W: NDArray, a: NDArray, *, step: float = STEP
+) -> tuple[float, float]:
     """How far descent with tiny steps, which knows no projection, ends from the solution of
     (45)-(46), and how far that one has moved, both in (w, a)."""
-    X, y = item["X"], item["y"]
-    w, a = item["W"][0].copy(), float(item["a"][0])
+    start = np.append(W[0], a)
+    w, v = W[0], float(a[0])
     for _ in range(round(SPAN / step)):
         before = X @ w
-        pull = y * expit(-y * a * np.maximum(before, 0.0))
-        w, a = w + step * a * (pull * (before > 0.0)) @ X, a + step * pull @ np.maximum(before, 0.0)
+        pull = y * expit(-y * v * np.maximum(before, 0.0))
+        w, v = w + step * v * (pull * (before > 0.0)) @ X, v + step * pull @ np.maximum(before, 0.0)
 
     def rate(_: float, z: NDArray) -> NDArray:
         on_the_boundary = z[:-1] - (z[:-1] @ X[1]) / (X[1] @ X[1]) * X[1]
         dW, da = velocity(X, y, on_the_boundary[None], z[-1:])
         return np.append(dW[0], da)
 
-    start = np.append(item["W"][0], item["a"])
     end = solve_ivp(rate, (0.0, SPAN), start, rtol=1e-9, atol=1e-12).y[:, -1]
-    return float(np.linalg.norm(end - np.append(w, a))), float(np.linalg.norm(end - start))
+    return float(np.linalg.norm(end - np.append(w, v))), float(np.linalg.norm(end - start))
 
 
 def sliding_motions(seed: int, count: int) -> list[Evidence]:
     """Along boundaries: descent against (45)-(46), a half of the data in general position and a
     half with three data and 0 on one line."""
     rng = np.random.default_rng(seed)
-    found = [slides(sliding_start(rng, k % 2 == 1)) for k in range(count)]
+    found = [slides(*sliding_start(rng, k % 2 == 1).values()) for k in range(count)]
     return [
         deviation(f"end of descent with steps of {STEP:g} from that of (45)-(46), of {count} "
                   "sliding neurons: the largest", max(gap for gap, _ in found), "", digits=2),
@@ -686,7 +654,6 @@ def three_on_a_line() -> Counterexample:
 
 LOG_SIZES = (1.0, 0.0, -1.0, -2.0, -3.0, -4.0, -12.0)
 """ln of the largest norm at the start."""
-_TOO_SMALL = -400.0
 
 
 class Directions(NamedTuple):
@@ -718,37 +685,25 @@ def at_home(given: Directions, log_size: float) -> NDArray:
     return np.asarray(home | silent(X, U))
 
 
-def _random_directions(rng: np.random.Generator) -> Directions:
-    """(OS) data with (Span) in the plane or in space, and five Gaussian directions of mixed
-    signs."""
-    X, y = _spanning(rng).values()
-    return Directions(X, y, rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1]))
-
-
 def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
-    """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), and their
-    number."""
-    rng = np.random.default_rng(seed)
-    starts = [_random_directions(rng) for _ in range(count)]
-    home = [[at_home(one, size).sum() for one in starts] for size in LOG_SIZES[:-1]]
-    home.append([_in_the_end(one).sum() for one in starts])
-    return np.array(home).sum(axis=1), sum(len(one.signs) for one in starts)
-
-
-def _in_the_end(given: Directions) -> NDArray:
-    """Whether each neuron (p,) is at home at the smallest of LOG_SIZES, or at a smaller size that
-    its direction needs."""
-    home = at_home(given, LOG_SIZES[-1])
-    for factor in (2.0, 4.0, 8.0, 16.0):
-        if home.all():
-            break
-        home = home | at_home(given, factor * LOG_SIZES[-1])
-    return home
+    """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), at the last one
+    or at a smaller size that their direction needs, and their number: on (OS) data with (Span) in
+    the plane or in space, each with five Gaussian directions of mixed signs."""
+    rng, total = np.random.default_rng(seed), np.zeros(len(LOG_SIZES), int)
+    for _ in range(count):
+        X, y = spanning(2, 3, rng).values()
+        one = Directions(X, y, rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1]))
+        home = [at_home(one, size) for size in LOG_SIZES]
+        for factor in (2.0, 4.0, 8.0, 16.0):
+            if not home[-1].all():
+                home[-1] = home[-1] | at_home(one, factor * LOG_SIZES[-1])
+        total += np.sum(home, axis=1)
+    return total, 5 * count
 
 
 def needed(given: Directions, which: int) -> float:
     """ln of the largest start at which the neuron `which` is at home by then: bisection to 0.1."""
-    low, high = _TOO_SMALL, 3.0
+    low, high = -400.0, 3.0
     while high - low > 0.1:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if at_home(given, middle)[which] else (low, middle)
@@ -806,23 +761,16 @@ DEEP = 300.0
 """log(1/loss) at the end, a loss of 1e-130."""
 
 
-def _with_pulls(draw: Draw, within: bool) -> Draw:
-    """Data, pulls -l_i' of any size with the sign of y_i, shares of the data in [0, 1], and a sign.
-
+def _pulls(within: bool, item: Instance, rng: np.random.Generator) -> Instance:
+    """Pulls -l_i' of any size with the sign of y_i, shares of the data in [0, 1], and a sign;
     `within`: the shares are those of a neuron in the extremal sector of the sign, 1 on its data, 0
-    on those that are strictly inactive, anything where the sector has a 0.
-    """
-
-    def one(rng: np.random.Generator) -> Instance:
-        item = draw(rng)
-        n, sign = len(item["y"]), float(rng.choice([-1.0, 1.0]))
-        shares = rng.choice([0.0, 1.0, rng.random()], n)
-        if within:
-            shares = np.where(sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
-        pulls = item["y"] * 10.0 ** rng.uniform(-6.0, 3.0, n)
-        return {**item, "pulls": pulls, "shares": shares, "sign": sign}
-
-    return one
+    on all others."""
+    n, sign = len(item["y"]), float(rng.choice([-1.0, 1.0]))
+    shares = rng.choice([0.0, 1.0, rng.random()], n)
+    if within:
+        shares = np.where(sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
+    pulls = item["y"] * 10.0 ** rng.uniform(-6.0, 3.0, n)
+    return {"pulls": pulls, "shares": shares, "sign": sign}
 
 
 def _rates(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float) -> NDArray:
@@ -833,18 +781,16 @@ def _rates(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float)
     return np.asarray(np.divide(moved, size, out=np.zeros_like(moved), where=size > 0.0))
 
 
-def _spanning(rng: np.random.Generator) -> Instance:
-    d = int(rng.integers(2, 4))
-    return supported(d, (d, d), rng)
+_DRAWS: dict[str, Draw] = {**support_draws(), "orthogonal to all": half_way}
+_LONG = extended({"lengths": partial(spanning, 2, 3)}, partial(lengthened, 6.0))
 
 
-_DRAWS: Mapping[str, Draw] = {**support_draws(), "orthogonal to all": half_way}
-
-
-@statement("the rates have the signs y_k a_j, or are 0",
-           {kind: _with_pulls(draw, False)
-            for kind, draw in {**_DRAWS, "lengths": lengthened(_spanning, 6.0)}.items()},
-           tolerance=_ROUNDING, fixed=_FIXED)  # fmt: skip
+@statement(
+    "the rates have the signs y_k a_j, or are 0",
+    extended({**_DRAWS, **_LONG}, partial(_pulls, False)),
+    tolerance=_ROUNDING,
+    fixed=_FIXED,
+)
 def one_way(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float) -> float:
     """os.lemB.1: <w_j, x_k> does not decrease where a_j > 0 and y_k = 1, nor where a_j < 0 and y_k
     = -1, at any parameters and for any choice in Clarke's subdifferential; data of the other label
@@ -858,7 +804,7 @@ def _clear(X: NDArray) -> bool:
 
 
 @statement("rates in the sector have the signs of the sector",
-           {kind: _with_pulls(draw, True) for kind, draw in _DRAWS.items()},
+           extended(_DRAWS, partial(_pulls, True)),
            {"no product is 0 by rounding alone": _clear}, strict=True, tolerance=_ROUNDING / 100,
            fixed=_FIXED)  # fmt: skip
 def stays_in_the_sector(
@@ -914,19 +860,20 @@ def no_sector_is_left(found: Sequence[Late]) -> list[Evidence]:
 
 def flows(seed: int, count: int) -> list[Late]:
     """`count` flows of four neurons on (OS) data in the plane and in space, to a loss of e^-300."""
+    draws: list[Draw] = [
+        partial(spanning, 2, 3),
+        lambda rng: supported(int(rng.integers(2, 4)), (1, 2), rng),
+        one_right_angle,
+    ]
     rng, found = np.random.default_rng(seed), list[Late]()
     while (k := len(found)) < count:
-        item = (_spanning, _few, one_right_angle)[k % 3](rng)
+        item = draws[k % 3](rng)
         given = start(item["X"], item["y"], SIZES[(k // 3) % 3], rng)
         firsts = [item["X"][item["y"] == sign][0] for sign in BOTH_SIGNS]
         late = follow_long(replace(given, W0=np.vstack([given.W0[:2], *firsts])), DEEP)
         if late is not None:
             found.append(late)
     return found
-
-
-def _few(rng: np.random.Generator) -> Instance:
-    return supported(int(rng.integers(2, 4)), (1, 2), rng)
 
 
 def one_right_angle(rng: np.random.Generator) -> Instance:
@@ -1185,7 +1132,7 @@ HORN = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1,
 
 
 @statement("in the plane: least cosine with the basis of the first datum of the arc",
-           {kind: such(draw, lambda X, y: X.shape[1] == 2)
+           {kind: partial(such, draw, lambda X, y: X.shape[1] == 2)
             for kind, draw in {**support_draws(2), "right angles": right_angles}.items()},
            {"d = 2": lambda X: X.shape[1] == 2}, tolerance=1e-12)  # fmt: skip
 def in_opposite_orthants(X: NDArray, y: NDArray) -> float:

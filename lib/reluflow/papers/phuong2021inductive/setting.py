@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, cycle, islice, product
 
 import numpy as np
@@ -53,22 +54,21 @@ def supported(d: int, counts: tuple[int, int], rng: np.random.Generator) -> Inst
     while True:
         blocks = []
         for sign, count in zip((1.0, -1.0), counts, strict=True):
-            turned = cap(d, count, int(rng.integers(1, 4)), rng) @ _tilt(d, rng)
-            blocks.append(sign * turned * 10.0 ** rng.uniform(-0.3, 0.3))
+            points, R = cap(d, count, int(rng.integers(1, 4)), rng), np.eye(d)
+            if d > 1:  # turned by up to 30 degrees
+                angle = rng.uniform(-np.pi / 6, np.pi / 6)
+                R[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+            blocks.append(sign * (points @ R) * 10.0 ** rng.uniform(-0.3, 0.3))
         if np.all(blocks[0] @ blocks[1].T <= 0.0):
             break
     y = np.repeat([1.0, -1.0], [len(b) for b in blocks])
     return {"X": np.vstack(blocks) @ Q, "y": y}
 
 
-def _tilt(d: int, rng: np.random.Generator) -> NDArray:
-    """A rotation (d, d) of e_1 by up to 30 degrees."""
-    if d == 1:
-        return np.eye(1)
-    angle = rng.uniform(-np.pi / 6, np.pi / 6)
-    R = np.eye(d)
-    R[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    return R
+def spanning(least: int, most: int, rng: np.random.Generator) -> Instance:
+    """Data in `least` to `most` dimensions whose support examples of either label span."""
+    d = int(rng.integers(least, most + 1))
+    return supported(d, (d, d), rng)
 
 
 def right_angles(rng: np.random.Generator) -> Instance:
@@ -91,27 +91,18 @@ def support_draws(most: int = 4) -> dict[str, Draw]:
     """Draws of {"X", "y"} for `falsify`: "spanning" support examples, "few" of them, and data with
     "right angles" between the labels; up to `most` dimensions."""
 
-    def spanning(rng: np.random.Generator) -> Instance:
-        d = int(rng.integers(1, most + 1))
-        return supported(d, (d, d), rng)
-
     def few(rng: np.random.Generator) -> Instance:
         d = int(rng.integers(2, most + 1))
-        counts = (int(rng.integers(1, d)), int(rng.integers(1, d + 1)))
-        return supported(d, counts, rng)
+        return supported(d, (int(rng.integers(1, d)), int(rng.integers(1, d + 1))), rng)
 
-    return {"spanning": spanning, "few": few, "right angles": right_angles}
+    return {"spanning": partial(spanning, 1, most), "few": few, "right angles": right_angles}
 
 
-def such(draw: Draw, test: Callable[..., bool]) -> Draw:
-    """The draws whose X (n, d) and y (n,) pass a test, the others drawn anew."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        while not test(**(item := draw(rng))):
-            pass
-        return item
-
-    return one
+def such(draw: Draw, test: Callable[..., bool], rng: np.random.Generator) -> Instance:
+    """The first draw whose X (n, d) and y (n,) pass a test."""
+    while not test(**(item := draw(rng))):
+        pass
+    return item
 
 
 def in_turn(draws: Mapping[str, Draw], rng: np.random.Generator, count: int) -> Iterator[Instance]:
@@ -197,10 +188,8 @@ def pair_products(X: NDArray, y: NDArray) -> PairProducts:
     for values in listed:
         values.sort()
     squares = np.einsum("ij,ij->i", X, X, dtype=float)
-    names = (PLUS, MINUS, ACROSS)
-    return PairProducts(
-        dict(zip(names, listed, strict=True)), float(squares.mean()), int((squares == 0).sum())
-    )
+    products = dict(zip((PLUS, MINUS, ACROSS), listed, strict=True))
+    return PairProducts(products, float(squares.mean()), int((squares == 0).sum()))
 
 
 def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
@@ -219,32 +208,18 @@ def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
         block = X[at : at + _ROWS] @ X.T
         edges[at : at + _ROWS] = np.where(signs, block <= 0.0, block > 0.0)
     np.fill_diagonal(edges, False)
-    return zeros + _matching(edges), zeros + _cover(edges)
-
-
-def _cover(edges: NDArray) -> int:
-    """Nodes that are taken, each the one with the most edges left, until no edge is left."""
-    degrees, taken = edges.sum(axis=1), 0
-    alive = np.ones(len(edges), bool)
+    free, low = np.ones(len(y), bool), zeros
+    for node in np.argsort(edges.sum(axis=1), kind="stable"):  # the fewest violations first
+        if free[node] and (found := edges[node] & free).any():
+            free[[node, int(found.argmax())]] = False
+            low += 1
+    degrees, alive, high = edges.sum(axis=1), np.ones(len(y), bool), zeros
     while degrees.any():
         worst = int(degrees.argmax())
         degrees -= edges[worst] & alive
         degrees[worst], alive[worst] = 0, False
-        taken += 1
-    return taken
-
-
-def _matching(edges: NDArray) -> int:
-    """Edges without a common node: each node in turn, those with the fewest edges first, takes the
-    first free one."""
-    free, taken = np.ones(len(edges), bool), 0
-    for node in np.argsort(edges.sum(axis=1), kind="stable"):
-        if free[node]:
-            found = edges[node] & free
-            if found.any():
-                free[[node, int(found.argmax())]] = False
-                taken += 1
-    return taken
+        high += 1
+    return low, high
 
 
 # --- What the parameters cells of chapter 4 may hold ----------------------------------------------
@@ -287,9 +262,6 @@ CNN: Mapping[str, Parameter] = {
     "device": DEVICE,
     **SECTION,
 }
-
-
-# --- What is true where a claim of Phuong & Lampert 2021 does not hold as it stands ---------------
 
 
 # --- The data of Section 5.1 of Phuong & Lampert 2021, drawn exactly ------------------------------

@@ -1,8 +1,8 @@
-"""Minibatch descent of the networks of Section 5 and Appendix D."""
+"""Minibatch descent, and the convolutional networks of Appendix D."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -40,98 +40,6 @@ def minibatch_steps(
             value.backward()
             optimiser.step()
             yield float(value.detach())
-
-
-# --- Residual ReLU networks side by side, each on its own data (Phuong & Lampert 2021, eq 30) -----
-#
-#     f^1 = W_1 x,   f^l = f^(l-1) + W_l [f^(l-1)]_+  for 1 < l < L,   f = W_L [f^(L-1)]_+
-#
-# For L = 2 this is the two-layer network. Weights are W_1 (..., p, d), W_2 to W_(L-1) (..., p, p)
-# and W_L (..., 1, p); leading axes are networks.
-
-
-ResidualWeights = Sequence[NDArray]
-
-
-def shapes(depth: int, width: int, d: int) -> list[tuple[int, int]]:
-    """The shapes of W_1, ..., W_L for L = depth >= 2."""
-    return [(width, d), *[(width, width)] * (depth - 2), (1, width)]
-
-
-def features(weights: ResidualWeights, X: NDArray) -> list[NDArray]:
-    """f^1, ..., f^(L-1), each (..., n, p), of data X (..., n, d)."""
-    found = [X @ np.swapaxes(weights[0], -1, -2)]
-    for W in weights[1:-1]:
-        found.append(found[-1] + np.maximum(found[-1], 0.0) @ np.swapaxes(W, -1, -2))
-    return found
-
-
-def outputs(weights: ResidualWeights, X: NDArray) -> NDArray:
-    """f(x_i), shape (..., n)."""
-    last = np.maximum(features(weights, X)[-1], 0.0)
-    return np.asarray((last @ np.swapaxes(weights[-1], -1, -2))[..., 0])
-
-
-def slopes(weights: ResidualWeights, X: NDArray, y: NDArray) -> tuple[list[NDArray], NDArray]:
-    """The gradients of sum_i log(1 + e^(-y_i f(x_i))) in W_1, ..., W_L, and that sum (...,).
-
-    X (..., n, d), labels y (..., n) of +1 and -1. The slope of the ReLU at 0 is 0.
-    """
-    found = features(weights, X)
-    rectified = [np.maximum(f, 0.0) for f in found]
-    margins = y * (rectified[-1] @ np.swapaxes(weights[-1], -1, -2))[..., 0]
-    small = np.exp(-np.abs(margins))
-    loss = np.sum(np.log1p(small) + np.maximum(-margins, 0.0), axis=-1)
-    pull = -y * np.where(margins > 0.0, small, 1.0) / (1.0 + small)
-    gradients = [pull[..., None, :] @ rectified[-1]]
-    delta = pull[..., None] * weights[-1] * (found[-1] > 0.0)
-    for k in range(len(weights) - 2, 0, -1):
-        gradients.append(np.swapaxes(delta, -1, -2) @ rectified[k - 1])
-        delta = delta + (delta @ weights[k]) * (found[k - 1] > 0.0)
-    gradients.append(np.swapaxes(delta, -1, -2) @ X)
-    return gradients[::-1], loss
-
-
-# --- Descent on minibatches of many networks side by side, each on its own data -------------------
-
-
-def minibatch_ensemble(
-    weights: ResidualWeights,
-    X: NDArray,
-    y: NDArray,
-    rate: float,
-    batch: int,
-    epochs: Iterable[int],
-    rngs: Sequence[np.random.Generator],
-    mean: bool = True,
-) -> Iterator[tuple[int, list[NDArray], NDArray]]:
-    """Descent by W <- W - rate dL/dW on the logistic loss L of a batch, its mean or its sum.
-
-    Every epoch takes a network's n data once, in an order that its own generator draws, `batch` at
-    a time; what is left is the last batch. So a network's path is the same beside any others.
-
-    weights, X, y  as in `slopes`, with one leading axis: the networks
-    epochs         ascending: after these (0: at the start) it gives the epoch, the weights
-                   (arrays that it goes on to leave alone) and the mean loss over the epoch (S,)
-    rngs           S generators
-    """
-    weights = [W.copy() for W in weights]
-    rows, n = np.arange(len(X))[:, None], X.shape[1]
-    done, mean_loss = 0, np.full(len(X), np.nan)
-    for epoch in epochs:
-        for _ in range(epoch - done):
-            order = np.array([rng.permutation(n) for rng in rngs])
-            total = np.zeros(len(X))
-            for part in np.split(order, range(batch, n, batch), axis=1):
-                gradients, loss = slopes(weights, X[rows, part], y[rows, part])
-                step = rate / part.shape[1] if mean else rate
-                for W, gradient in zip(weights, gradients, strict=True):
-                    gradient *= step
-                    W -= gradient
-                total += loss
-            mean_loss = total / n
-        done = epoch
-        yield epoch, [W.copy() for W in weights], mean_loss
 
 
 # --- Convolutional networks that end in a two-layer one: convolutions, fc(n, h) and fc(h, 1) ------

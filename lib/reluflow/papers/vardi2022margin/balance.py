@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -257,19 +258,16 @@ def balanced_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
 # --- Lemma C.5: numbers with a large product have a large sum of squares --------------------------
 
 
-BELOW = 1.0 - 2.0**-48
-"""A share below 1 by more than a root in floats is wrong."""
-
-
 def squares_of_factors() -> Statement:
     """mm.lemC.5: `excess` for prod_j a_j >= C^m with real a_j and C >= 0, in fractions."""
-    kinds = {"any signs": _spread, "equal sizes": _equal, "nearly equal": _near,
-             "some are 0": _zero, "whole numbers": _whole}  # fmt: skip
     return Statement(
-        "Lemma C.5", {name: _of(factors) for name, factors in kinds.items()}, excess,
+        "Lemma C.5",
+        {name: partial(_factors, sizes) for name, sizes in SIZES.items()},
+        excess,
         {"C >= 0": lambda item: float(item["C"]) >= 0.0, "the product is at least C^m": _large},
-        fixed=("C",), derive=lambda item: {**item, "C": np.array(root_below(item["a"]))},
-    )  # fmt: skip
+        fixed=("C",),
+        derive=lambda item: {**item, "C": np.array(root_below(item["a"]))},
+    )
 
 
 def why_squares_are_large() -> Known:
@@ -291,7 +289,8 @@ def root_below(a: NDArray) -> float:
     if not np.all(a) or np.prod(np.sign(a)) < 0.0:
         return 0.0
     C = math.exp(float(np.mean(np.log(np.abs(a)))))
-    return C if _large({"a": a, "C": np.array(C)}) else C * BELOW
+    # Below 1 by more than a root in floats is wrong.
+    return C if _large({"a": a, "C": np.array(C)}) else C * (1.0 - 2.0**-48)
 
 
 def _large(item: Instance) -> bool:
@@ -303,18 +302,16 @@ def _fractions(a: NDArray) -> list[Fraction]:
     return [Fraction(v) for v in np.asarray(a, float).tolist()]
 
 
-def _of(factors: Callable[[np.random.Generator, int], NDArray]) -> Draw:
+def _factors(
+    sizes: Callable[[np.random.Generator, int], NDArray], rng: np.random.Generator
+) -> dict[str, NDArray]:
     """m = 1 to 8 factors, an even number of them negative; C is as large as it may be, or less."""
-
-    def one(rng: np.random.Generator) -> dict[str, NDArray]:
-        a = factors(rng, int(rng.integers(1, 9)))
-        a = a * rng.choice([-1.0, 1.0], len(a))
-        if np.prod(np.sign(a)) < 0.0:
-            a[0] = -a[0]
-        share = 1.0 if rng.integers(2) else float(rng.random())
-        return {"a": a, "C": np.array(share * root_below(a))}
-
-    return one
+    a = sizes(rng, int(rng.integers(1, 9)))
+    a = a * rng.choice([-1.0, 1.0], len(a))
+    if np.prod(np.sign(a)) < 0.0:
+        a[0] = -a[0]
+    share = 1.0 if rng.integers(2) else float(rng.random())
+    return {"a": a, "C": np.array(share * root_below(a))}
 
 
 def _spread(rng: np.random.Generator, m: int) -> NDArray:
@@ -329,12 +326,13 @@ def _near(rng: np.random.Generator, m: int) -> NDArray:
     return _equal(rng, m) * (1.0 + 10.0 ** rng.uniform(-12.0, -1.0) * rng.normal(size=m))
 
 
-def _zero(rng: np.random.Generator, m: int) -> NDArray:
-    return _spread(rng, m) * (rng.random(m) < 0.7)
-
-
-def _whole(rng: np.random.Generator, m: int) -> NDArray:
-    return rng.integers(1, 5, m).astype(float)
+SIZES: dict[str, Callable[[np.random.Generator, int], NDArray]] = {
+    "any signs": _spread,
+    "equal sizes": _equal,
+    "nearly equal": _near,
+    "some are 0": lambda rng, m: _spread(rng, m) * (rng.random(m) < 0.7),
+    "whole numbers": lambda rng, m: rng.integers(1, 5, m).astype(float),
+}
 
 
 # --- Section 2: the least |theta|^2 for the predictor of a linear network of depth L --------------
@@ -369,7 +367,6 @@ class Family(NamedTuple):
     """A kind of linear networks on d inputs, of depth L, the least |theta|^2 for a predictor, and
     parameters that reach it."""
 
-    name: str
     network: Callable[[int, int, np.random.Generator], Network]
     cost: Callable[[NDArray, int], float]
     minimiser: Callable[[Network, NDArray], NDArray]
@@ -410,43 +407,41 @@ def _circular_minimiser(network: Network, beta: NDArray) -> NDArray:
 
 
 FULL = Family(
-    "fully connected",
     lambda d, depth, rng: fully_connected([d, *rng.integers(1, 4, depth - 1).tolist()], "linear"),
     lambda beta, depth: depth * float(np.linalg.norm(beta)) ** (2.0 / depth),
     _full_minimiser,
 )
 DIAGONAL = Family(
-    "diagonal",
     lambda d, depth, rng: diagonal(d, depth, "linear"),
     lambda beta, depth: depth * float(np.sum(np.abs(beta) ** (2.0 / depth))),
     _diagonal_minimiser,
 )
-CIRCULAR = Family("circular convolutions", lambda d, depth, rng: circular(d, depth),
-                  _circular_cost, _circular_minimiser)  # fmt: skip
+CIRCULAR = Family(lambda d, depth, rng: circular(d, depth), _circular_cost, _circular_minimiser)
 
 
 def _draws(family: Family) -> dict[str, Draw]:
     """Draws of {"network", "theta" (p,)}: depths 2 to 5, up to 6 inputs, and wild parameters; and
     parameters next to the least ones of a predictor, where there is nearly equality."""
 
-    def by(entries: Callable[[np.random.Generator, Network], NDArray]) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            some = family.network(int(rng.integers(1, 7)), int(rng.integers(2, 6)), rng)
-            return {"network": some, "theta": entries(rng, some)}
+    def one(
+        entries: Callable[[np.random.Generator, Network], NDArray], rng: np.random.Generator
+    ) -> dict[str, Any]:
+        some = family.network(int(rng.integers(1, 7)), int(rng.integers(2, 6)), rng)
+        return {"network": some, "theta": entries(rng, some)}
 
-        return one
+    def decades(rng: np.random.Generator, net: Network) -> NDArray:
+        return rng.standard_normal(net.size) * 10.0 ** rng.uniform(-6, 3, net.size)
 
     def near(rng: np.random.Generator, some: Network) -> NDArray:
         theta = family.minimiser(some, rng.normal(size=(some.maps[0].shape[1],)))
         return theta * (1.0 + 1e-3 * rng.standard_normal(some.size))
 
     return {
-        "normal": by(lambda rng, net: rng.standard_normal(net.size)),
-        "decades": by(lambda rng, net: rng.standard_normal(net.size)
-                      * 10.0 ** rng.uniform(-6, 3, net.size)),
-        "integers": by(lambda rng, net: rng.integers(-2, 3, net.size).astype(float)),
-        "near the least": by(near),
-    }  # fmt: skip
+        "normal": partial(one, lambda rng, net: rng.standard_normal(net.size)),
+        "decades": partial(one, decades),
+        "integers": partial(one, lambda rng, net: rng.integers(-2, 3, net.size).astype(float)),
+        "near the least": partial(one, near),
+    }
 
 
 def _no_shorter(family: Family, says: str) -> Statement:
@@ -473,21 +468,16 @@ def least_by_frequencies() -> Statement:
     return _no_shorter(CIRCULAR, "|theta|² is at least L/D Σ |fft(β)_f|^(2/L)")
 
 
-def _predictors(rng: np.random.Generator, count: int) -> list[NDArray]:
-    """Predictors with zeros, equal entries and negative sums among them, of sizes 1e-6 to 1e6."""
-    found = []
+def reached(family: Family, seed: int, count: int) -> list[Evidence]:
+    """That the closed form's value is reached by parameters that are in closed form, too, of
+    predictors with zeros, equal entries and negative sums among them, of sizes 1e-6 to 1e6."""
+    rng, predictors = np.random.default_rng(seed), []
     for k in range(count):
         beta = rng.standard_normal(int(rng.integers(1, 7)))
         beta = [beta, np.round(beta), -np.abs(beta), np.full(len(beta), -1.0)][k % 4]
-        found.append(beta * 10.0 ** rng.uniform(-6.0, 6.0))
-    return found
-
-
-def reached(family: Family, seed: int, count: int) -> list[Evidence]:
-    """That the closed form's value is reached by parameters that are in closed form, too."""
-    rng = np.random.default_rng(seed)
+        predictors.append(beta * 10.0 ** rng.uniform(-6.0, 6.0))
     wrong = 0
-    for beta in _predictors(rng, count):
+    for beta in predictors:
         network = family.network(len(beta), int(rng.integers(2, 6)), rng)
         theta = family.minimiser(network, beta)
         off = np.abs(predictor(network, theta) - beta).max() / max(np.abs(beta).max(), 1e-300)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,13 +33,7 @@ from reluflow.papers.vardi2022margin.setting import (
     Construction,
     ascent,
     full,
-    lemma_C_6,
     network_draws_shared,
-    theorem_3_2,
-    theorem_4_1,
-    theorem_4_2,
-    theorem_4_4,
-    theorem_5_1,
     unshared,
 )
 from reluflow.statistics import wilson
@@ -113,17 +107,17 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
         if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
             continue
         goal = np.log(THRESHOLD[loss.name] * rng.choice([0.99, 0.5, 1e-3]))
-        theta = theta * np.exp(_stretch(loss, np.abs(z), goal) / network.degree)
+        low, high = -40.0 - np.log(np.abs(z).min()), 10.0 - np.log(np.abs(z).min())
+        stretch = brentq(_above, low, high, args=(loss, np.abs(z), goal))
+        theta = theta * np.exp(float(stretch) / network.degree)
         end = limit(network, loss, X, np.sign(z), theta, reach=FITTED_FLOWS_REACH)
         found.append(Fitted(f"{name}, {activation}", network, loss, end, _angles(end)))
     return found
 
 
-def _stretch(loss: Loss, q: NDArray, goal: float) -> float:
-    """The log of the factor before the margins q (n,) > 0 that makes log L = goal."""
-    ones = np.ones(len(q))
-    return float(brentq(lambda s: loss.log_value(np.exp(s) * q, ones) - goal,
-                        -40.0 - np.log(q.min()), 10.0 - np.log(q.min())))  # fmt: skip
+def _above(stretch: float, loss: Loss, q: NDArray, goal: float) -> float:
+    """By how much log L is above the goal where the margins are q (n,) times e^stretch."""
+    return float(loss.log_value(np.exp(stretch) * q, np.ones(len(q)))) - goal
 
 
 def _angles(found: Limit) -> NDArray:
@@ -156,17 +150,6 @@ HALF = Fraction(1, 2)
 """|w(0)| and v(0)."""
 NEAR = Fraction(1, 1000)
 """<w(0), x_2>."""
-
-
-def entered_below_one() -> bool:
-    """Whether L(0) = log(1 + e^(1/4)) < 1, by an enclosure."""
-    return bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
-
-
-def two_right_below_one() -> bool:
-    """Whether L(0) = log(1 + e^(-1.496)) + log(1 + e^(-0.001)) < 1, by enclosures."""
-    margins = (Fraction(3, 2) - 4 * NEAR, NEAR)
-    return bool(sum(((1 + (-_ball(q)).exp()).log() for q in margins), arb(0)) < 1)
 
 
 def second_is_lost() -> bool:
@@ -206,12 +189,9 @@ def classifies(loss: Loss, threshold: float) -> Statement:
     """mm.thm2.1.fit: the least margin where L(theta) < `threshold`, of margins q (n,); every q is
     one of some network."""
 
-    def draw(scale: float) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, NDArray]:
-            q = rng.standard_normal(int(rng.integers(1, 6))) * scale
-            return {"q": q + (-q.min() * rng.choice([0.5, 0.9, 1.0, 1.5]))}
-
-        return one
+    def scaled(scale: float, rng: np.random.Generator) -> dict[str, NDArray]:
+        q = rng.standard_normal(int(rng.integers(1, 6))) * scale
+        return {"q": q + (-q.min() * rng.choice([0.5, 0.9, 1.0, 1.5]))}
 
     def one_short(rng: np.random.Generator) -> dict[str, NDArray]:
         return {"q": np.append(rng.uniform(-0.6, 0.1), rng.uniform(5.0, 40.0, 3))}
@@ -219,8 +199,8 @@ def classifies(loss: Loss, threshold: float) -> Statement:
     return Statement(
         f"{loss.name} loss, L < {'log 2' if threshold == LOG_2 else f'{threshold:g}'}: "
         "all data are classified correctly",
-        {"margins of size 1": draw(1.0), "large": draw(100.0), "small": draw(1e-3),
-         "one is short": one_short},
+        {"margins of size 1": partial(scaled, 1.0), "large": partial(scaled, 100.0),
+         "small": partial(scaled, 1e-3), "one is short": one_short},
         lambda item: float(item["q"].min()),
         {f"L < {threshold:.3g}": lambda item: bool(
             loss.log_value(item["q"], np.ones(len(item["q"]))) < np.log(threshold))},
@@ -230,16 +210,13 @@ def classifies(loss: Loss, threshold: float) -> Statement:
 
 def misclassified() -> Counterexample:
     """The wrong-sign start of `START` breaks "L < 1, namely all data are classified correctly"."""
+    below = bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
     q = fully_connected([1, 1], "linear").output(START, np.ones((1, 1)))
     return Counterexample(
         instance=INSTANCE,
         assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(q, np.ones(1))) < 1.0)},
         breaks=(bound("y Φ of the network in floats", float(q[0]), ">", 0.0, ""),),
-        recheck=(
-            fact(
-                "L < 1 and y Φ > 0, by enclosures", entered_below_one() and -HALF * HALF > 0, True
-            ),
-        ),
+        recheck=(fact("L < 1 and y Φ > 0, by enclosures", below and -HALF * HALF > 0, True),),
         route="w v x as fractions, and log(1 + e^(1/4)) < 1 in ball arithmetic",
     )
 
@@ -260,12 +237,13 @@ def loses_a_datum() -> Counterexample:
     X, y, start = BOTH_RIGHT
     found = _right_once()
     margins = _margins(found)
+    losses = ((1 + (-_ball(q)).exp()).log() for q in (Fraction(3, 2) - 4 * NEAR, NEAR))
     return Counterexample(
         instance={"network": "v σ(⟨w, x⟩), one ReLU neuron", "loss": "logistic", "x_1": (1, -4),
                   "x_2": (0, 1), "y_1, y_2": (1, 1), "w(0)": (Fraction(3, 2), NEAR), "v(0)": 1},
         assumptions={
             "homogeneous ReLU network, logistic loss, gradient flow": "the instance is one",
-            "L(θ(0)) < 1": two_right_below_one(),
+            "L(θ(0)) < 1": bool(sum(losses, arb(0)) < 1),
             "both data are classified correctly at the start":
                 bool(np.all(y * fully_connected([2, 1]).output(start, X) > 0.0)),
         },
@@ -455,11 +433,6 @@ def _tilted(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
     return [w * 10.0**s for w, s in zip(W, logs - logs.mean(), strict=True)]
 
 
-def _of_rank_one(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
-    """The first layer's rows are multiples of one vector."""
-    return [np.outer(rng.standard_normal(len(W[0])), W[0][0]), *W[1:]]
-
-
 def _with_dead_units(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
     """A unit of the first layer has no weights at all, neither in nor out."""
     first, second = W[0].copy(), W[1].copy()
@@ -472,7 +445,7 @@ Change = Callable[[np.random.Generator, list[NDArray]], list[NDArray]]
 STARTS: dict[str, Change] = {
     "normal": lambda rng, W: W,
     "unbalanced": _tilted,
-    "rank one": _of_rank_one,
+    "rank one": lambda rng, W: [np.outer(rng.standard_normal(len(W[0])), W[0][0]), *W[1:]],
     "dead unit": _with_dead_units,
 }
 
@@ -622,7 +595,7 @@ def reaches_the_optimum() -> Statement:
 
     return Statement(
         "the flow comes to zero loss and to the direction of a global optimum",
-        {f"{name}, {loss.name}": _separable(name, loss)
+        {f"{name}, {loss.name}": partial(_separable, name, loss)
          for loss in (EXPONENTIAL, LOGISTIC) for name in ("normal", "parallel", "of all sizes")},
         slack,
         given("mm.ours.linear", network=lambda item: _is_full(item["network"]),
@@ -633,32 +606,28 @@ def reaches_the_optimum() -> Statement:
     )  # fmt: skip
 
 
-def _separable(kind: str, loss: Loss) -> Draw:
+def _separable(kind: str, loss: Loss, rng: np.random.Generator) -> Instance:
     """1 to 5 data in 1 to 3 dimensions, depth 2 to 5, widths 1 to 3; starts of all sizes, on the
     side on which the sum of the margins is positive."""
-
-    def draw(rng: np.random.Generator) -> Instance:
-        n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 6), (1, 4), (2, 6)))
-        network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
-        X = rng.standard_normal((n, d))
-        if kind == "parallel":
-            X = X[:1] * rng.choice([-2.0, 0.5, 1.0, 1.0, 3.0], (n, 1))
-        if kind == "of all sizes":
-            X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-1.0, 1.0, (n, 1)))
-        y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
-        W = network.weights(rng.standard_normal(network.size))
-        z = network.output(network.parameters(W), X)
-        W[0] *= 1.0 if y @ z > 0.0 else -1.0
-        size = 10.0 ** rng.uniform(-2.0, 0.7) / np.abs(z).max()
-        theta = network.parameters(W) * size ** (1.0 / m)
-        return {"network": network, "loss": loss, "X": X, "y": y, "theta": theta}
-
-    return draw
+    n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 6), (1, 4), (2, 6)))
+    network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
+    X = rng.standard_normal((n, d))
+    if kind == "parallel":
+        X = X[:1] * rng.choice([-2.0, 0.5, 1.0, 1.0, 3.0], (n, 1))
+    if kind == "of all sizes":
+        X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-1.0, 1.0, (n, 1)))
+    y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
+    W = network.weights(rng.standard_normal(network.size))
+    z = network.output(network.parameters(W), X)
+    W[0] *= 1.0 if y @ z > 0.0 else -1.0
+    size = 10.0 ** rng.uniform(-2.0, 0.7) / np.abs(z).max()
+    theta = network.parameters(W) * size ** (1.0 / m)
+    return {"network": network, "loss": loss, "X": X, "y": y, "theta": theta}
 
 
 def _is_full(network: Network) -> bool:
-    full = fully_connected([g.shape[1] for g in network.maps], "linear")
-    same = all(np.array_equal(a, b) for a, b in zip(network.maps, full.maps, strict=True))
+    full = fully_connected([g.shape[1] for g in network.maps], "linear").maps
+    same = all(map(np.array_equal, network.maps, full))
     return network.activation == "linear" and network.degree >= 2 and same
 
 
@@ -695,10 +664,6 @@ NECESSITY_RESIDUAL = 1e-4
 """An optimum whose value is known to 1e-8 is known to the root of that, and so is its residual."""
 NEAR_KINK = 1e-5
 """An input of a neuron that is so small, as a cosine, is 0 in the optimum itself."""
-RESOLVED = 1e-8
-"""The share by which a point may cost more or less once its inputs near 0 are made 0."""
-NODES = 300
-"""Convex programs for one optimum, at most."""
 
 
 def optima_are_kkt_points() -> Statement:
@@ -706,20 +671,17 @@ def optima_are_kkt_points() -> Statement:
     (2), depth 2 without shared weights, found by enumeration of activation patterns and proved by
     its certificate; NaN where the enumeration was cut off."""
 
-    def draw(kind: Draw) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = kind(rng)
-            given = {name: item[name] for name in ("network", "X", "y")}
-            return {**given, "optimum": _optimum(item)}
-
-        return one
+    def one(kind: Draw, rng: np.random.Generator) -> dict[str, Any]:
+        item = kind(rng)
+        given = {name: item[name] for name in ("network", "X", "y")}
+        return {**given, "optimum": _optimum(item)}
 
     kinds = {f"linear, {kind}": each for kind, each in setting.sparse_linear().items()}
     for number, (kind, each) in enumerate(setting.sparse_relu().items()):
         kinds[f"ReLU, {kind}"] = each
         kinds[f"ReLU, alternating labels, {number}"] = alternating
     return Statement("a global optimum of Problem (2) is a KKT point",
-                     {kind: draw(each) for kind, each in kinds.items()},
+                     {kind: partial(one, each) for kind, each in kinds.items()},
                      lambda item: NECESSITY_RESIDUAL - item["optimum"].residual)  # fmt: skip
 
 
@@ -744,11 +706,11 @@ class Optimal:
 
 
 def _optimum(item: Mapping[str, Any]) -> Optimal:
-    """The optimum of an instance's "network", "X" and "y"."""
+    """The optimum of an instance's "network", "X" and "y", by at most 300 convex programs."""
     network, X, y = item["network"], item["X"], item["y"]
     unknown = Optimal(np.zeros(network.size), np.nan, False)
     try:
-        best = global_optimum(network, X, y, nodes=NODES)
+        best = global_optimum(network, X, y, nodes=300)
     except (InputError, ArithmeticError):
         return unknown
     proof = best.certificate
@@ -756,7 +718,7 @@ def _optimum(item: Mapping[str, Any]) -> Optimal:
         return unknown
     theta = on_kinks(network, best.theta, X)
     value = quotient(network, best.theta, X, y)
-    if abs(quotient(network, theta, X, y) - value) > RESOLVED * value:
+    if abs(quotient(network, theta, X, y) - value) > 1e-8 * value:
         return unknown  # the kinks of data so nearly parallel are not told by the program's digits
     living = np.linalg.norm(network.weights(theta)[0], axis=1) > 0.0
     on = [np.abs(h[:, living]).min(initial=1.0) <= 1e-9 for h in network.cosines(theta, X)]
@@ -802,7 +764,6 @@ VALUES = (0.0, 0.5, 1.0)
 """Values of sigma'(0)."""
 SAME = 1e-9
 """Limits nearer than this, over |theta|, are one."""
-AT_THE_KINK_REACH = 1e3
 
 PROVED_THERE = Reading(
     "'our results' are what the paper states and proves in Sections 3 to 5 and Appendix C",
@@ -813,9 +774,9 @@ PROVED_THERE = Reading(
 
 def printed() -> tuple[Construction, ...]:
     """The printed ReLU instances."""
-    deep = (theorem_5_1(m, "relu") for m in (3, 4))
-    return (theorem_3_2(), theorem_4_1("relu"), theorem_4_2(), theorem_4_4("relu"), *deep,
-            lemma_C_6())  # fmt: skip
+    deep = (setting.theorem_5_1(m, "relu") for m in (3, 4))
+    shallow = setting.theorem_3_2(), setting.theorem_4_1("relu"), setting.theorem_4_2()
+    return *shallow, setting.theorem_4_4("relu"), *deep, setting.lemma_C_6()
 
 
 def no_effect() -> list[Evidence]:
@@ -832,10 +793,10 @@ def no_effect() -> list[Evidence]:
             rates = [_velocity(c, point, value) for value in VALUES]
             moved += any(rate != rates[0] for rate in rates)
         for loss in (EXPONENTIAL, LOGISTIC) if kink else (EXPONENTIAL,):
-            ends = [limit(c.network, loss, c.X, c.y, c.start, AT_THE_KINK_REACH, value)
-                    for value in VALUES]  # fmt: skip
+            ends = [limit(c.network, loss, c.X, c.y, c.start, 1e3, value) for value in VALUES]
             unsettled += sum(not end.converged for end in ends)
-            wrong += sum(_apart(end, c.limit) for end in ends)
+            gaps = np.linalg.norm([end.theta - c.limit for end in ends], axis=1)
+            wrong += int((~(gaps <= SAME * np.linalg.norm(c.limit))).sum())
             runs += len(ends)
     return [
         fact("printed instances whose velocity at the start or in the limit depends on σ'(0)",
@@ -852,11 +813,6 @@ def _velocity(c: Construction, theta: NDArray, value: float) -> list:
     at_zero = np.full((len(c.y), sum(c.network.widths)), value)
     layers = ascent(c.network.maps, theta, c.X, c.y, at_zero)
     return [rate for layer in layers for rate in layer.du]
-
-
-def _apart(found: Limit, claimed: NDArray) -> bool:
-    gap = np.linalg.norm(found.theta - claimed)
-    return not bool(gap <= SAME * np.linalg.norm(claimed))
 
 
 # --- A constant sigma'(0), as Section 2 allows, that leads gradient flow to no KKT point ----------

@@ -22,6 +22,7 @@ from reluflow.margin.optimum import Optimum, classify_optimum, global_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.setting import (
     EPS,
+    LOSSES,
     Construction,
     Exact,
     floats,
@@ -71,7 +72,8 @@ class Curve(NamedTuple):
     @property
     def feasible(self) -> bool:
         """Whether all margins are at least 1, on every piece."""
-        return all(nonnegative(m - 1, p.low, p.high) for p in self.pieces for m in p.margins)
+        return all(sympy.expand(m - 1) == 0 or positive(m - 1, p.low, p.high)
+                   for p in self.pieces for m in p.margins)  # fmt: skip
 
     def is_positive(self, value: sympy.Expr) -> bool:
         """Whether an expression in EPS is positive on all of the curve."""
@@ -103,11 +105,11 @@ def _pieces(
     middle, has a zero in it, those of the parts between the zeros."""
     c, middle, inputs = construction, between(low, high), []
 
-    def active(h: sympy.Expr) -> bool:
+    def slope(h: sympy.Expr) -> int:
         inputs.append(h)
-        return bool(sympy.expand(h).subs(S, middle) > 0)
+        return int(bool(sympy.expand(h).subs(S, middle) > 0))
 
-    margins = [label * output(c.network, better, x, active)
+    margins = [label * output(c.network, better, x, slope)
                for x, label in zip(c.exact_X, c.labels, strict=True)]  # fmt: skip
     edges = {low, high} | {root for h in inputs for root in zeros(h, low, high)}
     if len(edges) == 2:
@@ -122,11 +124,6 @@ def positive(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> bool:
     if value == 0 or zeros(value, low, high):
         return False
     return bool(value.subs(S, between(low, high)) > 0)
-
-
-def nonnegative(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> bool:
-    """Whether a polynomial in S is zero, or positive for all low < s < high."""
-    return sympy.expand(value) == 0 or positive(value, low, high)
 
 
 def zeros(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> list[sympy.Expr]:
@@ -157,20 +154,16 @@ def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
     where it does not.
     """
     t = sympy.Symbol("t", positive=True)
-    better = [
-        sympy.together(value.subs(EPS, 1 / (1 + t)), deep=True)
-        for value in construction.exact_better
-    ]
+    c, eps = construction, 1 / (1 + t)
+    better = [sympy.together(value.subs(EPS, eps), deep=True) for value in c.exact_better]
 
-    def active(h: sympy.Expr) -> bool:
+    def slope(h: sympy.Expr) -> int:
         if h.is_positive is None:
             raise ArithmeticError(f"the sign of {h} is not known")
-        return bool(h.is_positive)
+        return int(h.is_positive)
 
-    return [
-        sympy.simplify(label * output(construction.network, better, x, active))
-        for x, label in zip(construction.exact_X, construction.labels, strict=True)
-    ]
+    pairs = zip(c.exact_X, c.labels, strict=True)
+    return [sympy.simplify(y * output(c.network, better, x, slope)) for x, y in pairs]
 
 
 # --- Printed examples with one more layer: negative entries of Table 2 need depth 3 ---------------
@@ -231,14 +224,19 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     names = sympy.symbols(f"u0:{len(start)}")
     at = dict(zip(names, start, strict=True))
     total, margins = sympy.Integer(0), []
+
+    def slope(h: sympy.Expr) -> sympy.Expr:
+        exact = sympy.simplify(h.subs(at))
+        return sympy.nsimplify(at_zero) if exact == 0 else sympy.Integer(int(bool(exact > 0)))
+
     for x, label in zip(c.exact_X, c.labels, strict=True):
-        value = label * _output(c, names, x, at, sympy.nsimplify(at_zero))
+        value = label * sympy.expand(output(c.network, names, x, slope))
         total += value
         margins.append(sympy.nsimplify(sympy.simplify(value.subs(at))))
     if len(set(margins)) > 1 or not margins[0] > 0:
         return False
-    slope = [sympy.diff(total, name).subs(at) for name in names]
-    return _parallel(slope, start) and _parallel(slope, c.exact_limit)
+    rates = [sympy.diff(total, name).subs(at) for name in names]
+    return _parallel(rates, start) and _parallel(rates, c.exact_limit)
 
 
 def starts_on_its_limit(construction: Construction) -> bool:
@@ -254,32 +252,6 @@ def better_is_shorter(construction: Construction) -> bool:
     return feasible and bool(sympy.simplify(squares[0]) < sympy.simplify(squares[1]))
 
 
-def _output(
-    c: Construction,
-    names: Sequence[sympy.Symbol],
-    x: Sequence[sympy.Expr],
-    at: dict[sympy.Symbol, sympy.Expr],
-    at_zero: sympy.Expr,
-) -> sympy.Expr:
-    """f as a polynomial in the parameters `names`, with the ReLU's slopes at the point `at`."""
-    first, values = 0, list(x)
-    for layer, g in enumerate(c.network.maps, start=1):
-        inputs = [
-            sum((names[first + k - 1] * v for k, v in zip(row, values, strict=True) if k),
-                sympy.Integer(0))
-            for row in g.tolist()
-        ]  # fmt: skip
-        hidden = c.network.activation == "relu" and layer < len(c.network.maps)
-        values = [h * _slope(h.subs(at), at_zero) for h in inputs] if hidden else inputs
-        first += int(g.max())
-    return sympy.expand(values[0])
-
-
-def _slope(value: sympy.Expr, at_zero: sympy.Expr) -> sympy.Expr:
-    exact = sympy.simplify(value)
-    return at_zero if exact == 0 else sympy.Integer(int(bool(exact > 0)))
-
-
 def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
     """Whether a is a positive multiple of b."""
     crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
@@ -288,15 +260,6 @@ def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
 
 
 # --- Where a trained network ends in direction, and what kind of optimum that is ------------------
-
-
-LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
-ZERO = 1e-9
-"""A length over |theta|, or a cosine, that is not larger is 0."""
-APART = 1e-6
-"""One that is larger than this, and than ten times the limit's error, is not 0."""
-REACH, RTOL = 1e4, 1e-5
-"""log10(1/L) to which the flows of a survey go, and their relative tolerance."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +301,7 @@ def ended(item: Instance, by_layer: bool = False) -> dict[str, object]:
     are those of all layers, or Problem (2)."""
     network, X, y = item["network"], item["X"], item["y"]
     loss = LOGISTIC if item["logistic"] else EXPONENTIAL
-    found = limit(network, loss, X, y, item["start"], reach=REACH, rtol=RTOL)
+    found = limit(network, loss, X, y, item["start"], reach=1e4, rtol=1e-5)
     if not found.converged:
         return {**item, "end": End(found, None, (None,) * (network.degree - 1), ())}
     layers = range(1, network.degree + 1) if by_layer else (None,)
@@ -401,11 +364,10 @@ def _cosines(network: Network, theta: NDArray, X: NDArray) -> list[NDArray]:
 
 
 def _apart(values: NDArray, error: float) -> bool | None:
-    """Whether no value is 0; None where the limit's error does not tell."""
+    """Whether no value, a length over |theta| or a cosine, is 0, up to 1e-9; None where it is not
+    above 1e-6 and ten times the limit's error."""
     least = float(np.abs(values).min())
-    if least <= ZERO:
-        return False
-    return True if least > max(APART, 10.0 * error) else None
+    return False if least <= 1e-9 else True if least > max(1e-6, 10.0 * error) else None
 
 
 def _all(told: Iterable[bool | None]) -> bool | None:
@@ -419,7 +381,7 @@ def _all(told: Iterable[bool | None]) -> bool | None:
 # constructions' own.
 
 
-ACTIVATIONS = ("linear", "relu")
+BOTH = ("linear", "relu")
 
 
 def dead_neuron_helps() -> list[Evidence]:
@@ -434,43 +396,6 @@ def dead_neuron_helps() -> list[Evidence]:
     ]
 
 
-def silent_coordinate_helps() -> list[Evidence]:
-    """The shorter points of Theorem 4.1 (C.4), linear and ReLU, 0 < eps < 1."""
-    both = [theorem_4_1(name) for name in ACTIVATIONS]
-    return [
-        fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
-             [margins_up_to_one(c) == [1] for c in both], [True, True]),
-        fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
-    ]  # fmt: skip
-
-
-def turning_helps() -> list[Evidence]:
-    """The shorter points of Theorems 4.2 (2) and 5.3 (C.5.2, C.10), eps' < 1/sqrt(8)."""
-    c = theorem_4_2()
-    near = curve(c, S, c.reach)
-    return [
-        fact("all four margins are 1 for all 0 < ε' < 1/√8",
-             near.margins_are(sympy.Integer(1)), True),
-        fact("|θ'|² is 8 + 8ε'(ε' - 1)", _is_norm(c, 8 + 8 * EPS * (EPS - 1)), True),
-        fact("|θ'| < |θ̃| = √8 for all 0 < ε' < 1/√8", near.improves, True),
-        fact("|θ' - θ̃|² is 8ε'²", sympy.expand(distance(c) - 8 * EPS**2) == 0, True),
-        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
-    ]  # fmt: skip
-
-
-def tilting_helps() -> list[Evidence]:
-    """The shorter points of Theorem 4.4 (C.7), linear and ReLU, 0 < eps < 1/2."""
-    both = [theorem_4_4(name) for name in ACTIVATIONS]
-    near = [curve(c, 2 * S**2, sympy.sqrt(c.reach / 2)) for c in both]
-    room = 2 * EPS - distance(both[0])
-    return [
-        fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
-             [each.feasible for each in near], [True, True]),
-        *_tilted_norm(),
-        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", near[0].is_positive(room), True),
-    ]  # fmt: skip
-
-
 def _tilted_norm() -> list[Evidence]:
     c = theorem_4_4()
     near = curve(c, 2 * S**2, sympy.sqrt(c.reach / 2))
@@ -483,9 +408,7 @@ def _tilted_norm() -> list[Evidence]:
 def tilted_margins() -> list[Evidence]:
     """mm.thm4.4.perturbation: length and margin of C.7's theta'(eps), linear and ReLU."""
     printed = 1 + 3 * EPS
-    linear, relu = (
-        curve(theorem_4_4(name), 2 * S**2, sympy.Rational(1, 2)) for name in ACTIVATIONS
-    )
+    linear, relu = (curve(theorem_4_4(name), 2 * S**2, sympy.Rational(1, 2)) for name in BOTH)
     same = relu.pieces[0]
     excess = sympy.expand(relu.pieces[-1].margins[0] - printed.subs(EPS, relu.size))
     return [
@@ -520,25 +443,6 @@ def silent_patch() -> Counterexample:
                       by_hand == sympy.Rational(7, 4), True),),
         route="the two patches by hand in numbers a + b√2: the second one's input is negative",
     )  # fmt: skip
-
-
-def uneven_coordinates_help(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
-    """The shorter points of Theorem 5.1 (C.8), linear and ReLU, 0 < eps < 1: |theta'|^2 is a sum of
-    powers t^(2/m), which are strictly concave for m >= 3."""
-    linear, relu = ([theorem_5_1(m, name) for m in depths] for name in ACTIVATIONS)
-    powers = [sympy.Rational(2, m) for m in depths]
-    norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
-             for m, a in zip(depths, powers, strict=True)]  # fmt: skip
-    return [
-        note("depths m", list(depths)),
-        fact("depths at which the margin is 1 for all 0 < ε < 1, linear and ReLU",
-             [sum(margins_up_to_one(c) == [1] for c in each) for each in (linear, relu)],
-             [len(depths)] * 2),
-        fact("depths at which |θ'|² is m 2^(-2/m) ((1 + ε)^(2/m) + (1 - ε)^(2/m))",
-             sum(_is_norm(c, norm) for c, norm in zip(linear, norms, strict=True)), len(depths)),
-        bound("the largest a (a - 1), a = 2/m, the sign of (t^a)''",
-              max(fraction(a * (a - 1)) for a in powers), "<", 0, ""),
-    ]  # fmt: skip
 
 
 def shorter_all_the_way(*given: tuple[Construction, sympy.Expr]) -> list[Evidence]:
@@ -625,27 +529,14 @@ def far_point_is_shorter() -> list[Evidence]:
     ]
 
 
-def far_first_layer_is_shorter() -> list[Evidence]:
-    """Theorem 5.4's second half: theta' of Lemma C.6 differs from the limit in the first layer
-    only, is feasible, and its first layer is shorter."""
-    c = lemma_C_6()
-    size = c.network.sizes[0]
-    better, limit = (sum(v**2 for v in u[:size]) for u in (c.exact_better, c.exact_limit))
-    margins = _margins(c, c.exact_better)
-    return [
-        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
-        fact("margins of θ' that are below 1", sum(bool(value < 1) for value in margins), 0),
-        bound("|u⁽¹⁾'|², with |ũ⁽¹⁾|²", fraction(better), "<", fraction(limit), ""),
-    ]
-
-
 def _margins(c: Construction, theta: Exact) -> Exact:
     """The margins (n,), with the signs of exact numbers."""
+
+    def slope(h: sympy.Expr) -> int:
+        return int(bool(sympy.simplify(h) > 0))
+
     pairs = zip(c.exact_X, c.labels, strict=True)
-    return tuple(
-        sympy.simplify(label * output(c.network, theta, x, lambda h: bool(sympy.simplify(h) > 0)))
-        for x, label in pairs
-    )
+    return tuple(sympy.simplify(y * output(c.network, theta, x, slope)) for x, y in pairs)
 
 
 def _plain(values: Exact) -> tuple[Fraction, ...]:
@@ -655,7 +546,6 @@ def _plain(values: Exact) -> tuple[Fraction, ...]:
 # --- The printed examples: flow, limit, and what optimum that is ----------------------------------
 
 
-BOTH = ("linear", "relu")
 AT_ZERO = (0.0, 0.5, 1.0)
 """Values of sigma'(0)."""
 AS_PRINTED = 1e-9
@@ -679,8 +569,7 @@ def followed(
 ) -> list[Followed]:
     """The flow of a construction from its start, for both losses and, with ReLU, for each of these
     values of sigma'(0)."""
-    c = construction
-    found = []
+    c, found = construction, []
     for name, loss in LOSSES.items():
         for value in _values(c, at_zero):
             end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
@@ -709,17 +598,9 @@ def flows(
     return [(c, run) for c in constructions for run in followed(c, layer, at_zero)]
 
 
-def ends_as_printed(
-    constructions: Construction | Sequence[Construction], verdict: str, layer: int | None = None
-) -> list[Evidence]:
+def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:
     """That the flows of constructions end where the paper says, at KKT points that are what the
     paper says: "not local" or "local", of Problem (2) or of that of one layer."""
-    given = [constructions] if isinstance(constructions, Construction) else constructions
-    return as_printed(flows(given, layer), verdict, layer)
-
-
-def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:
-    """The same of flows that were followed before."""
     given = list({c.name + c.network.activation: c for c, _ in runs}.values())
     off = max(float(np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit))
               for c, run in runs)  # fmt: skip
@@ -744,21 +625,38 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
         says = "starts on the printed limit's ray, σ'(0) = 0, 1/2, 1, that stay there, exactly"
         found.append(fact(says, sum(kept), len(kept), tried=len(kept)))
     how = "; ".join(dict.fromkeys(run.how for _, run in runs))
-    return [*found, note("runs", f"{'; '.join(dict.fromkeys(map(_named, given)))}: {how}")]
+    kind = {"relu": "ReLU", "linear": "linear"}
+    names = "; ".join(dict.fromkeys(f"{c.name}, {kind[c.network.activation]}" for c in given))
+    return [*found, note("runs", f"{names}: {how}")]
 
 
 def silent_coordinate() -> list[Evidence]:
-    """mm.thm4.1: the flows of Theorem 4.1, linear and ReLU, and the shorter points of C.4."""
+    """mm.thm4.1: the flows of Theorem 4.1, and the shorter points of C.4, 0 < eps < 1; linear and
+    ReLU."""
     both = [theorem_4_1(name) for name in BOTH]
-    return [*ends_as_printed(both, "not local"), *silent_coordinate_helps()]
+    return [
+        *as_printed(flows(both), "not local"),
+        fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
+             [margins_up_to_one(c) == [1] for c in both], [True, True]),
+        fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
+    ]  # fmt: skip
 
 
 def four_neurons() -> list[Evidence]:
-    """mm.thm4.2.2.start: the flows from the printed start, and the shorter points of C.5.2,
-    C.10."""
+    """mm.thm4.2.2.start: the flows from the printed start, and the shorter points of C.5.2, C.10,
+    0 < eps' < 1/sqrt(8)."""
     c = theorem_4_2()
-    return [*ends_as_printed(c, "not local"), *neurons_not_zero([c]),
-            *turning_helps()]  # fmt: skip
+    near = curve(c, S, c.reach)
+    return [
+        *as_printed(flows([c]), "not local"),
+        *neurons_not_zero([c]),
+        fact("all four margins are 1 for all 0 < ε' < 1/√8",
+             near.margins_are(sympy.Integer(1)), True),
+        fact("|θ'|² is 8 + 8ε'(ε' - 1)", _is_norm(c, 8 + 8 * EPS * (EPS - 1)), True),
+        fact("|θ'| < |θ̃| = √8 for all 0 < ε' < 1/√8", near.improves, True),
+        fact("|θ' - θ̃|² is 8ε'²", sympy.expand(distance(c) - 8 * EPS**2) == 0, True),
+        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
+    ]  # fmt: skip
 
 
 def printed_limits_two_groups() -> list[Evidence]:
@@ -768,7 +666,7 @@ def printed_limits_two_groups() -> list[Evidence]:
     assert best.certificate is not None
     word = check(c.network, best.theta, c.X, c.y, best.certificate)
     return [
-        *ends_as_printed(c, "local"),
+        *as_printed(flows([c]), "local"),
         *inputs_not_zero([c]),
         *far_point_is_shorter(),
         fact("the least |θ|² over all patterns, by a certificate in rational arithmetic",
@@ -779,29 +677,57 @@ def printed_limits_two_groups() -> list[Evidence]:
 
 
 def shared_filter() -> list[Evidence]:
-    """mm.thm4.4: the flows of Theorem 4.4, linear and ReLU, and the shorter points of C.7."""
+    """mm.thm4.4: the flows of Theorem 4.4, and the shorter points of C.7, 0 < eps < 1/2; linear and
+    ReLU."""
     both = [theorem_4_4(name) for name in BOTH]
-    return [*ends_as_printed(both, "not local"), *inputs_not_zero(both),
-            *tilting_helps()]  # fmt: skip
+    near = [curve(c, 2 * S**2, sympy.sqrt(c.reach / 2)) for c in both]
+    room = 2 * EPS - distance(both[0])
+    return [
+        *as_printed(flows(both), "not local"),
+        *inputs_not_zero(both),
+        fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
+             [each.feasible for each in near], [True, True]),
+        *_tilted_norm(),
+        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", near[0].is_positive(room), True),
+    ]  # fmt: skip
 
 
 def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
-    """mm.thm5.1: the flows of Theorem 5.1, linear and ReLU, and the shorter points of C.8."""
+    """mm.thm5.1: the flows of Theorem 5.1, and the shorter points of C.8, 0 < eps < 1, linear and
+    ReLU: |theta'|^2 is a sum of powers t^(2/m), which are strictly concave for m >= 3."""
     all_of = [theorem_5_1(depth, name) for depth in depths for name in BOTH]
-    return [*ends_as_printed(all_of, "not local"), *inputs_not_zero(all_of),
-            *uneven_coordinates_help(depths)]  # fmt: skip
+    powers = [sympy.Rational(2, m) for m in depths]
+    norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
+             for m, a in zip(depths, powers, strict=True)]  # fmt: skip
+    return [
+        *as_printed(flows(all_of), "not local"),
+        *inputs_not_zero(all_of),
+        note("depths m", list(depths)),
+        fact("depths at which the margin is 1 for all 0 < ε < 1, linear and ReLU",
+             [sum(margins_up_to_one(c) == [1] for c in all_of[k::2]) for k in (0, 1)],
+             [len(depths)] * 2),
+        fact("depths at which |θ'|² is m 2^(-2/m) ((1 + ε)^(2/m) + (1 - ε)^(2/m))",
+             sum(map(_is_norm, all_of[::2], norms)), len(depths)),
+        bound("the largest a (a - 1), a = 2/m, the sign of (t^a)''",
+              max(fraction(a * (a - 1)) for a in powers), "<", 0, ""),
+    ]  # fmt: skip
 
 
 def first_layer_of_two_groups() -> list[Evidence]:
-    """mm.thm5.4.notglobal: the first layer of Lemma C.6's limits, and its shorter point."""
+    """mm.thm5.4.notglobal: the first layer of Lemma C.6's limits, and its shorter point, which
+    differs from the limit in the first layer only and is feasible."""
     c = lemma_C_6()
-    first = fraction(sum(v**2 for v in c.exact_better[: c.network.sizes[0]]))
+    better, first = (fraction(sum(v**2 for v in u[: c.network.sizes[0]]))
+                     for u in (c.exact_better, c.exact_limit))  # fmt: skip
+    margins = _margins(c, c.exact_better)
     least = 2.0 * layer_optimum(c.network, c.limit, c.X, c.y, 1).value
     return [
-        *ends_as_printed(c, "local", layer=1),
+        *as_printed(flows([c], 1), "local", 1),
         *inputs_not_zero([c]),
-        *far_first_layer_is_shorter(),
-        bound("the least |u⁽¹⁾|² over all patterns", least, "<=", float(first), ""),
+        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
+        fact("margins of θ' that are below 1", sum(bool(value < 1) for value in margins), 0),
+        bound("|u⁽¹⁾'|², with |ũ⁽¹⁾|²", better, "<", first, ""),
+        bound("the least |u⁽¹⁾|² over all patterns", least, "<=", float(better), ""),
     ]
 
 
@@ -822,11 +748,6 @@ def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
     first = [c.network.weights(c.limit)[0] for c in constructions]
     alive = [bool(w.any()) for matrix in first for w in matrix]
     return [fact("hidden neurons whose weights are not 0", sum(alive), len(alive))]
-
-
-def _named(construction: Construction) -> str:
-    relu = construction.network.activation == "relu"
-    return f"{construction.name}, {'ReLU' if relu else 'linear'}"
 
 
 def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[float]:

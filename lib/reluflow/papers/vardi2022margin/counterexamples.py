@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,15 +11,15 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Draw, Instance, statement
+from reluflow.falsify import Instance, statement
 from reluflow.ledger import Evidence, Known, Reading, bound, fact, proved
 from reluflow.margin.check import check
 from reluflow.margin.kkt import margins
 from reluflow.margin.limits import limit
 from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network
-from reluflow.papers.vardi2022margin.constructions import LOSSES
 from reluflow.papers.vardi2022margin.setting import (
+    LOSSES,
     Construction,
     ascent,
     floats,
@@ -49,8 +50,6 @@ def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> ND
 
 RESIDUAL = 1e-9
 """A point is a KKT point if theta is so near to its combination of gradients, over |theta|."""
-ROUNDS = 200
-"""Steps of the power iteration."""
 
 
 def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
@@ -71,7 +70,7 @@ def _along_gradient(construction: Construction, layer: int) -> bool:
     """Whether a layer u of the limit is a positive multiple of grad_u f, exactly."""
     c = construction
     theta = sympy.symbols(f"t1:{c.network.size + 1}")
-    f = output(c.network, theta, c.exact_X[0], lambda h: True)
+    f = output(c.network, theta, c.exact_X[0], lambda h: 1)
     at = dict(zip(theta, c.exact_limit, strict=True))
     first = sum(c.network.sizes[: layer - 1])
     own = theta[first : first + c.network.sizes[layer - 1]]
@@ -83,36 +82,32 @@ def _along_gradient(construction: Construction, layer: int) -> bool:
 # --- Other KKT points of linear networks ----------------------------------------------------------
 
 
-def _draw(near: bool) -> Draw:
+def _draw(near: bool, rng: np.random.Generator) -> dict[str, NDArray]:
     """A KKT point by power iteration, a layer of it, and what to put in this layer's place."""
-
-    def one(rng: np.random.Generator) -> dict[str, NDArray]:
-        network = _random_network(rng)
-        n = int(rng.integers(1, 4))
-        d = network.maps[0].shape[1]
-        # Data that point one way, half of the time: others seldom have a point with equal margins.
-        X = rng.normal(size=(n, d)) + rng.integers(2) * 3.0 * rng.normal(size=d)
-        X = X * 10.0 ** rng.uniform(-3.0, 3.0)
-        theta = _stationary(network, X, rng)
-        layer = int(rng.integers(len(network.sizes)))
-        u = theta[sum(network.sizes[:layer]) : sum(network.sizes[: layer + 1])]
-        size = 10.0 ** rng.uniform(-6.0, 0.0) if near else 10.0
-        change = u + size * np.linalg.norm(u) * rng.normal(size=len(u))
-        out = network.output(theta, X)
-        # With all margins 1 the weights of the power iteration, 1 each, become multipliers.
-        right = bool(np.all(out > 0.0))
-        X, y = X / (out if right else np.ones(n))[:, None], np.ones(n)
-        residual = _residual(network, theta, X, out) if right else np.inf
-        return {"theta": theta, "X": X, "y": y, "layer": np.array(layer), "change": change,
-                "residual": np.array(residual),
-                "maps": np.concatenate([g.ravel() for g in network.maps]),
-                "cuts": np.array([g.shape for g in network.maps])}  # fmt: skip
-
-    return one
+    network = _random_network(rng)
+    n = int(rng.integers(1, 4))
+    d = network.maps[0].shape[1]
+    # Data that point one way, half of the time: others seldom have a point with equal margins.
+    X = rng.normal(size=(n, d)) + rng.integers(2) * 3.0 * rng.normal(size=d)
+    X = X * 10.0 ** rng.uniform(-3.0, 3.0)
+    theta = _stationary(network, X, rng)
+    layer = int(rng.integers(len(network.sizes)))
+    u = theta[sum(network.sizes[:layer]) : sum(network.sizes[: layer + 1])]
+    size = 10.0 ** rng.uniform(-6.0, 0.0) if near else 10.0
+    change = u + size * np.linalg.norm(u) * rng.normal(size=len(u))
+    out = network.output(theta, X)
+    # With all margins 1 the weights of the power iteration, 1 each, become multipliers.
+    right = bool(np.all(out > 0.0))
+    X, y = X / (out if right else np.ones(n))[:, None], np.ones(n)
+    residual = _residual(network, theta, X, out) if right else np.inf
+    return {"theta": theta, "X": X, "y": y, "layer": np.array(layer), "change": change,
+            "residual": np.array(residual),
+            "maps": np.concatenate([g.ravel() for g in network.maps]),
+            "cuts": np.array([g.shape for g in network.maps])}  # fmt: skip
 
 
 @statement("at a KKT point one changed layer is not shorter",
-           {"near": _draw(near=True), "anywhere": _draw(near=False)},
+           {"near": partial(_draw, True), "anywhere": partial(_draw, False)},
            {"theta is a KKT point": lambda residual: residual <= RESIDUAL},
            tolerance=1e-7,
            fixed=("theta", "X", "y", "layer", "residual", "maps", "cuts"))  # fmt: skip
@@ -161,7 +156,7 @@ def _stationary(network: Network, X: NDArray, rng: np.random.Generator) -> NDArr
         return np.concatenate([u / (np.linalg.norm(u) or 1.0) for u in layers])
 
     theta = normed(rng.normal(size=network.size))
-    for _ in range(ROUNDS):
+    for _ in range(200):
         gradient = network.gradient(theta, X, np.ones(len(X))) / scale
         size = max(float(np.linalg.norm(gradient)), 1e-12)
         new = normed(theta + 2.0 * gradient / size)
@@ -247,18 +242,17 @@ def _gradient() -> tuple[list[bool], list[sympy.Expr]]:
     at = dict(zip(names, theta, strict=True))
     inputs: list[sympy.Expr] = []
 
-    def active(h: sympy.Expr) -> bool:
+    def slope(h: sympy.Expr) -> int:
         inputs.append(sympy.expand(h.subs(at)))
         if inputs[-1].is_positive is None:
             raise ArithmeticError(f"the sign of {inputs[-1]} is not known")
-        return bool(inputs[-1].is_positive)
+        return int(inputs[-1].is_positive)
 
-    outputs = [output(c.network, names, x, active) for x in c.exact_X]
+    outputs = [output(c.network, names, x, slope) for x in c.exact_X]
     told = [sympy.expand(value.subs(at) - 2 * (1 + t) * v) == 0 for value in outputs]
     for name, value in zip(names, theta, strict=True):
         velocity = v * sympy.diff(value, t) + 2 * (1 + t) * sympy.diff(value, v)
-        slope = sympy.diff(sum(outputs), name).subs(at)
-        told.append(sympy.expand(slope - velocity) == 0)
+        told.append(sympy.expand(sympy.diff(sum(outputs), name).subs(at) - velocity) == 0)
     return told, inputs
 
 

@@ -31,8 +31,6 @@ from reluflow.papers.vardi2022margin.counterexamples import values
 
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
-_POINTS = 181
-_FLOOR = 1e-7
 
 
 @in_house_style
@@ -55,8 +53,9 @@ def landscape(
     ends = [np.asarray(o, float) for o in others.values()]
     basis = _basis(ends[0] - point, ends[1] - point)
     places = np.array([(end - point) @ basis.T for end in ends])
-    low, high = _window(places, room)
-    window = np.column_stack([low, high])
+    shown = np.vstack([np.zeros(2), places])
+    edge = room * np.ptp(shown, axis=0)
+    window = np.column_stack([shown.min(axis=0) - edge, shown.max(axis=0) + edge])
     names = f"distance from the limit, towards {next(iter(others))}", "across"
     chart = Chart(lambda a, b: point + a[..., None] * basis[0] + b[..., None] * basis[1], names)
     return _map(network, X, y, point, chart, window, window, dict(zip(others, places, strict=True)))
@@ -91,7 +90,7 @@ def over_chart(
 
 def _map(network: Network, X: ArrayLike, y: ArrayLike, point: ArrayLike, chart: Chart,
          drawn: NDArray, window: NDArray, marks: Mapping[str, ArrayLike]) -> Figure:  # fmt: skip
-    A, B = np.meshgrid(*(np.linspace(a, b, _POINTS) for a, b in drawn))
+    A, B = np.meshgrid(*(np.linspace(a, b, 181) for a, b in drawn))
     relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
     fig, (ax,) = panels(1, 1, height=4.4)
     ax.set(xlim=window[0], ylim=window[1], xlabel=chart.names[0], ylabel=chart.names[1])
@@ -111,13 +110,6 @@ def _basis(a: NDArray, b: NDArray) -> NDArray:
     if not np.linalg.norm(across) > 1e-9 * np.linalg.norm(b):
         raise InputError("the two points lie on one line with the limit: they span no plane.")
     return np.array([first, across / np.linalg.norm(across)])
-
-
-def _window(places: NDArray, room: float) -> tuple[NDArray, NDArray]:
-    """The corners (2,) of a window with room around 0 and the places (k, 2)."""
-    shown = np.vstack([np.zeros(2), places])
-    edge = room * np.ptp(shown, axis=0)
-    return shown.min(axis=0) - edge, shown.max(axis=0) + edge
 
 
 def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
@@ -163,7 +155,7 @@ def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) ->
     fig, (ax,) = panels(1, 1, height=4.0)
     for k, (name, decades, errors) in enumerate(runs):
         decades, errors = np.asarray(decades, float), np.asarray(errors, float)
-        kept = errors > _FLOOR
+        kept = errors > 1e-7
         decades, errors = decades[kept], errors[kept]
         if len(errors) < 5:
             continue
@@ -250,7 +242,6 @@ def race(deltas: Sequence[float], depth: int = 3, decades: float = 12.0) -> Figu
 
 NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
 """Colours of the neurons, in order; more of them begin again."""
-LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)))
 
 
 def vectors(network: Network, theta: ArrayLike) -> NDArray:
@@ -397,7 +388,7 @@ def shares(network: Network, decades: ArrayLike, thetas: ArrayLike) -> Figure:
     fig, (ax,) = panels(1, 1, height=3.2)
     for j, share in enumerate((sizes / whole).T):
         ax.semilogx(np.asarray(decades, float), share, label=f"$u_{{{j + 1}}}$",
-                    color=NEURONS[j % len(NEURONS)], ls=LINES[j % len(LINES)])  # fmt: skip
+                    color=NEURONS[j % len(NEURONS)], ls=DASHES[j % len(DASHES)])  # fmt: skip
     ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
     name_curves(ax)
     return fig
@@ -411,7 +402,9 @@ def start_cones(X: ArrayLike, shares: Sequence[tuple[str, float]]) -> Figure:
     titles = ("(a) where $w_1(0)$ and $w_2(0)$ must lie", "(b) probability of such a start")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     _plane(left, X, 1.0)
-    edges = _cone(X)
+    angles = np.deg2rad(np.linspace(-180.0, 180.0, 7201))
+    units = np.column_stack([np.cos(angles), np.sin(angles)])
+    edges = units[(units @ X.T > 0.0).all(axis=1)]  # the arc on which every datum is active
     for sign, colour, name in ((1, NEURONS[0], "$w_1$: active on all"),
                                (-1, NEURONS[1], "$w_2$: active on none")):  # fmt: skip
         fan = np.vstack([np.zeros(2), 0.9 * sign * edges])
@@ -427,13 +420,6 @@ def start_cones(X: ArrayLike, shares: Sequence[tuple[str, float]]) -> Figure:
     right.set(xlabel="probability", xlim=(0.0, 1.1 * max(values)), ylim=(-0.5, len(names) - 0.3))
     legend_below(fig)
     return fig
-
-
-def _cone(X: NDArray) -> NDArray:
-    """Unit vectors along the arc of directions on which every datum is active, shape (k, 2)."""
-    angles = np.deg2rad(np.linspace(-180.0, 180.0, 7201))
-    units = np.column_stack([np.cos(angles), np.sin(angles)])
-    return units[(units @ X.T > 0.0).all(axis=1)]
 
 
 # --- Tables 1 and 2 as grids ----------------------------------------------------------------------

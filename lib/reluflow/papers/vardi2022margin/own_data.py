@@ -19,7 +19,7 @@ from reluflow.errors import InputError
 from reluflow.flows.charts import Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
-from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.limits import Limit, limit
 from reluflow.margin.optimum import Optimum, classify_optimum
 from reluflow.networks.indexed import Network, Patterns, diagonal, fully_connected
@@ -39,7 +39,6 @@ PRINTED: Mapping[str, Callable[[], Construction]] = {
     "theorem-4.4": setting.theorem_4_4,
     "theorem-5.1": setting.theorem_5_1,
 }
-_LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
 _MOST_PARAMETERS, _MOST_DATA = 600, 1000
 """What the flow's integrator and the certificates take in a minute, or leave out (`own_limits`)."""
 _SHORTEST, _LONGEST = 1e-3, 1e3
@@ -91,7 +90,15 @@ def experiment(
             f"this network has {chosen.size} parameters, and the page takes {_MOST_PARAMETERS}: "
             "choose a smaller width or depth."
         )
-    _check_separable(X, y, activation)
+    if activation == "linear":  # which needs linearly separable data
+        rows = (y / np.linalg.norm(X, axis=1))[:, None] * X
+        none = np.zeros(X.shape[1])
+        found = linprog(none, A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None))
+        if found.status == 2:
+            raise InputError(
+                "no hyperplane through 0 separates these data by their labels, and a linear "
+                'network needs one: choose the activation "relu".'
+            )
     printed = _printed_with(dataset, chosen)
     if start == "paper" and printed is None:
         raise InputError(
@@ -103,7 +110,7 @@ def experiment(
     else:
         printed = None
         starts = scale * drawn(chosen, start or "gaussian", _STARTS, rng)
-    return Experiment(name, chosen, X, y, _LOSSES[loss], starts, reach, printed)
+    return Experiment(name, chosen, X, y, setting.LOSSES[loss], starts, reach, printed)
 
 
 def of_parameters(p: Any) -> Experiment:
@@ -149,19 +156,6 @@ def _check_directions(X: NDArray, y: NDArray) -> None:
             )
 
 
-def _check_separable(X: NDArray, y: NDArray, activation: str) -> None:
-    """A linear network needs linearly separable data: InputError where no vector separates."""
-    if activation == "linear":
-        rows = (y / np.linalg.norm(X, axis=1))[:, None] * X
-        none = np.zeros(X.shape[1])
-        found = linprog(none, A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None))
-        if found.status == 2:
-            raise InputError(
-                "no hyperplane through 0 separates these data by their labels, and a linear "
-                'network needs one: choose the activation "relu".'
-            )
-
-
 def family(
     name: str, depth: int, width: int, d: int, activation: str, rng: np.random.Generator
 ) -> Network:
@@ -184,17 +178,14 @@ def family(
         first = np.kron(np.eye(patches, dtype=int), np.arange(1, width + 1)[None])
         behind = fully_connected([patches] * (depth - 1), activation).maps
         return Network((first, *behind), activation)
-    full = fully_connected((d, *hidden), activation).maps
-    return Network((*(_thinned(g, rng) for g in full[:-1]), full[-1]), activation)
-
-
-def _thinned(g: NDArray, rng: np.random.Generator) -> NDArray:
-    """A map with half of its weights missing; each row and each column keeps one at least."""
-    kept = rng.random(g.shape) < 0.5
-    rows, columns = g.shape
-    kept[np.arange(rows), rng.integers(columns, size=rows)] = True
-    kept[rng.integers(rows, size=columns), np.arange(columns)] = True
-    return np.where(kept, np.cumsum(kept).reshape(g.shape), 0)
+    *full, last = fully_connected((d, *hidden), activation).maps
+    thinned = []
+    for rows, columns in (g.shape for g in full):
+        kept = rng.random((rows, columns)) < 0.5
+        kept[np.arange(rows), rng.integers(columns, size=rows)] = True  # one in each row at least
+        kept[rng.integers(rows, size=columns), np.arange(columns)] = True
+        thinned.append(np.where(kept, np.cumsum(kept).reshape(rows, columns), 0))
+    return Network((*thinned, last), activation)
 
 
 def drawn(network: Network, scheme: str, count: int, rng: np.random.Generator) -> NDArray:
@@ -229,11 +220,8 @@ def _printed_with(dataset: str, network: Network) -> Construction | None:
 
 WORK, CALL = 5e8, 2e3
 """What all flows of the page may cost, and what a call costs at least."""
-LEFT_OUT = "left out: too much work"
 ROUNDING = 1e-8
 """A residual up to this is one of rounding."""
-_WIDE = 50
-"""Characters of a table's cell, from which on pandas cuts it off."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +292,7 @@ def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
     except InputError as error:  # a start from which the loss cannot be followed
         return Found(f"not followed: {error}")
     except Spent:
-        return Found(LEFT_OUT)
+        return Found("left out: too much work")
     if not end.converged:
         return Found(end.status)
     return Found(end.status, end, classify_optimum(own.network, end.theta, own.X, own.y))
@@ -313,9 +301,8 @@ def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
 def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]:
     """The limits of `count` flows of a construction's network on its data, from normal weights."""
     starts = drawn(made.network, "gaussian", count, np.random.default_rng(seed))
-    return follow(
-        Experiment(made.name, made.network, made.X, made.y, EXPONENTIAL, starts, 1e5, None)
-    )
+    given = made.name, made.network, made.X, made.y
+    return follow(Experiment(*given, EXPONENTIAL, starts, 1e5, None))
 
 
 def ends_table(found: Sequence[Found]) -> pd.DataFrame:
@@ -326,26 +313,24 @@ def ends_table(found: Sequence[Found]) -> pd.DataFrame:
     )
     order = ("global", "local", "not local", "undecided")
     names = [*(name for name in order if name in ends), *sorted(ends.keys() - set(order))]
-    low, high = wilson([ends[name] for name in names], len(found))
-    rows = [
-        {"flows": f"{MARK}{ends[name]}", "share": f"{approx(a, 2)} to {approx(b, 2)}"}
-        for name, a, b in zip(names, low, high, strict=True)
-    ]
-    return pd.DataFrame(rows, index=names)
+    shares = zip(*wilson([ends[name] for name in names], len(found)), strict=True)
+    told = {"flows": [f"{MARK}{ends[name]}" for name in names],
+            "share": [f"{approx(a, 2)} to {approx(b, 2)}" for a, b in shares]}  # fmt: skip
+    return pd.DataFrame(told, index=names)
 
 
 def limits_table(found: Sequence[Found]) -> pd.DataFrame:
     """One row a start: how the flow ended, the residual and the squared length of its limit."""
-    rows = [
-        {
-            "how the flow ended": one.status,
-            "KKT residual": _small(one.limit.residual) if one.limit else "",
-            "squared length": approx(one.limit.theta @ one.limit.theta, 6) if one.limit else "",
-            "limit": _point(one.limit.theta) if one.limit else "",
-        }
-        for one in found
-    ]
-    return pd.DataFrame(rows, index=_names(found))
+    rows = []
+    for one in found:
+        told = ["", "", ""]
+        if (end := one.limit) is not None:
+            size = end.residual
+            small = f"below {ROUNDING:g}" if size <= ROUNDING else approx(size, 2)
+            told = [small, approx(end.theta @ end.theta, 6), _point(end.theta)]
+        rows.append([one.status, *told])
+    columns = ["how the flow ended", "KKT residual", "squared length", "limit"]
+    return pd.DataFrame(rows, index=_names(found), columns=columns)
 
 
 def verdicts_table(found: Sequence[Found]) -> pd.DataFrame:
@@ -381,14 +366,10 @@ def _names(found: Sequence[Found]) -> list[str]:
     return [f"start {k + 1}" for k in range(len(found))]
 
 
-def _small(value: float) -> str:
-    return f"below {ROUNDING:g}" if value <= ROUNDING else approx(value, 2)
-
-
 def _point(theta: NDArray) -> str:
     shown = (on_grain(value, 1e-4) if abs(value) > ROUNDING else "0" for value in theta)
     text = f"({', '.join(shown)})"
-    return text if len(text) < _WIDE else f"{len(theta)} numbers"
+    return text if len(text) < 50 else f"{len(theta)} numbers"  # pandas cuts longer cells off
 
 
 def _certified(optimum: Optimum) -> str:

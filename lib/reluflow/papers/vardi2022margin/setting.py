@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -24,7 +25,7 @@ from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 NETWORKS = ("fully connected", "diagonal", "convolutional", "sparse")
 ACTIVATIONS = ("relu", "linear")
-LOSSES = ("exponential", "logistic")
+LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
 STARTS = ("paper", "gaussian", "uniform", "xavier")
 
 
@@ -52,7 +53,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         STARTS, optional=True,
     ),
     "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 10)),
-    "loss": _one_of("the loss", LOSSES),
+    "loss": _one_of("the loss", tuple(LOSSES)),
     "reach": Parameter(
         float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
     ),
@@ -239,12 +240,9 @@ def _numbers(text: str) -> Exact:
 # --- A network's outputs in any arithmetic --------------------------------------------------------
 
 
-def output(network: Network, theta: Sequence[Any], x: Sequence[Any], active: Callable) -> Any:
-    """f(theta; x) for numbers of any kind that can be added and multiplied.
-
-    Parameters: theta (p,), layer 1 first, x (d,), and `active`, which says of a unit's input
-    whether it is positive.
-    """
+def output(network: Network, theta: Sequence[Any], x: Sequence[Any], slope: Callable) -> Any:
+    """f(theta; x) for numbers of any kind that can be added and multiplied, theta (p,), layer 1
+    first, x (d,), and the `slope` of the ReLU at a unit's input."""
     first, values = 0, list(x)
     for layer, g in enumerate(network.maps, start=1):
         inputs = [
@@ -252,7 +250,7 @@ def output(network: Network, theta: Sequence[Any], x: Sequence[Any], active: Cal
             for row in g.tolist()
         ]
         hidden = network.activation == "relu" and layer < len(network.maps)
-        values = [h if not hidden or active(h) else 0 * h for h in inputs]
+        values = [h * slope(h) for h in inputs] if hidden else inputs
         first += int(g.max())
     return values[0]
 
@@ -274,8 +272,7 @@ def unshared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, 
     """Weights are missing with a probability that is drawn, and none is shared."""
     found = []
     for a, b in pairwise(widths):
-        there = rng.random((b, a)) >= rng.uniform(0.0, 0.6)
-        found.append(np.where(there, np.cumsum(there).reshape(b, a), 0))
+        found.append(_numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)))
     return tuple(found)
 
 
@@ -283,14 +280,14 @@ def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tup
     """Weights are missing, and each of the others is a random one of a few parameters."""
     found = []
     for there in unshared(rng, widths):
-        some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
-        used = np.unique(some[there > 0])
-        found.append(np.where(there > 0, 1 + np.searchsorted(used, some), 0))
+        found.append(_renumbered(there > 0, rng))
     return tuple(found)
 
 
-def _normal_entries(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
-    return rng.standard_normal(shape)
+def _renumbered(there: NDArray, rng: np.random.Generator) -> NDArray:
+    """Each of the weights `there` is a random one of a few parameters."""
+    some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
+    return np.where(there, 1 + np.searchsorted(np.unique(some[there]), some), 0)
 
 
 def _whole_entries(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
@@ -302,10 +299,12 @@ def _entries_of_all_sizes(rng: np.random.Generator, shape: tuple[int, ...]) -> N
 
 
 ENTRIES: Mapping[str, tuple[Callable[..., NDArray], str]] = {
-    "normal": (_normal_entries, ""), "integers": (_whole_entries, ""),
-    "decades": (_entries_of_all_sizes, ""), "parallel data": (_whole_entries, "parallel"),
-    "first layer 0": (_normal_entries, "zero"),
-}  # fmt: skip
+    "normal": (np.random.Generator.standard_normal, ""),
+    "integers": (_whole_entries, ""),
+    "decades": (_entries_of_all_sizes, ""),
+    "parallel data": (_whole_entries, "parallel"),
+    "first layer 0": (np.random.Generator.standard_normal, "zero"),
+}
 
 
 def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dict[str, Draw]:
@@ -317,25 +316,24 @@ def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dic
     that are multiples of one another; a first layer that is 0.
     """
 
-    def draw(entries: Callable[..., NDArray], activation: str, change: str) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            depth = int(rng.integers(depths[0], depths[1] + 1))
-            widths = [*rng.integers(1, 4, depth).tolist(), 1]
-            network = Network(maps[int(rng.integers(len(maps)))](rng, widths), activation)
-            n = int(rng.integers(1, 4))
-            theta, X = entries(rng, (network.size,)), entries(rng, (n, widths[0]))
-            if change == "parallel":
-                X = rng.integers(-2, 3, (n, 1)) * X[:1]
-            if change == "zero":
-                theta[: network.sizes[0]] = 0.0
-            units = sum(widths[1:-1])
-            return {"network": network, "theta": theta, "X": X, "c": entries(rng, (n,)),
-                    "at_zero": rng.choice([0.0, 0.5, 1.0, rng.random()], (n, units))}  # fmt: skip
-
-        return one
+    def one(
+        entries: Callable[..., NDArray], activation: str, change: str, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        depth = int(rng.integers(depths[0], depths[1] + 1))
+        widths = [*rng.integers(1, 4, depth).tolist(), 1]
+        network = Network(maps[int(rng.integers(len(maps)))](rng, widths), activation)
+        n = int(rng.integers(1, 4))
+        theta, X = entries(rng, (network.size,)), entries(rng, (n, widths[0]))
+        if change == "parallel":
+            X = rng.integers(-2, 3, (n, 1)) * X[:1]
+        if change == "zero":
+            theta[: network.sizes[0]] = 0.0
+        c = entries(rng, (n,))
+        at_zero = rng.choice([0.0, 0.5, 1.0, rng.random()], (n, sum(widths[1:-1])))
+        return {"network": network, "theta": theta, "X": X, "c": c, "at_zero": at_zero}
 
     return {
-        f"{name}, {activation}": draw(entries, activation, change)
+        f"{name}, {activation}": partial(one, entries, activation, change)
         for name, (entries, change) in ENTRIES.items()
         for activation in ("linear", "relu")
     }
@@ -355,10 +353,6 @@ MOST = 5
 """Data, at most."""
 
 
-def _drawn(network: Callable[[np.random.Generator], Network], data: Data, start: Start) -> Draw:
-    return lambda rng: _with_start(rng, net := network(rng), data(rng, _inputs(net)), start)
-
-
 def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
     """Fully connected linear networks of depths from .. to (Theorem 3.1)."""
 
@@ -366,7 +360,8 @@ def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
         depth = int(rng.integers(depths[0], depths[1] + 1))
         return fully_connected(rng.integers(1, 4, depth).tolist(), "linear")
 
-    return {f"{kind} data": _drawn(network, data, _normal) for kind, data in DATA.items()}
+    return {f"{kind} data": partial(_with_start, network, data, _normal)
+            for kind, data in DATA.items()}  # fmt: skip
 
 
 def _sparse(
@@ -374,15 +369,16 @@ def _sparse(
 ) -> dict[str, Draw]:
     """Networks of depth 2 without shared weights, whose neurons see these kinds of coordinates."""
 
-    def of(maps: Callable[[np.random.Generator], NDArray]) -> Callable:
-        def network(rng: np.random.Generator) -> Network:
-            first = maps(rng)
-            return Network((first, 1 + np.arange(len(first))[None]), activation)
-
-        return network
+    def network(
+        maps: Callable[[np.random.Generator], NDArray], rng: np.random.Generator
+    ) -> Network:
+        first = maps(rng)
+        return Network((first, 1 + np.arange(len(first))[None]), activation)
 
     return {
-        f"neurons that see {name} coordinates, {kind} data": _drawn(of(maps), data, start)
+        f"neurons that see {name} coordinates, {kind} data": partial(
+            _with_start, partial(network, maps), data, start
+        )
         for kind, data in DATA.items()
         for name, maps in kinds.items()
     }
@@ -409,7 +405,8 @@ def trained_networks_shared(activation: str) -> dict[str, Draw]:
         return Network(tuple(_shared(rng, b, a) for a, b in pairwise(widths)), activation)
 
     start = _normal if activation == "linear" else _mostly_positive
-    return {f"{kind} data": _drawn(network, data, start) for kind, data in DATA.items()}
+    return {f"{kind} data": partial(_with_start, network, data, start)
+            for kind, data in DATA.items()}  # fmt: skip
 
 
 # --- data -----------------------------------------------------------------------------------------
@@ -471,18 +468,12 @@ def _shared(rng: np.random.Generator, rows: int, columns: int) -> NDArray:
     """Some weights missing, the others random ones of a few parameters; no row is empty."""
     there = rng.random((rows, columns)) < 0.8
     there[np.arange(rows), rng.integers(0, columns, rows)] = True
-    some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
-    used = np.unique(some[there])
-    return np.where(there, 1 + np.searchsorted(used, some), 0)
+    return _renumbered(there, rng)
 
 
 # --- starts ---------------------------------------------------------------------------------------
 
 Start = Callable[[np.random.Generator, Network, NDArray], NDArray]
-
-
-def _inputs(network: Network) -> int:
-    return network.maps[0].shape[1]
 
 
 def _normal(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
@@ -506,13 +497,15 @@ def _near_data(rng: np.random.Generator, network: Network, X: NDArray) -> NDArra
 
 
 def _with_start(
-    rng: np.random.Generator, network: Network, X: NDArray, start: Start
+    of: Callable[[np.random.Generator], Network], data: Data, start: Start, rng: np.random.Generator
 ) -> dict[str, Any]:
     """The instance whose labels are the start's: {"network", "X", "y", "start", "logistic"}.
 
     Half of the starts classify the data so clearly that L < log 2 at once, and half have outputs so
     small that the flow has yet to come there.
     """
+    network = of(rng)
+    X = data(rng, network.maps[0].shape[1])
     lengths = np.linalg.norm(X, axis=1)
     for _ in range(100):
         theta = start(rng, network, X)
@@ -536,19 +529,14 @@ def _with_start(
 # --- The limit of a flow, followed again with smaller steps where it is left open -----------------
 
 
-SETTLED_LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
-"""The losses of the paper by name."""
-_FINER = 1e-8
-
-
 def settled_limit(
     network: Network, loss: str, X: ArrayLike, y: ArrayLike, start: ArrayLike, **options: Any
 ) -> Limit:
     """The limit in direction of the flow on "exponential" or "logistic", as
     `reluflow.margin.limits.limit` takes and tells it."""
-    found = limit(network, SETTLED_LOSSES[loss], X, y, start, **options)
+    found = limit(network, LOSSES[loss], X, y, start, **options)
     if found.status == UNDECIDED:
-        found = limit(network, SETTLED_LOSSES[loss], X, y, start, **{**options, "rtol": _FINER})
+        found = limit(network, LOSSES[loss], X, y, start, **{**options, "rtol": 1e-8})
     return found
 
 

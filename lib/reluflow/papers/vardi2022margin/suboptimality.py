@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
-from itertools import combinations, pairwise, product
+from functools import partial, reduce
+from itertools import combinations, cycle, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.special import ndtr
 
 from reluflow.errors import InputError
 from reluflow.exact import determinant, fractions, solve
-from reluflow.falsify import Draw, Instance, statement
+from reluflow.falsify import Instance, statement
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.margin.certificates import Shorter
 from reluflow.margin.check import check
@@ -35,8 +35,8 @@ from reluflow.papers.vardi2022margin.dead_neuron import (
     PRINTED,
     draw_start,
     followed,
-    losing_distance,
     nearest_losing,
+    proved_verdict,
     shortest_predictor,
     to_the_limit,
 )
@@ -56,8 +56,8 @@ from reluflow.statistics import wilson
 @dataclass(frozen=True)
 class Family:
     """Data X(h) (n, d) of labels 1 in the setting of a theorem, `name`, with a start (p,), the
-    limit of its flow, of least margin 1, and |theta~| / |theta*| in closed form for 0 < h <= most;
-    of one `layer`, from 1, where it is named. `rule`: the ratio squared, as a text."""
+    limit of its flow, of least margin 1, and |theta~| / |theta*| in closed form for small h; of one
+    `layer`, from 1, where it is named. `rule`: the ratio squared, as a text."""
 
     name: str
     network: Network
@@ -65,7 +65,6 @@ class Family:
     start: Callable[[float], NDArray]
     limit: Callable[[float], NDArray]
     ratio: Callable[[float], float]
-    most: float
     rule: str
     layer: int | None = None
 
@@ -82,7 +81,7 @@ def opening_angle() -> Family:
         lambda h: np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, 0.0, h**-0.5, 0.0]),
         lambda h: float(np.sqrt(np.hypot(1.0, h) / (2.0 * h))),
-        3.0**-0.5, "√(1 + h²) / (2h) = 1 / (2 cos(ψ/2))",
+        "√(1 + h²) / (2h) = 1 / (2 cos(ψ/2))",
     )  # fmt: skip
 
 
@@ -94,7 +93,7 @@ def longer_coordinate(activation: str) -> Family:
         lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
         lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
         lambda h: h**-0.5,
-        1.0, "1/h",
+        "1/h",
     )  # fmt: skip
 
 
@@ -106,7 +105,7 @@ def paired_data() -> Family:
         lambda h: np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, -1.0, h**-0.5, 1.0]),
         lambda h: float(np.sqrt((1.0 + 1.0 / h) / (2.0 * np.hypot(1.0 + h / 2.0, 0.5)))),
-        0.25, "(1 + 1/h) / √((2 + h)² + 1)",
+        "(1 + 1/h) / √((2 + h)² + 1)",
     )  # fmt: skip
 
 
@@ -130,7 +129,7 @@ def flat_patches(activation: str) -> Family:
         lambda h: (np.sqrt(2.0) * h) ** -0.5 * start,
         (lambda h: h**-0.5) if linear else (lambda h: float(np.sqrt(np.hypot(1.0, h)
                                                                     / (np.sqrt(2.0) * h)))),
-        1.0, "1/h" if linear else "√(1 + h²) / (√2 h)",
+        "1/h" if linear else "√(1 + h²) / (√2 h)",
     )  # fmt: skip
 
 
@@ -142,8 +141,6 @@ def flat_patches(activation: str) -> Family:
 
 SIZES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Values of h at which the optimum is computed."""
-FLOWS = {0.5: "exponential", 0.25: "logistic"}
-"""Values of h at which the flow is followed to its limit, and the loss."""
 FACTORS = (10, 100, 1000)
 """The paper's M."""
 
@@ -185,7 +182,12 @@ def unbounded(family: Family) -> list[Evidence]:
     says for h = 1e-1, ..., 1e-5, and that it passes every factor M."""
     who = f"{family.name}, {family.network.activation}"
     off = [abs(_ratio(family, h) / family.ratio(h) - 1.0) for h in SIZES]
-    flows = [_flow_error(family, h, loss) for h, loss in FLOWS.items()]
+    flows = []
+    for h, loss in {0.5: "exponential", 0.25: "logistic"}.items():
+        exact = family.limit(h)
+        found = settled_limit(family.network, loss, family.data(h), family.labels(h),
+                              family.start(h))  # fmt: skip
+        flows.append(float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact)))
     return [
         bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/2 and 1/4", max(flows), "<=",
               1e-6, ""),
@@ -201,20 +203,17 @@ def unbounded(family: Family) -> list[Evidence]:
 
 
 def _ratio(family: Family, h: float) -> float:
-    """|theta~| / |theta*| with the optimum computed."""
-    own = family.limit(h)[span(family.network, family.layer)]
-    return float(np.sqrt(own @ own / _least(family, h)))
-
-
-def _least(family: Family, h: float) -> float:
-    """|theta*|^2, or that of the layer, computed."""
-    X, y = family.data(h), family.labels(h)
+    """|theta~| / |theta*| with the optimum computed, or that of the layer."""
+    network, X, y = family.network, family.data(h), family.labels(h)
+    own = family.limit(h)[span(network, family.layer)]
     if family.layer is not None:
-        return 2.0 * layer_optimum(family.network, family.limit(h), X, y, family.layer).value
-    if _shares(family.network):
-        return shared_filter_optimum(X[0].reshape(-1, 2), family.network.activation)
-    theta = global_optimum(family.network, X, y).theta
-    return float(theta @ theta)
+        least = 2.0 * layer_optimum(network, family.limit(h), X, y, family.layer).value
+    elif _shares(network):
+        least = shared_filter_optimum(X[0].reshape(-1, 2), network.activation)
+    else:
+        theta = global_optimum(network, X, y).theta
+        least = float(theta @ theta)
+    return float(np.sqrt(own @ own / least))
 
 
 def shared_filter_optimum(patches: NDArray, activation: str) -> float:
@@ -239,12 +238,6 @@ def shared_filter_optimum(patches: NDArray, activation: str) -> float:
 
 def _shares(network: Network) -> bool:
     return any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in network.maps)
-
-
-def _flow_error(family: Family, h: float, loss: str) -> float:
-    X, y, exact = family.data(h), family.labels(h), family.limit(h)
-    found = settled_limit(family.network, loss, X, y, family.start(h))
-    return float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
 
 
 def _refused(family: Family, h: float) -> int:
@@ -278,18 +271,15 @@ FIRST_ALONE = np.array([1.0, 0.0, 1.0, 0.0])
 """theta of the first coordinate alone: the printed start."""
 
 
-def _moved_datum(activation: str, loss: str) -> Draw:
-    def draw(rng: np.random.Generator) -> Instance:
-        angle = rng.uniform(0.0, 2.0 * np.pi)
-        size = RADIUS * (1.0 - 1e-3) * 10.0 ** (-9.0 * rng.random() ** 3)
-        x = PRINTED_DATUM + size * np.array([np.cos(angle), np.sin(angle)])
-        return {"x": x, "activation": activation, "loss": loss}
-
-    return draw
+def _moved_datum(activation: str, loss: str, rng: np.random.Generator) -> Instance:
+    angle = rng.uniform(0.0, 2.0 * np.pi)
+    size = RADIUS * (1.0 - 1e-3) * 10.0 ** (-9.0 * rng.random() ** 3)
+    x = PRINTED_DATUM + size * np.array([np.cos(angle), np.sin(angle)])
+    return {"x": x, "activation": activation, "loss": loss}
 
 
 @statement("the limit for the moved datum is (x₁^(-1/2), 0) twice, and no local optimum",
-           {f"{activation}, {loss}": _moved_datum(activation, loss)
+           {f"{activation}, {loss}": partial(_moved_datum, activation, loss)
             for activation in ("linear", "relu") for loss in LOSSES},
            {"nearer than 1/√2": lambda x: np.linalg.norm(x - PRINTED_DATUM) < RADIUS})  # fmt: skip
 def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
@@ -301,16 +291,8 @@ def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
         return np.nan
     exact = x[0] ** -0.5 * FIRST_ALONE
     off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    return CLOSE - off if _verdict(network, found.theta, x) == "not local" else -1.0
-
-
-def _verdict(network: Network, theta: NDArray, x: NDArray) -> str:
-    """The verdict on theta, "undecided" unless the exact checker accepts its certificate."""
-    X, y = x[None], np.ones(1)
-    found = classify_optimum(network, theta, X, y)
-    proof = found.certificate
-    right = proof is not None and check(network, found.theta, X, y, proof).verdict == found.verdict
-    return found.verdict if right else "undecided"
+    told = proved_verdict(network, found.theta, x[None], np.ones(1))
+    return CLOSE - off if told == "not local" else -1.0
 
 
 def edge_of_the_radius() -> list[Evidence]:
@@ -320,7 +302,8 @@ def edge_of_the_radius() -> list[Evidence]:
     square = (edge[0] - 1) ** 2 + (edge[1] - 2) ** 2
     x = np.array([1.5, 1.5])
     theta = 1.5**-0.5 * FIRST_ALONE
-    verdicts = tuple(_verdict(diagonal(2, 2, a), theta, x) for a in ("linear", "relu"))
+    verdicts = tuple(proved_verdict(diagonal(2, 2, activation), theta, x[None], np.ones(1))
+                     for activation in ("linear", "relu"))  # fmt: skip
     return [
         fact("squared distance of (1, 2) to (3/2, 3/2)", square, Fraction(1, 2)),
         fact("the limit for x = (3/2, 3/2), linear and ReLU", verdicts, ("global", "global")),
@@ -330,16 +313,14 @@ def edge_of_the_radius() -> list[Evidence]:
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
 
-LOSING = losing_distance()
+LOSING = float(np.linalg.norm(nearest_losing() - PRINTED))
 """0.0813, in R^4: data nearer than this to the printed ones are lost from no start."""
+DISTANCES = {"near": (1e-9, 0.75 * LOSING), "near the radius": (0.75 * LOSING, LOSING)}
 
 
-def _moved_data(sizes: tuple[float, float], loss: str) -> Draw:
-    def draw(rng: np.random.Generator) -> Instance:
-        X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
-        return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
-
-    return draw
+def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator) -> Instance:
+    X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
+    return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
 
 
 def as_asked(theta: NDArray, X: NDArray) -> bool:
@@ -349,8 +330,8 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
 
 
 @statement("the limit of the moved data is that of the first neuron alone, and no local optimum",
-           {f"{loss}, {name}": _moved_data(sizes, loss) for loss in LOSSES for name, sizes in (
-               ("near", (1e-9, 0.75 * LOSING)), ("near the radius", (0.75 * LOSING, LOSING)))},
+           {f"{loss}, {name}": partial(_moved_data, sizes, loss)
+            for loss in LOSSES for name, sizes in DISTANCES.items()},
            {"nearer than the radius": lambda X: np.linalg.norm(X - PRINTED) < LOSING,
             "the start is as asked": as_asked})  # fmt: skip
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
@@ -386,8 +367,6 @@ def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
 
 NEAR = 0.1
 """Data nearer than this to the printed ones, in R^6, are near."""
-SURE = 1e-6
-"""An optimum must be shorter by this share of |theta~|^2."""
 
 
 class MovedTriple(NamedTuple):
@@ -409,25 +388,22 @@ def two_alone(X: NDArray) -> NDArray:
 
 def moved_triples(seed: int, count: int) -> list[MovedTriple]:
     """Limits for `count` data at distances 1e-9 to `NEAR`; the losses in turn."""
-    rng, c = np.random.default_rng(seed), lemma_C_6()
+    rng, c, triples = np.random.default_rng(seed), lemma_C_6(), list[MovedTriple]()
     sizes = 10.0 ** rng.uniform(-9.0, np.log10(NEAR), count)
-    return [_moved_triple(c.X + size * _direction(rng, (3, 2)), LOSSES[k % 2])
-            for k, size in enumerate(sizes)]  # fmt: skip
-
-
-def _moved_triple(X: NDArray, loss: str) -> MovedTriple:
-    c = lemma_C_6()
-    found = settled_limit(c.network, loss, X, c.y, c.start)
-    if not found.converged:
-        return MovedTriple(found.status)
-    theta, first, exact = found.theta, c.network.sizes[0], two_alone(X)
-    best = global_optimum(c.network, X, c.y).theta
-    layer = 2.0 * layer_optimum(c.network, theta, X, c.y, 1).value
-    return MovedTriple(
-        found.status, 1.0 - float(best @ best) / float(theta @ theta),
-        1.0 - layer / float(theta[:first] @ theta[:first]),
-        float(np.linalg.norm(theta - exact) / np.linalg.norm(exact)),
-    )  # fmt: skip
+    for size, loss in zip(sizes, cycle(LOSSES), strict=False):
+        X = c.X + size * _direction(rng, (3, 2))
+        found = settled_limit(c.network, loss, X, c.y, c.start)
+        if not found.converged:
+            triples.append(MovedTriple(found.status))
+            continue
+        theta, first, exact = found.theta, c.network.sizes[0], two_alone(X)
+        best = global_optimum(c.network, X, c.y).theta
+        layer = 2.0 * layer_optimum(c.network, theta, X, c.y, 1).value
+        saved = 1.0 - float(best @ best) / float(theta @ theta)
+        layer_saved = 1.0 - layer / float(theta[:first] @ theta[:first])
+        off = float(np.linalg.norm(theta - exact) / np.linalg.norm(exact))
+        triples.append(MovedTriple(found.status, saved, layer_saved, off))
+    return triples
 
 
 def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
@@ -445,7 +421,7 @@ def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> li
     near = [(each.off, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
-             sum(s > SURE for _, s in near), len(near), tried=len(near)),
+             sum(s > 1e-6 for _, s in near), len(near), tried=len(near)),
         bound("their limits, from the two neurons' own shortest predictors, over |θ̃|",
               max((off for off, _ in near), default=np.inf), "<=", 1e-7, ""),
         note("least share of the squared length that the optimum saves among them",
@@ -500,7 +476,7 @@ def longer_predictor() -> list[Evidence]:
     c = theorem_4_1("linear")
     a = sympy.Symbol("a", positive=True)
     theta = sympy.symbols("theta_1:5")
-    f = output(c.network, theta, c.exact_X[0], lambda h: True)
+    f = output(c.network, theta, c.exact_X[0], lambda h: 1)
     ray = dict(zip(theta, (a, 0, a, 0), strict=True))
     gradient = tuple(sympy.diff(f, v).subs(ray) for v in theta)
     limit = dict(zip(theta, c.exact_limit, strict=True))
@@ -520,10 +496,6 @@ def longer_predictor() -> list[Evidence]:
 
 
 # --- Remark 4.1: the limit's predictor against the linear programme of Problem (3) ----------------
-
-
-L1_CLOSE = 1e-7
-"""The l_1 norms may differ by this share."""
 
 
 class Predicted(NamedTuple):
@@ -562,7 +534,8 @@ def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
         kind, draw = kinds[k % len(kinds)]
         X, y, start = draw(rng)
         d = X.shape[1]
-        end = settled_limit(diagonal(d, 2, "linear"), LOSSES[k // len(kinds) % 2], X, y, start)
+        loss = list(LOSSES)[k // len(kinds) % 2]
+        end = settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
         if not end.converged:
             found.append(Predicted(kind, end.status))
             continue
@@ -619,7 +592,7 @@ def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
     inside = [each for each in ended if each.zeros == 0]
 
     def least(some: list[Predicted]) -> int:
-        return sum(abs(each.excess) <= L1_CLOSE for each in some)
+        return sum(abs(each.excess) <= 1e-7 for each in some)
 
     def counted(kind: str) -> tuple[int, int, int]:
         zero = [each for each in ended if each.kind == kind and each.zeros > 0]
@@ -671,7 +644,7 @@ def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) ->
     return scaled(diagonal(len(x), depth, "linear"), np.tile(alpha, depth), x[None], np.ones(1))
 
 
-def robust(seed: int, tried: int = 24) -> list[Evidence]:
+def robust(seed: int, tried: int) -> list[Evidence]:
     """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that is no
     local optimum, for `tried` random data; and what holds under the other reading."""
     one = (Fraction(1), Fraction(1))
@@ -782,19 +755,15 @@ def gaussian_share(slope: float) -> float:
 # The start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0}, w_2 in -C, and v_1 > 0.
 
 
-CONFIDENCE = 1.0 - 1e-6
-"""Confidence of the intervals: of a million runs one misses a probability that is right."""
-
-
 def cone_angle(data: ArrayLike) -> float:
     """The angle of {w in R^2 : w.x_i > 0} for two data (2, 2): pi less the angle between them."""
     (a, b), (c, d) = np.asarray(data, float)
     return math.pi - abs(math.atan2(a * d - b * c, a * c + b * d))
 
 
-def isotropic_probability(data: ArrayLike = PRINTED) -> float:
+def isotropic_probability() -> float:
     """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law."""
-    return 0.5 * (cone_angle(data) / (2.0 * math.pi)) ** 2
+    return 0.5 * (cone_angle(PRINTED) / (2.0 * math.pi)) ** 2
 
 
 def uniform_probability() -> Fraction:
@@ -802,10 +771,10 @@ def uniform_probability() -> Fraction:
     return Fraction(1, 2) * Fraction(1, 16) ** 2
 
 
-def asked_for(W: NDArray, v: NDArray, data: ArrayLike = PRINTED) -> NDArray:
+def asked_for(W: NDArray, v: NDArray) -> NDArray:
     """Whether starts W (..., 2, 2), v (..., 2) have w_1 active on both data and w_2 on none, and
     v_1 > 0."""
-    h = W @ np.asarray(data, float).T
+    h = W @ PRINTED.T
     return (h[..., 0, :] > 0).all(axis=-1) & (h[..., 1, :] < 0).all(axis=-1) & (v[..., 0] > 0)
 
 
@@ -821,18 +790,14 @@ class Scheme(NamedTuple):
     probability: float
 
 
-def _by(fill: Callable[..., torch.Tensor]) -> WeightsDraw:
+def _he(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
     """He's schemes look at the number of inputs alone, which stacking leaves as it is."""
-    return lambda copies, out: fill(torch.empty(copies * out, 2))
+    return fill(torch.empty(copies * out, 2))
 
 
-def _xavier(fill: Callable[..., torch.Tensor]) -> WeightsDraw:
+def _xavier(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
     """Xavier's look at the number of outputs too, for which the gain makes up."""
-
-    def draw(copies: int, out: int) -> torch.Tensor:
-        return fill(torch.empty(copies * out, 2), gain=math.sqrt((2 + copies * out) / (2 + out)))
-
-    return draw
+    return fill(torch.empty(copies * out, 2), gain=math.sqrt((2 + copies * out) / (2 + out)))
 
 
 def _default(copies: int, out: int) -> torch.Tensor:
@@ -843,10 +808,10 @@ def schemes() -> tuple[Scheme, ...]:
     """Xavier's and He's, normal and uniform, and torch's default for a layer without bias."""
     init, isotropic, uniform = torch.nn.init, isotropic_probability(), float(uniform_probability())
     return (
-        Scheme("Xavier, normal", _xavier(init.xavier_normal_), isotropic),
-        Scheme("Xavier, uniform", _xavier(init.xavier_uniform_), uniform),
-        Scheme("He, normal", _by(init.kaiming_normal_), isotropic),
-        Scheme("He, uniform", _by(init.kaiming_uniform_), uniform),
+        Scheme("Xavier, normal", partial(_xavier, init.xavier_normal_), isotropic),
+        Scheme("Xavier, uniform", partial(_xavier, init.xavier_uniform_), uniform),
+        Scheme("He, normal", partial(_he, init.kaiming_normal_), isotropic),
+        Scheme("He, uniform", partial(_he, init.kaiming_uniform_), uniform),
         Scheme("PyTorch's default", _default, uniform),
     )
 
@@ -881,7 +846,8 @@ def positive_probability(seed: int, count: int) -> list[Evidence]:
         other = asked_for(W[:, ::-1], v[:, ::-1])
         both += int((met & other).sum())
         for hits, probability in ((met, scheme.probability), (other, scheme.probability)):
-            low, high = wilson(hits.sum(), count, CONFIDENCE)
+            # Of a million runs one misses a probability that is right.
+            low, high = wilson(hits.sum(), count, 1.0 - 1e-6)
             missed += not low <= probability <= high
             least = min(least, float(low))
         rescaled += sum(int((asked_for(W * s, v * s) != met).sum()) for s in (2.0**-40, 2.0**40))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,40 +78,23 @@ def survey(seed: int, count: int) -> Survey:
     )
 
 
-def full_linear_is_global(ends: Ends) -> Statement:
-    """Theorem 3.1, as in the tables."""
-    return _optimal("the limit is a global optimum", ends, GLOBAL)
-
-
 def sparse_linear_is_global(ends: Ends) -> Statement:
     """mm.thm4.2.1: a linear network of depth 2 without shared weights, no hidden neuron 0 in the
     limit, which is left of a neuron that no weight joins to the output."""
-    return _optimal("with no neuron 0 in the limit it is a global optimum", ends, GLOBAL,
-                    asked="weights")  # fmt: skip
-
-
-def sparse_linear_with_inputs_is_global(ends: Ends) -> Statement:
-    """The same where the inputs to all neurons are not 0 in the limit (Table 1, row 4)."""
-    return _optimal("with no input 0 in the limit it is a global optimum", ends, GLOBAL,
-                    asked="inputs")  # fmt: skip
+    says = "with no neuron 0 in the limit it is a global optimum"
+    return _optimal(says, GLOBAL, ends, asked="weights")
 
 
 def relu_is_local(ends: Ends) -> Statement:
     """mm.thm4.3.local: a ReLU network, depth 2, without shared weights, no input 0 in the limit."""
-    return _optimal("with no input 0 in the limit it is a local optimum", ends, LOCAL,
-                    asked="inputs")  # fmt: skip
+    says = "with no input 0 in the limit it is a local optimum"
+    return _optimal(says, LOCAL, ends, asked="inputs")
 
 
 def linear_layers_are_global(ends: Ends) -> Statement:
     """mm.thm5.2: every layer of the limit of a linear network in Problem (4)."""
-    return _optimal("every layer of the limit is a global optimum of its problem", ends, GLOBAL,
-                    by_layer=True)  # fmt: skip
-
-
-def linear_layers_with_inputs_are_global(ends: Ends) -> Statement:
-    """The same where the inputs to all neurons are not 0 in the limit (Table 2, row 4)."""
-    return _optimal("with no input 0 in the limit every layer is a global optimum of its problem",
-                    ends, GLOBAL, by_layer=True, asked="inputs")  # fmt: skip
+    says = "every layer of the limit is a global optimum of its problem"
+    return _optimal(says, GLOBAL, ends, by_layer=True)
 
 
 def relu_layers_are_local(ends: Ends) -> Statement:
@@ -121,14 +104,8 @@ def relu_layers_are_local(ends: Ends) -> Statement:
     def layers(end: End) -> Sequence[Judged]:
         return [one for one in end.judged if one.layer and end.inputs_from(one.layer)]
 
-    return _optimal("layers from which on no input is 0 are local optima of their problem", ends,
-                    LOCAL, by_layer=True, of=layers)  # fmt: skip
-
-
-def relu_layers_with_inputs_are_local(ends: Ends) -> Statement:
-    """The same where the inputs to all neurons are not 0 in the limit (Table 2, row 4)."""
-    return _optimal("with no input 0 in the limit every layer is a local optimum of its problem",
-                    ends, LOCAL, by_layer=True, asked="inputs")  # fmt: skip
+    says = "layers from which on no input is 0 are local optima of their problem"
+    return _optimal(says, LOCAL, ends, by_layer=True, of=layers)
 
 
 def tried(statement: Claimed, ends: Ends, seed: int, evaluations: int = 0) -> Report:
@@ -163,8 +140,8 @@ ASKED: Mapping[str, tuple[str, Callable[[End], bool | None]]] = {
 
 def _optimal(
     says: str,
-    ends: Ends,
     claimed: str,
+    ends: Ends,
     by_layer: bool = False,
     asked: str = "",
     of: Callable[[End], Sequence[Judged]] = lambda end: end.judged,
@@ -190,9 +167,24 @@ def _optimal(
     }  # fmt: skip
     if asked:
         hypotheses[phrase] = lambda item: holds(item["end"]) is not False
-    found = Statement(says, replayed(ends) or {"none": _nothing}, slack, hypotheses, tolerance=GAP,
-                      fixed=("y",), derive=lambda item: ended(item, by_layer))  # fmt: skip
+    draws = replayed(ends) or {"none": lambda _: {}}
+    found = Statement(says, draws, slack, hypotheses, tolerance=GAP, fixed=("y",),
+                      derive=lambda item: ended(item, by_layer))  # fmt: skip
     return replace(found, witness=_spoiled(found, ends))
+
+
+full_linear_is_global = partial(_optimal, "the limit is a global optimum", GLOBAL)
+sparse_linear_with_inputs_is_global = partial(
+    _optimal, "with no input 0 in the limit it is a global optimum", GLOBAL, asked="inputs"
+)
+_EVERY_LAYER = "with no input 0 in the limit every layer is a {} optimum of its problem"
+linear_layers_with_inputs_are_global = partial(
+    _optimal, _EVERY_LAYER.format("global"), GLOBAL, by_layer=True, asked="inputs"
+)
+relu_layers_with_inputs_are_local = partial(
+    _optimal, _EVERY_LAYER.format("local"), LOCAL, by_layer=True, asked="inputs"
+)
+"""As in the tables: Theorem 3.1, and row 4 of either, where no input to a neuron is 0."""
 
 
 def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
@@ -206,10 +198,6 @@ def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
     return None
 
 
-def _nothing(rng: np.random.Generator) -> Instance:
-    raise ValueError("there is no trained network")
-
-
 # --- Theorems 2.1 and 5.2 without a kink: a linear filter w on two patches ------------------------
 #
 # Phi(theta; x) = v_1 w.p_1 + v_2 w.p_2 with w, v in R^2. On w = v = (a, b) the margins are q_1 =
@@ -221,8 +209,6 @@ X = np.array([[1.0, -1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 Y = np.ones(2)
 A, EDGE = 2, Fraction(1, 4)
 """The strip: a >= A, 0 <= b <= EDGE; starts are w = v = (A, b)."""
-CLOSE = 1e-13
-"""How near bisection comes to the b(0) between the two kinds of flows."""
 LATE = 30.0
 """The time up to which the flow from there is followed."""
 
@@ -279,7 +265,7 @@ def _between() -> tuple[float, float, NDArray]:
         return float(ab[1] * (edge - ab[1]))
 
     out.terminal = True  # type: ignore[attr-defined]
-    while high - low > CLOSE:
+    while high - low > 1e-13:
         b = (low + high) / 2.0
         last = _path(_rates, [A, b], 3.0 * LATE, out)[1]
         low, high = (b, high) if last < edge / 2.0 else (low, b)
@@ -439,9 +425,8 @@ def table_2(survey: Survey) -> Table:
     })  # fmt: skip
 
 
-def _flows(constructions: Sequence[Construction], layer: int | None = None) -> Runs:
-    """Both losses; that sigma'(0) is of no effect the theorems' own claims tell."""
-    return flows(constructions, layer, at_zero=(0.0,))
+_flows = partial(flows, at_zero=(0.0,))
+"""Both losses; that sigma'(0) is of no effect the theorems' own claims tell."""
 
 
 def _one(
