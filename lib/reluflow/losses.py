@@ -22,7 +22,7 @@ class Loss:
 
     log_terms  log l(z_i, y_i), minus infinity where the term vanishes
     log_pull   log |dl/dz_i|; the pull -dl/dz_i has the sign of `direction`
-    direction  the sign of -dl/dz_i
+    direction  the sign of -dl/dz_i, which may depend on y alone and has then its shape (n,)
     log_bend   log d^2 l/dz_i^2
     """
 
@@ -92,7 +92,7 @@ EXPONENTIAL = Loss(
     "exponential",
     lambda z, y: -(y * z),
     lambda z, y: -(y * z) + _log(np.abs(y)),
-    lambda z, y: np.broadcast_to(np.sign(y), z.shape),
+    lambda z, y: np.sign(y),
     lambda z, y: -(y * z) + 2.0 * _log(np.abs(y)),
 )
 """l = exp(-y z)."""
@@ -101,7 +101,7 @@ LOGISTIC = Loss(
     "logistic",
     lambda z, y: _log_softplus(y * z),
     lambda z, y: log_expit(-(y * z)) + _log(np.abs(y)),
-    lambda z, y: np.broadcast_to(np.sign(y), z.shape),
+    lambda z, y: np.sign(y),
     lambda z, y: log_expit(y * z) + log_expit(-(y * z)) + 2.0 * _log(np.abs(y)),
 )
 """l = log(1 + exp(-y z))."""

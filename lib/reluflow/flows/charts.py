@@ -228,7 +228,7 @@ class Neurons:
 
     def slopes(self, active: NDArray) -> NDArray:
         """s' (n, h) of units that are `active` (n, h): 1 above 0, 0 below, or between."""
-        return self.leak + (1.0 - self.leak) * active
+        return self.leak + (1.0 - self.leak) * active if self.leak else active
 
     def along(self, directions: ArrayLike, log_norms: ArrayLike) -> NDArray:
         """z of neurons along `directions` (h, d), of norm e^log_norms (h,) or a number."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import BDF, DenseOutput, OdeSolver, Radau
+from scipy.linalg.lapack import dgetrs
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
@@ -202,6 +203,8 @@ class _Path:
         solver = self.method(
             lambda _, at: self.field.velocity(at, active), t, z, self.until, **options
         )
+        if self.method is BDF:  # SciPy's own checks take longer than the solution
+            solver.solve_lu = lambda LU, b: dgetrs(*LU, b)[0]
         while solver.status == "running":
             solver.max_step = self.field.reach(solver.y, active)
             solver.step()
