@@ -375,3 +375,42 @@ def test_the_repair_is_compared_both_ways(name, wrong, what, off, monkeypatch) -
     found = comparison.repaired((2,))
     (item,) = [i for i in found if i.form == "deviation" and i.what.startswith(what)]
     assert item.value > 1e-9
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("y0", [0.3, 0.999999, 1.0, 1.000001, 6.0])
+def test_comparison_solves_its_equation(m, y0) -> None:
+    a, t = 0.8, np.array([0.0, 0.02, 1.0, 6.0])
+    u = chains.balanced_chain(t, a * y0, a, m)
+    path = solve_ivp(
+        lambda _, x: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1)),
+        (0.0, 6.0),
+        [a * y0],
+        "DOP853",
+        t,
+        rtol=1e-12,
+        atol=1e-15,
+        first_step=1e-12,
+    )
+    np.testing.assert_allclose(u, path.y[0], rtol=1e-10)
+    # Near the rest point the distance to it keeps its digits too.
+    if y0 != 1.0 and m > 0:
+        rate = 0.5 * (m + 1) * a ** (2 * m)
+        late = chains.balanced_chain([8.0, 9.0], a * y0, a, m) - a
+        if 1e-9 < abs(late[1]) < 1e-3:
+            assert math.log(late[0] / late[1]) == pytest.approx(rate, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("psi0", "rho0", "m"),
+    [(0.0, -3.0, 0), (-4.0, 1.0, 0), (0.5, 2.0, 1), (2.0, -1.0, 2), (-1.0, 0.0, 3), (0.0, 3.0, 6)],
+)
+def test_orbits_are_the_flow(psi0, rho0, m) -> None:
+    path = population.orbits(psi0, rho0, m)
+    assert (path.s[0, 0], path.psi[0, 0]) == (0.0, psi0)
+    assert path.rho[0, 0] == pytest.approx(rho0, abs=1e-14)
+    assert path.psi[0, -1] >= max(psi0, 0.0) + 14.0
+    chosen = np.flatnonzero(path.psi[0] < max(psi0, 0.0) + 4.0)[1::3]
+    flow = population_flow(psi0, rho0, m, path.s[0, chosen])
+    np.testing.assert_allclose(path.psi[0, chosen], flow.psi, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(path.rho[0, chosen], flow.rho, rtol=0, atol=1e-11)

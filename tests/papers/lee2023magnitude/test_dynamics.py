@@ -15,6 +15,7 @@ from reluflow.papers.lee2023magnitude.population import (
     RISING,
     SHAPES,
     TURNING,
+    Phases,
     nullcline,
     phases,
     quadrature_gradient,
@@ -119,3 +120,12 @@ def failing(evidence, limit: float | None = None) -> list[str]:
 def test_flows_that_wait_too_long_are_left_out() -> None:
     item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
     assert "floats still tell" in rates.converges([3], []).unmet(item)
+
+
+def test_a_norm_that_turns_more_than_once_breaks_both_statements(monkeypatch) -> None:
+    item = {"m": np.array(0), "psi": np.array(0.0), "rho": np.array(0.0)}
+    for statement in (rates.threshold(), rates.two_phases([0])):
+        for flips, sign in ((1, 1.0), (3, -1.0)):
+            found = Phases(TURNING, flips, 0.0, 0.9)
+            monkeypatch.setattr(rates, "phases", lambda *_, found=found: found)
+            assert statement.slack(item) == sign

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude.population import (
     FALLING,
+    RISING,
     TURNING,
     dip_from_teacher_norm,
     imbalance,
@@ -152,3 +153,43 @@ def test_times_of_several_starts_and_of_late_losses() -> None:
         time_to_loss(0.0, 0.0, 1, 0.0)
     with pytest.raises(InputError, match="psi1"):
         time_to_angle(1.0, 0.0, 1, 0.5)
+
+
+def euler(phi: float, v: float, m: int, until: float, step: float = 1e-3) -> np.ndarray:
+    """phi and v of (9)-(10), |w*| = 1, by the plainest loop with the paper's formulas."""
+    rows = [(phi, v)]
+    for _ in range(round(until / step)):
+        target = (math.sin(phi) - phi * math.cos(phi)) / math.pi
+        dv = -0.5 * v**m * (v ** (m + 1) - target)
+        dphi = v ** (m - 1) * phi * math.sin(phi) / (2 * math.pi)
+        phi, v = phi + step * dphi, v + step * dv
+        rows.append((phi, v))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(
+    ("phi", "v", "m"), [(1.2, 0.9, 0), (1.6, 1.0, 1), (2.5, 3.0, 2), (0.6, 0.5, 3), (2.0, 0.3, 2)]
+)
+def test_phases_against_euler(phi, v, m) -> None:
+    found, loop = phases(log_tan(phi), math.log(v), m), euler(phi, v, m, 25.0, 5e-4)
+    k = int(np.argmin(loop[:, 1]))
+    assert found.kind == (RISING if k == 0 else TURNING)
+    assert found.least == pytest.approx(loop[k, 1], abs=2e-3)
+    if k:
+        assert 2 * math.atan(math.exp(found.psi)) == pytest.approx(loop[k, 0], abs=5e-3)
+        assert found.flips == 1
+        assert found.dip == pytest.approx(1.0 - loop[k, 1], abs=2e-3)
+    else:
+        assert found.flips == 0
+        assert found.dip == 0.0
+
+
+@pytest.mark.parametrize(("m", "v"), [(0, 0.3), (1, 2.0), (2, 0.4), (3, 1.5)])
+def test_times_against_euler(m, v) -> None:
+    loop = euler(1.2, v, m, 30.0, 1e-3)
+    psi, rho = np.log(np.tan(0.5 * loop[:, 0])), np.log(loop[:, 1])
+    losses = relative_loss(psi, rho, m)
+    angle = float(time_to_angle(log_tan(1.2), math.log(v), m, log_tan(2.3))[0])
+    loss = float(time_to_loss(log_tan(1.2), math.log(v), m, 1e-2)[0])
+    assert angle == pytest.approx(1e-3 * np.argmax(loop[:, 0] >= 2.3), rel=3e-3)
+    assert loss == pytest.approx(1e-3 * np.argmax(losses <= 1e-2), rel=3e-3)

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 import torch
@@ -251,3 +252,28 @@ def test_the_statements_notice_a_sign_that_changes():
     assert statement.slack(both) > 0.0
     assert statement.unmet({**item, "v0": np.array([-2.0, 1.0])}) == "v_1 > 0"
     assert statement.fails(statement.slack({**item, "v0": np.array([-2.0, 1.0])}))
+
+
+def test_relu_correlation_against_mpmath():
+    for theta in (0.0, 0.7, 2.0, math.pi):
+        exact = mpmath.quad(
+            lambda a, t=theta: max(mpmath.cos(a), 0) * max(mpmath.cos(a - t), 0),
+            [-mpmath.pi / 2, theta - math.pi / 2, mpmath.pi / 2],
+        ) / mpmath.pi if theta else mpmath.mpf(1) / 2  # fmt: skip
+        assert laws.relu_correlation(theta) == pytest.approx(float(exact), abs=1e-12)
+
+
+@pytest.mark.parametrize(("d", "eps"), [(2, 0.3), (3, 0.9), (5, 0.01), (30, 0.5), (400, 0.2)])
+def test_tail_against_mpmath(d, eps):
+    def density(c):
+        return (1 - c * c) ** (mpmath.mpf(d - 3) / 2)
+
+    exact = mpmath.quad(density, mpmath.linspace(eps, 1, 9)) / mpmath.quad(
+        density, mpmath.linspace(-1, 1, 17)
+    )
+    assert laws.upper_tail(eps, d) == pytest.approx(float(exact), rel=1e-6)
+
+
+def test_one_point_without_its_mirror_makes_a_law_lopsided() -> None:
+    assert CROSS.is_symmetric
+    assert not laws.finite_law([(1, 0), (-1, 0), (0, 1)]).is_symmetric

@@ -19,6 +19,7 @@ from reluflow.papers.lee2023magnitude.population import (
     pull,
     shortfall,
 )
+from scipy.integrate import solve_ivp
 
 FEW = settings(max_examples=15)
 
@@ -243,3 +244,37 @@ def test_the_grid_of_a_path_without_limit_ends_with_it(times: list[float]) -> No
     path = population_flow(0.2, 0.1, 1, times, 1.3)
     assert path.grid()[-1] == times[-1]
     assert np.isfinite(path.at(path.grid())).all()
+
+
+def test_gradient_is_equation_5() -> None:
+    w, target = np.array([0.3, -0.7, 0.2]), np.array([1.0, 0.4, -0.6])
+    a, b = np.linalg.norm(w), np.linalg.norm(target)
+    phi = np.pi - np.arccos(w @ target / (a * b))
+    expected = -w / 2 + phi / (2 * np.pi) * target + np.sin(phi) / (2 * np.pi) * b / a * w
+    np.testing.assert_allclose(-population_gradient(w, target)[0], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("m", [0, 1, 3])
+def test_flow_against_the_vector_equation(m) -> None:
+    # All parameters by their own gradients, in three dimensions; |w*| = 1.7 sets the clock.
+    rng = np.random.default_rng(m)
+    target, w0 = rng.normal(size=3), rng.normal(size=3)
+    target *= 1.7 / np.linalg.norm(target)
+    length, times = np.linalg.norm(w0), np.linspace(0.0, 3.0 / 1.7 ** (2 * m), 7)
+
+    def velocity(_, state):
+        dw, dv = population_gradient(state[:3], target, state[3:], [1.7] * m)
+        return -np.concatenate([dw, dv])
+
+    start = np.concatenate([w0, [length] * m])
+    span = (0.0, times[-1])
+    plain = solve_ivp(velocity, span, start, "DOP853", times, rtol=1e-12, atol=1e-14).y.T
+    psi, rho = coordinates(plain[:, :3], target)
+    path = population_flow(psi[0], rho[0], m, times, 1.7)
+    np.testing.assert_allclose(path.psi, psi, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(path.rho, rho, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(path.layers, plain[:, 3:], rtol=1e-10)
+    np.testing.assert_allclose(path.length, np.linalg.norm(plain[:, :3], axis=1), rtol=1e-10)
+    cosines = plain[:, :3] @ target / (1.7 * path.length)
+    np.testing.assert_allclose(path.theta, np.arccos(cosines), atol=1e-8)
+    np.testing.assert_allclose(path.phi + path.theta, np.pi, rtol=1e-15)
