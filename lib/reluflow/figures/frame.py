@@ -273,12 +273,9 @@ def distances(places: NDArray, segments: NDArray) -> NDArray:
         return np.full(len(places), np.inf)
     a, u = segments[:, 0], segments[:, 1] - segments[:, 0]
     square = np.maximum(np.sum(u * u, axis=1), 1e-300)
-    # One coordinate after the other: arrays (m, k, 2) of many curves take three times as long.
-    x, y = places[:, :1] - a[:, 0], places[:, 1:] - a[:, 1]
+    x, y = places[:, :1] - a[:, 0], places[:, 1:] - a[:, 1]  # apart: faster than (m, k, 2)
     s = np.clip((x * u[:, 0] + y * u[:, 1]) / square, 0.0, 1.0)
-    x -= s * u[:, 0]
-    y -= s * u[:, 1]
-    return np.sqrt((x * x + y * y).min(axis=1))
+    return np.sqrt(((x - s * u[:, 0]) ** 2 + (y - s * u[:, 1]) ** 2).min(axis=1))
 
 
 def best_place(places: NDArray, scores: NDArray) -> NDArray:
@@ -353,8 +350,7 @@ class CurveName(Text):
             others = np.concatenate([np.empty((0, 2, 2)), *lines, *words])
             room = np.minimum(distances(places, others), 2.0)
             room += 2.0 * np.minimum(distances(places, own), 1.3)
-            alone = np.minimum(distances(way, others), 2.0)  # where the curve runs alone
-            room += np.repeat(alone, len(_AROUND))[visible]
+            room += np.repeat(np.minimum(distances(way, others), 2.0), len(_AROUND))[visible]
             place = best_place(places, room) * half
         self.set_position(ax.transData.inverted().transform(place))
         if visible.any():  # else the curve has left the axes

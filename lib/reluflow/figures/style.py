@@ -6,11 +6,11 @@ function of `reluflow.figures` works inside `house()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from functools import lru_cache
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -26,15 +26,11 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.statistics import wilson
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 TEXT_WIDTH = 7.0  # inches; at 100 px an inch this is the text column of a Jupyter Book page
 
 RC: dict[str, object] = {
     "figure.dpi": 160,  # shown at 100 px an inch, sharp on a dense screen
-    "savefig.dpi": "figure",
-    "savefig.facecolor": "white",
+    "figure.facecolor": "white",
     "svg.hashsalt": "reluflow",
     "font.family": "DejaVu Sans",  # shipped with matplotlib: the same letters on every machine
     "mathtext.fontset": "dejavusans",
@@ -107,7 +103,6 @@ MARKERS: dict[str, dict[str, object]] = {
     "local minimum": {"marker": "s", "ms": 7.5, "mfc": LOCAL, "mec": INK, "mew": 1.2},
 }
 
-
 # Matplotlib keeps 50 formulas. The pages' figures have more, and each is laid out several times.
 MathTextParser._parse_cached = lru_cache(4096)(MathTextParser._parse_cached.__wrapped__)
 
@@ -119,15 +114,8 @@ def house() -> Iterator[None]:
         yield
 
 
-def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
-    """Make a drawing function use the house style whatever the reader's own settings are."""
-
-    @wraps(draw)
-    def styled(*args: P.args, **kwargs: P.kwargs) -> R:
-        with house():
-            return draw(*args, **kwargs)
-
-    return styled
+in_house_style = house()
+"""Makes a drawing function use the house style whatever the reader's own settings are."""
 
 
 @in_house_style

@@ -35,12 +35,11 @@ def svg(fig: Figure) -> str:
 
     Paths are written to a hundredth of a point: less than can be seen, and half the length.
     """
-    buffer, canvas, dpi = io.StringIO(), fig.canvas, fig.dpi
-    with house():
-        # `savefig` would draw everything twice, once for the layout.
+    buffer = io.StringIO()
+    with house():  # `savefig` would draw everything twice, once for the layout
         FigureCanvasSVG(fig).print_svg(buffer, metadata=_UNDATED)
-    fig.set_canvas(canvas)
-    fig.set_dpi(dpi)
+    FigureCanvasAgg(fig)  # remembers how large each word is
+    fig.set_dpi(RC["figure.dpi"])  # one scale for words, also for figures not from `panels`
     drawn = " ".join(buffer.getvalue().split())
     return _PATH.sub(lambda path: _LONG.sub(_rounded, path[0]), drawn)
 
@@ -154,8 +153,6 @@ def show(fig: Figure, name: str, *, alt: str) -> None:
         raise InputError(f"name {name!r} must consist of small letters, digits and hyphens")
     if not alt.strip():
         raise InputError(f"alt of figure {name!r} is empty: say in words what can be seen")
-    FigureCanvasAgg(fig)  # keeps how large each word is: `panels` gives a figure no canvas
-    fig.set_dpi(RC["figure.dpi"])  # one scale for words, also for figures not from `panels`
     wide = svg(fig)
     text, width = describe_drawn(fig), round(100 * fig.get_figwidth())
     narrow = svg(fig) if stack(fig) else ""
