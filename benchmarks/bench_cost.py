@@ -1,6 +1,6 @@
 """What the page on costs shows: work against precision, growth, and the targets of speed.
 
-    python benchmarks/bench_cost.py precision growth targets [--write]
+    python benchmarks/bench_cost.py precision flows growth targets [--write]
 
 All seconds are of processor time on one thread, and the least of several turns: in each turn every
 method runs once, so that a busy machine disturbs them alike. With --write the tables become
@@ -19,7 +19,9 @@ import numpy as np
 import pandas as pd
 from bench_affine import STARTS, X, Y
 from growth import REPEATS, SIZES, works
+from hard_cases import Answer
 from machine import TURNS, record, seconds
+from other_flows import problems
 from peers import Problem, solvers
 from reference_flow import reference_flow
 from reluflow.flows.affine import affine_flow
@@ -27,6 +29,7 @@ from targets import targets
 from threadpoolctl import threadpool_limits
 
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
+COLUMNS = ["problem", "solver", "rtol", "seconds", "evaluations", "error"]
 
 
 # --- Work against precision -----------------------------------------------------------------------
@@ -62,23 +65,31 @@ def precision() -> pd.DataFrame:
             error = float(np.linalg.norm(answer.end - truth) / np.linalg.norm(truth))
             rows.append((name, solver, rtol, spent[solver, rtol], count, error))
         print(name, f"{len(flow.times)} events", flush=True)
-    names = ["problem", "solver", "rtol", "seconds", "evaluations", "error"]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _kept(found: dict, key: tuple[str, float], way: Callable[[], tuple]) -> None:
     found[key] = way()
 
 
-class _Exact:
-    def __init__(self, end: np.ndarray) -> None:
-        self.end = end
-
-
-def _exact(A: np.ndarray, y: np.ndarray, w0: np.ndarray, at: float) -> tuple[_Exact, int]:
+def _exact(A: np.ndarray, y: np.ndarray, w0: np.ndarray, at: float) -> tuple[Answer, int]:
     """The exact flow, and how many cells it factorises."""
     flow = affine_flow(A, y, w0)
-    return _Exact(flow.at(at)), len(flow.events) + 1
+    return Answer(flow.at(at)), len(flow.events) + 1
+
+
+def flows(steps: int = 100_000, depths: tuple[float, ...] = (10, 1e2, 1e5)) -> pd.DataFrame:
+    """The same for steps of descent, an alignment, and two layers; directions' errors for these."""
+    rows = []
+    for name, truth, ways in problems(steps, depths):
+        found: dict[tuple[str, float], tuple] = {}
+        spent = seconds({key: partial(_kept, found, key, way) for key, way in ways.items()}, 2)
+        for key, (end, count) in found.items():
+            size = np.linalg.norm(truth)
+            end = end * (size / np.linalg.norm(end)) if "layers" in name else end
+            rows.append((name, *key, spent[key], count, np.linalg.norm(end - truth) / size))
+        print(name, flush=True)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 # --- Growth ---------------------------------------------------------------------------------------
@@ -106,7 +117,7 @@ def growth() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-PARTS = {"precision": precision, "growth": growth, "targets": targets}
+PARTS = {"precision": precision, "flows": flows, "growth": growth, "targets": targets}
 
 
 def main() -> None:

@@ -105,7 +105,7 @@ def _alignment(n: int, rng: np.random.Generator) -> Work:
 
 
 @dataclass(frozen=True)
-class _Recorded(GradientFlow):
+class Recorded(GradientFlow):
     """A field that keeps where it was evaluated."""
 
     asked: list[tuple[NDArray, NDArray, bool]] = field(default_factory=list)
@@ -128,7 +128,7 @@ def _two_layers(h: int, rng: np.random.Generator) -> Work:
     chart = Polar(network)
     z = chart.coordinates(rng.normal(size=network.size) / (5 * h) ** 0.25)
     flow = GradientFlow(chart, EXPONENTIAL, X, y, LOG_LOSS)
-    recorded = _Recorded(chart, EXPONENTIAL, X, y, LOG_LOSS)
+    recorded = Recorded(chart, EXPONENTIAL, X, y, LOG_LOSS)
     to = DECADES * np.log(10.0)
     path = integrate(recorded, z, to, rtol=1e-6)
 

@@ -15,7 +15,7 @@ from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.parameters import Parameter
 from reluflow.places import RECORDS
 
-OURS = "affine_flow"
+OURS, BOOK = "affine_flow", "this book"
 VERDICTS = {"right": "#117733", "said so": "#DDCC77", "silent": "#AA3377"}
 NAMES = {"right": "right", "said so": "wrong, and said so", "silent": "wrong in silence"}
 
@@ -92,26 +92,45 @@ def failures(solver: str) -> pd.DataFrame:
 
 
 @in_house_style
-def precision(against: str = "seconds") -> Figure:
-    """Errors against `against`, "seconds" or "evaluations": a panel a problem."""
-    table = record("precision")
+def precision(against: str = "seconds", name: str = "precision") -> Figure:
+    """Errors against `against`, "seconds" or "evaluations": a panel a problem; the record is
+    "precision" or "flows", where flows to several losses share one, each line with its loss."""
+    table = record(name)
     table = table[table["error"].ne("")].astype({"error": float, against: float})
     table["error"] = table["error"].clip(lower=1e-17)
-    problems = list(dict.fromkeys(table["problem"]))
+    table["panel"] = table["problem"].str.split(", 1e-").str[0]
+    problems = list(dict.fromkeys(table["panel"]))
     fig, axes = panels(1, len(problems), height=4.4, titles=problems, sharey=True)
     table["method"] = table["solver"].str.replace("affine_flow", "exact flow")
     methods = list(dict.fromkeys(table["method"]))
     for ax, problem in zip(axes, problems, strict=True):
         sns.lineplot(
-            table[table["problem"] == problem], x=against, y="error", hue="method", style="method",
+            table[table["panel"] == problem], x=against, y="error", hue="method", style="method",
             hue_order=methods, style_order=methods, markers=True, dashes=False, estimator=None,
-            sort=False, legend="full", ax=ax,
+            units="problem", sort=False, legend="full", ax=ax,
         )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.get_legend().remove()
+    for (to, _), line in table[table["panel"] != table["problem"]].groupby(["problem", "method"]):
+        last = line.iloc[-1]
+        axes[-1].annotate("1" + to.split(", 1")[1], (last[against], last["error"]), fontsize=7)
     legend_below(fig)
     return fig
+
+
+def fastest(error: float = 1e-6) -> pd.DataFrame:
+    """The seconds to an error of at most `error`, of each flow of the record "flows": this book's,
+    and the fastest other method's."""
+    table = record("flows")
+    good = table[pd.to_numeric(table["error"], errors="coerce") <= error].sort_values("seconds")
+    best = good.groupby(["problem", good["solver"] == BOOK]).first()[["solver", "seconds"]]
+    best = best.unstack().reindex(table["problem"].unique())
+    ours, theirs = best["seconds", True], best["seconds", False]
+    found = pd.DataFrame({BOOK: ours, "seconds": theirs, "ratio": theirs / ours})
+    found = found.map("{:.2g}".format).replace("nan", "")
+    found.insert(1, "fastest other", best["solver", False].fillna("none"))
+    return found.rename_axis("flow").reset_index()
 
 
 # --- Growth ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from reluflow import cost, parameters
@@ -13,6 +14,7 @@ from reluflow.errors import InputError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from hard_cases import CASES, by_affine_flow, judged
+from other_flows import OURS, problems
 
 
 def test_every_solver_was_asked_every_flow() -> None:
@@ -49,6 +51,24 @@ def test_a_target_is_met_on_the_right_side(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(cost, "record", lambda name: table)
     assert list(cost.targets()["met"]) == ["no", "yes", "yes"]
     assert list(cost.targets()["floor"]) == floors
+
+
+def test_the_true_ends_are_those_of_the_book() -> None:
+    """Exact steps and closed forms against the library, which shares no code with them."""
+    for _, truth, ways in problems(300, (3.0,)):
+        end = min((key[1], way()[0]) for key, way in ways.items() if key[0] == OURS)[1]
+        unit = np.linalg.norm(end) / np.linalg.norm(truth) if len(end) > 20 else 1.0
+        assert np.linalg.norm(end / unit - truth) < 1e-9 * np.linalg.norm(truth)
+
+
+def test_the_fastest_is_of_those_that_are_exact_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("a", cost.BOOK, 2.0, "1e-7"), ("a", cost.BOOK, 1.0, "1e-3"), ("a", "x", 3.0, "1e-8"),
+            ("a", "z", 1.0, "1e-2"), ("b", cost.BOOK, 1.0, "0"), ("b", "x", 1.0, "")]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["problem", "solver", "seconds", "error"])
+    monkeypatch.setattr(cost, "record", lambda name: table)
+    found = cost.fastest().set_index("flow")
+    assert list(found.loc["a"]) == ["2", "x", "3", "1.5"]
+    assert list(found.loc["b"]) == ["1", "none", "", ""]
 
 
 def test_exponents_are_those_of_the_larger_half_of_each_size() -> None:
