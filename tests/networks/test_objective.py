@@ -69,13 +69,13 @@ class Objective:
         network, X = self.network, self.X
         z = network.output(theta, X, patterns)
         pull = self.loss.pull(z, self.y, relative)
-        along = network.rates(theta, X, v, patterns)[1]
+        turned, along = network.turned(theta, X, pull, v, patterns)
         c = self.loss.bend(z, self.y, relative) * along
         if relative:
             c = c - pull * (pull @ along)
         # The last term of log L's Hessian is J^T pull (pull . J v), of the same form.
         bent = network.gradient(theta, X, c, patterns)
-        return bent - network.hessian_product(theta, X, pull, v, patterns)
+        return bent - turned
 
 
 LOSSES = (SQUARE, EXPONENTIAL, LOGISTIC)

@@ -83,6 +83,13 @@ class Autograd:
         total = self._total(X, c, patterns)
         return torch.autograd.functional.hvp(total, _tensor(theta), _tensor(v))[1].numpy()
 
+    def turned(
+        self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
+        patterns: Patterns | None = None,
+    ) -> tuple[NDArray, NDArray]:  # fmt: skip
+        """Rates of `gradient` (p,) and of the output (n,) for a velocity v (p,)."""
+        return self.hessian_product(theta, X, c, v, patterns), self.rates(theta, X, v, patterns)[1]
+
     def _total(
         self, X: ArrayLike, c: ArrayLike, patterns: Patterns | None
     ) -> Callable[[Tensor], Tensor]:
