@@ -112,9 +112,10 @@ def precision(against: str = "seconds", name: str = "precision") -> Figure:
         ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.get_legend().remove()
-    for (to, _), line in table[table["panel"] != table["problem"]].groupby(["problem", "method"]):
-        last = line.iloc[-1]
-        axes[-1].annotate("1" + to.split(", 1")[1], (last[against], last["error"]), fontsize=7)
+    told = (table["panel"] != table["problem"]) & table["method"].isin([BOOK, "SciPy LSODA"])
+    for (to, _), line in table[told].groupby(["problem", "method"]):
+        at = tuple(line[[against, "error"]].iloc[-1])
+        axes[-1].annotate("1" + to.split(", 1")[1], at, fontsize=7, ha="right", va="top")
     legend_below(fig)
     return fig
 
