@@ -140,22 +140,22 @@
     };
   };
 
-  /** The path of a flow, its events by number, and its end. */
+  /** The path of a flow, its events by name, and its end. */
   reluflow.course = (frame, flow, events, many) => {
     const lines = reluflow.seenPath(frame, flow, many);
     const d = lines.map((points) => `M${points.map((p) => p.join()).join("L")}`).join("");
     const [drawn, labels, discs] = [[element("path", { class: "path", d })], [], []];
     drawn.push(...arrow(lines, discs));
     const numbered = new Map();
-    for (const { number, w } of events) {
+    for (const { name, w } of events) {
       const pixel = frame.to(w);
       if (!onPlane(frame, pixel)) continue;
       const at = pixel.map(Math.round).join();
-      numbered.set(at, [...(numbered.get(at) ?? []), number]);
+      numbered.set(at, [...(numbered.get(at) ?? []), name]);
     }
     for (const [place, numbers] of numbered) {
       const each = { at: place.split(",").map(Number), r: 4.5 };
-      const told = numbers.length > 1 ? `${numbers[0]}–${numbers.at(-1)}` : String(numbers[0]);
+      const told = numbers.length > 1 ? `${numbers[0]}–${numbers.at(-1)}` : numbers[0];
       drawn.push(disc("event", each));
       discs.push(each);
       if (numbered.size > MOST_LABELS) continue;

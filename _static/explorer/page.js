@@ -47,7 +47,7 @@
     let sets = []; // all local minima
     let listed = null; // those in the table
     let flow = null;
-    let events = []; // those of the flow, by number
+    let events = []; // those of the flow, t₁ at first
     let time = null; // its scale
     let share = 0; // of the clock's way that has gone
     let ground = null; // what the plane has for the words: labels and discs
@@ -190,8 +190,9 @@
     function follows() {
       whole = false;
       flow = reluflow.flow(state.X, state.y, state.w);
-      events = flow.events.map((event, k) => ({ ...event, number: k + 1, w: reluflow.at(flow, event.t) }));
+      events = flow.events.map((event, k) => ({ ...event, name: reluflow.named(k).replace("x", "t"), w: reluflow.at(flow, event.t) }));
       time = reluflow.timeScale(flow);
+      find("time").hidden = !flow.segments.length; // there is none to go through
       clock.rescale(time);
       clock.set(time.value(share));
       const [first, last] = [state.w, flow.end].map((w) => loss(state.X, state.y, w));
@@ -215,12 +216,12 @@
       const end = reluflow.reached(sets, flow, state);
       find("told").textContent = reluflow.told(state, flow, sets, end);
       find("told").dataset.status = flow.status;
-      find("length").textContent = reluflow.toldLength(flow);
+      find("length").textContent = flow.segments.length ? reluflow.toldLength(flow) : "";
       fill(
         find("events"),
-        ["", "time", "datum", "at w"],
+        ["event", "time", "datum", "at w"],
         events.map((event) => [
-          event.number,
+          event.name,
           short(event.t),
           `${reluflow.named(event.datum)} ${KINDS[event.kind]}`,
           point(event.w),
@@ -282,14 +283,14 @@
     }
 
     function choose(k) {
-      const { X, y, w, says, question } = examples[k];
+      const { X, y, w, says, question, answer } = examples[k];
       const same = ({ X, y, w }) => fragment({ X, y, w }) === fragment(examples[k]);
       const cards = examples.filter((each) => each.card && same(each));
       const links = cards.map(({ card, name }) => html("a", { href: card }, name));
       list.value = question ? k : "own";
       const more = links.flatMap((link, i) => [i ? "; " : says.startsWith("The counter") ? "" : " Refuted here: ", link]);
       const begins = says.startsWith("The counter") ? "A counterexample to " : says;
-      find("says").replaceChildren(begins, ...more, links.length ? "." : "");
+      find("says").replaceChildren(html("strong", {}, answer), answer && " ", begins, ...more, links.length ? "." : "");
       show({ X, y, w });
     }
 
@@ -398,8 +399,9 @@
     addEventListener("hashchange", follow);
 
     examples.forEach(({ question }, k) => question && list.append(new Option(question, k)));
-    const mine = new Option("Your own, or of an address", "own");
+    const mine = new Option("Your own: drag, type or paste", "own");
     mine.disabled = true;
+    find("legend").open = matchMedia("(min-width: 40rem)").matches;
     list.append(mine);
     follow();
   }

@@ -63,6 +63,7 @@
     const { X, w } = state;
     const { events, status, detail } = flow;
     const from = `From ${point(w)}, where ${are(reluflow.activeAt(X, w), X)} active, the flow`;
+    if (!flow.segments.length) return `${from} cannot be followed: ${detail}.`;
     const count =
       ["without an event", "after 1 event"][events.length] ?? `after ${events.length} events`;
     const there = `L = ${lossAt(state, flow.end)}`;

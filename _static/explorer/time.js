@@ -8,9 +8,10 @@
 
   /** The times that a clock shows of a flow: nearly to its limit, even at first and logarithmic
    * later, from the time on in which the quickest part of it has just begun. */
-  reluflow.timeScale = ({ segments, until, events }) => {
-    const start = segments.at(-1).t0;
-    const last = start + 0.4 * (until - start) || 1;
+  reluflow.timeScale = ({ segments, until, events, status }) => {
+    const start = segments.at(-1)?.t0 ?? 0; // of a flow that is not followed there is no piece
+    const rests = status === "converged" || status === "sliding";
+    const last = (rests ? start + 0.4 * (until - start) : until) || 1;
     const rates = segments.flatMap(({ rates }) => rates);
     const quick = Math.min(0.2 / Math.max(...rates, 1e-300), (events[0]?.t || Infinity) / 3);
     const unit = Math.max(1e-9 * last, Math.min(last / 8, quick));
@@ -37,7 +38,7 @@
     return reluflow.scale(Math.max(0, low - 0.15 * (high - low)), high + 0.1 * (high - low) || 1);
   };
 
-  /** The loss along a flow on a chart: a curve and its events by number. */
+  /** The loss along a flow on a chart: a curve and its events by name. */
   reluflow.lossCurve = (frame, flow, { X, y }, time, events) => {
     const within = (p) => [p[0], Math.min(frame.bottom + 3, p[1] || 0)];
     const at = (t) => within(frame.to([t, reluflow.loss(X, y, reluflow.at(flow, t))]));
@@ -45,13 +46,13 @@
     times.push(...events.map(({ t }) => t).filter((t) => t <= time.last));
     const drawn = [through("curve", times.sort((s, t) => s - t).map(at))];
     let right = -Infinity;
-    for (const { number, t } of events) {
+    for (const { name, t } of events) {
       if (!(t <= time.last)) continue;
       const place = at(t);
       drawn.push(disc("event", { at: place, r: 4.5 }));
       if (place[0] - right < 16) continue;
       right = place[0];
-      drawn.push(text({ at: [place[0] + 6, place[1] - 11], told: String(number) }));
+      drawn.push(text({ at: [place[0] + 6, place[1] - 11], told: name }));
     }
     return drawn;
   };

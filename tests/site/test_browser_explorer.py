@@ -238,7 +238,7 @@ def says_what_happens(page: Page) -> None:
     assert page.locator("#explorer-told").get_attribute("data-status") == flow.status
     end = re.search(r"(?: at|converges.* to) \((\S+), (\S+)\) ", told(page))
     if end is None:
-        assert "stays where it is" in told(page)
+        assert ("stays where it is" if flow.has_limit else "cannot be followed") in told(page)
     else:
         np.testing.assert_allclose([number(v) for v in end.groups()], flow.end, 1e-4, 1e-12)
     times = page.locator("#explorer-events td:nth-child(2)").all_text_contents()
@@ -259,7 +259,8 @@ def path(page: Page) -> str | None:
 def test_it_opens_on_the_start_that_surprises(page: Page) -> None:
     X, y, w = shown(page)
     np.testing.assert_array_equal(w, [0.0, 45.0])
-    assert page.locator("#explorer-says").inner_text().endswith("not global (Figure 3(a)).")
+    says = page.locator("#explorer-says").inner_text()
+    assert says.startswith("No: from here the flow reaches the global minimum. The paper says")
     assert told(page).endswith("This is a global minimum.")
     says_what_happens(page)
     best = local_minima(X, y)[0]
@@ -432,6 +433,29 @@ def test_the_counterexamples_show_what_their_cards_say(page: Page) -> None:
     assert "local minimum of rank 2 of 5" in ends["claim-sv-thm3-6"]
     assert "local minimum of rank 2 of 5" in ends["claim-sv-thm4-7-1"]
     assert ends["claim-sv-lemF-9-2"].endswith("This is no local minimum.")
+
+
+def test_each_question_shows_its_own_flow_and_its_answer_above_it(visit: Opened) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for k, example in enumerate(examples()):
+        if not example["question"]:
+            continue
+        page.locator("#explorer-example").select_option(str(k))
+        for mine, its in zip(shown(page), (example[key] for key in "Xyw"), strict=True):
+            np.testing.assert_array_equal(mine, np.array(its, float))
+        says_what_happens(page)
+        assert page.locator("#explorer-data tr").count() == 1 + len(example["X"])
+        followed = affine_flow(*shown(page)).events or "cannot be followed" not in told(page)
+        assert page.locator("#explorer-time").is_visible() == bool(followed)
+        says = page.locator("#explorer-says").inner_text()
+        assert says.startswith(example["answer"])
+        ends = re.search("(reaches|misses) the global minimum", says)
+        if ends:
+            assert ("This is a global" in told(page)) == (ends.group(1) == "reaches")
+        verdict, plane = (page.locator(f"#explorer-{x}").bounding_box() for x in ("told", "plane"))
+        assert verdict["y"] + verdict["height"] <= plane["y"]
+    assert visit.complaints == []
 
 
 def test_it_is_whole_with_its_data_open(browser: Browser, site: Path) -> None:

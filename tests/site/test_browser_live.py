@@ -280,6 +280,18 @@ def test_the_first_row_is_the_exact_flow(browser: Browser, site: Path) -> None:
     assert {*drawn} == {True, False}
 
 
+def test_the_first_row_tells_the_paper_from_what_is_computed(browser: Browser, site: Path) -> None:
+    """On Example 5.1 every size misses; the labels are no signs, and three papers need some."""
+    with opened(browser, site / MAP) as visit:
+        rows = visit.page.locator("#live-papers li").all_inner_texts()
+        assert visit.page.locator("#live-papers rect.bar.best").count() == 0
+        assert visit.page.locator("#live-papers rect.bar.missed").count() == 1
+    assert rows[0].endswith("Computed: it is missed at every size.")
+    assert ["takes each label as its sign, +1." in row for row in rows] == [False] * 2 + [True] * 3
+    with opened(browser, site / MAP, anchor="live-papers?X=1,0.3;-0.8,-0.4&y=1,-1") as signs:
+        assert "as its sign" not in signs.page.locator("#live-papers ul").inner_text()
+
+
 def test_a_picture_is_shared_by_its_address(browser: Browser, site: Path) -> None:
     with opened(browser, site / MAP) as visit:
         page = visit.page

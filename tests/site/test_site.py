@@ -72,6 +72,8 @@ def test_the_list_has_few_questions_and_each_its_example() -> None:
     asked = [each["name"] for each in explorer.examples() if each["question"]]
     assert sorted(asked) == sorted(explorer.QUESTIONS)
     assert len(asked) == len(set(explorer.QUESTIONS.values())) == 6
+    answers = [each["answer"].split(":")[0] for each in explorer.examples() if each["question"]]
+    assert answers == ["No", "No", "No", "Yes", "Yes", "Yes"]
 
 
 # --- Live pictures --------------------------------------------------------------------------------

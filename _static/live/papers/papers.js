@@ -95,8 +95,17 @@
     const all = [SMALLEST, LARGEST];
     const powers = Array.from({ length: DRAWN }, (_, k) => sizes.value((k + 0.5) / DRAWN));
     const good = positive && spans ? reluflow.ends(X, y, powers) : [];
+    const computed = (s) => {
+      const reached = reluflow.ends(X, y, [s])[0];
+      const same = good.every((each) => each === reached);
+      return `it is ${reached ? "reached" : "missed"} ${same ? "at every size" : "from this size"}`;
+    };
     const edge = (k) => sizes.value(k / DRAWN);
     const orthogonal = signs && same > 0 && different <= 0;
+    const plain = y.every((v) => Math.abs(v) === 1);
+    const [above, below] = [y.some((v) => v > 0), y.some((v) => v < 0)];
+    const read = above && below ? "+1 or −1" : above ? "+1" : "−1";
+    const note = plain || !signs ? "" : ` It takes each label as its sign, ${read}.`;
     const why = positive ? "they do not span the plane" : "it asks for data and labels that are not negative";
     return [
       {
@@ -111,9 +120,7 @@
         says: (s) =>
           !(positive && spans)
             ? `is silent: ${why}.`
-            : `says that a tiny start finds the global minimum. From this size it is ${
-                reluflow.ends(X, y, [s])[0] ? "reached" : "missed"
-              }.`,
+            : `– Paper: a tiny start finds the global minimum. Computed: ${computed(s)}.`,
       },
       {
         name: "Magnitude and angle",
@@ -139,7 +146,7 @@
         bars: orthogonal ? [[...all, "says"]] : [],
         says: (s) =>
           orthogonal
-            ? `says where neurons point in the end${s < -3 ? "" : "; it asks for a small start, and we found that every balanced one will do"}.`
+            ? `says where neurons point in the end${s < -3 ? "" : "; it asks for a small start, and we found that every balanced one, its two layers equally long, will do"}.`
             : "is silent: equal labels have to make acute angles, different ones right angles or more.",
       },
       {
@@ -151,7 +158,7 @@
             ? "says what the end is like, once the loss is small; the start does not matter."
             : "is silent: a label 0 is no class.",
       },
-    ];
+    ].map((row, k) => (k < 2 ? row : { ...row, says: (s) => row.says(s) + note }));
   }
 
   function build(box, first, keep) {
@@ -162,7 +169,7 @@
     const head = html("p", { class: "controls" });
     box.append(head, sides);
     sides.append(left, right);
-    const presets = reluflow.chooser(head, "Data", [...SETS.map(([name]) => name), "Your own"], (k) => {
+    const presets = reluflow.chooser(head, "Data", [...SETS.map(([name]) => name), "Your own: drag a datum"], (k) => {
       if (SETS[k]) change({ ...state, X: SETS[k][1], y: SETS[k][2] }, true);
       keep(state);
     });
@@ -192,6 +199,11 @@
       change: (size) => change({ ...state, size }),
     });
     slider.input.addEventListener("change", () => keep(state));
+    const key = (kind, told) => html("span", {}, html("i", { class: `bar ${kind}` }), ` ${told}`);
+    const bar = [key("best", "reaches the global minimum"), key("missed", "misses it"), key("says", "the paper speaks"), key("later", "of the end only")];
+    const data = [key("positive", "label above 0"), key("negative", "below 0")];
+    right.append(html("p", { class: "key" }, ...bar));
+    left.append(html("p", { class: "key" }, ...data));
     box.append(list);
     list.setAttribute("aria-live", "polite");
 
@@ -242,5 +254,5 @@
     show(state);
   }
 
-  reluflow.picture("papers", { state: { X: SETS[1][1], y: SETS[1][2], size: -6 }, build });
+  reluflow.picture("papers", { state: { X: SETS[0][1], y: SETS[0][2], size: -6 }, build });
 })();

@@ -12,15 +12,19 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from reluflow.datasets import load, settings
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry.minima import local_minima
 from reluflow.ledger.cards import LIVE, Setting, errata, setting
 from reluflow.ledger.evidence import printed
 from reluflow.ledger.scoreboard import Scoreboard
+from reluflow.networks import loss
 from reluflow.site import book
 from reluflow.site.book import board
 
@@ -80,8 +84,31 @@ QUESTIONS = {
 }
 
 
+def _answer(question: str, case: Setting) -> str:
+    """The answer to a question, from the flow and the minima of its example."""
+    X, y, w = (np.array(part, float) for part in (case.X, case.y, case.w))
+    flow, minima = affine_flow(X, y, w), local_minima(X, y)
+    best = float(loss(X, y, flow.end)) <= minima[0].loss + 1e-9 * (y @ y)
+    ends = f"from here the flow {'reaches' if best else 'misses'} the global minimum"
+    worse = any({*a.support} > {*b.support} and a.rank > b.rank for a in minima for b in minima)
+    rests = not flow.events and not (X @ w > 0.0).any()
+    yes, why = {
+        "Does a far start miss the global minimum?": (not best, ends),
+        "Does a tiny start find the global minimum?": (best, ends),
+        "Do more active data mean a smaller loss?": (
+            not worse, f"{'a' if worse else 'no'} minimum here has more of them and a larger loss"),
+        "Can a flow stay on a boundary?": (flow.status == "sliding", f"this one is {flow.status}"),
+        "Can one start have two futures?": (
+            flow.status == "non-unique", f"from here the flow is {flow.status}"),
+        "Can a neuron never move at all?": (
+            rests, f"this one {'stays where it is' if rests else 'moves'}"),
+    }[question]  # fmt: skip
+    return f"{'Yes' if yes else 'No'}: {why}."
+
+
 def examples() -> list[dict[str, Any]]:
-    """The examples in the order of the list: `name`, `question`, `X`, `y`, `w`, `says`, `card`.
+    """The examples in the order of the list: `name`, `question`, `answer`, `X`, `y`, `w`, `says`,
+    `card`.
 
     Example 5.1 from the starts of its Figure 3, the planar counterexamples of refuted claims, each
     with the address of its card, and three ways to end.
@@ -107,7 +134,9 @@ def examples() -> list[dict[str, Any]]:
 
 def _example(name: str, case: Setting, says: str, card: str = "") -> dict[str, Any]:
     question = QUESTIONS.get(name, "")
-    return {"name": name, "question": question, **asdict(case), "says": says, "card": card}
+    answer = _answer(question, case) if question else ""
+    told = {"question": question, "answer": answer, "says": says, "card": card}
+    return {"name": name, **asdict(case), **told}
 
 
 def _point(w: list[float]) -> str:
