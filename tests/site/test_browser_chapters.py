@@ -288,7 +288,7 @@ SHOWN = {
     "ma.text.twophase.2": "length 3, the magnitude falls. At",
     "ea.thm1.align.1": "from t = 15.9 on. It starts",
     "ea.pattern-time": "first at t = 15.7, and",
-    "os.assumptions.1": "Orthogonally separable. At the loss ℓ = 10⁻⁴³⁴²⁹⁴, 0 of 4 neurons are dead",
+    "os.assumptions.1": "Orthogonally separable. At the loss ℓ = 10⁻⁴³⁴²⁹⁴, 0 of 4 neurons",
     "mm.thm3.2.margins": "From (1, 0), where x₁ is active",
 }
 """What the picture says of the counterexample to a refuted claim."""
@@ -467,3 +467,21 @@ def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path)
 def test_a_page_without_the_figure_is_an_error() -> None:
     with pytest.raises(ExtensionError, match="no figure 'turning'"):
         _offered("<p>nothing</p>", "turning", "turning")
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [("polygon?w=-1,1.5", "it has no datum and is dead from the start"),
+     ("polygon?", "cone of the other label, for which no bound"),
+     ("race?", "V is 1 of its largest; the smallest possible is 0.794"),
+     ("silent?X=1,2;-1,2&share=0.5", "makes θ longer")],
+)  # fmt: skip
+def test_a_sentence_says_what_its_chart_shows(
+    browser: Browser, site: Path, address: str, says: str
+) -> None:
+    name = address.partition("?")[0]
+    with opened(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{address}") as visit:
+        expect(visit.page.locator(f"#live-{name} .told")).to_contain_text(says)
+        assert visit.page.get_by_text("our bound").count() == 0
+        assert visit.ask("""[...document.querySelectorAll(".live circle.mark.flow")].every(c =>
+            c.cy.baseVal.value >= 20)""")
