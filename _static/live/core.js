@@ -152,7 +152,9 @@
   }
   const turns = new Map(); // drawings of other places than the held one, by their element
   const inTurn = soon(() => {
-    const [[element, draw]] = turns;
+    const [first] = turns;
+    if (!first) return; // what waited was drawn when the finger was lifted
+    const [element, draw] = first;
     turns.delete(element);
     draw();
     if (turns.size) inTurn();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -183,9 +184,14 @@ FLOW = """([X, y, signs, z, last]) => {
 }"""
 
 
-def test_the_flow_of_many_neurons_is_that_of_the_library(page: Page) -> None:
-    """Angles within 1e-3, the steps' honest tolerance; dead neurons, too."""
+@pytest.mark.parametrize("first", [(3.0, 1.0), (7.8, -1.4), (7.8, 3.4)])
+def test_the_flow_of_many_neurons_is_that_of_the_library(
+    page: Page, first: tuple[float, float]
+) -> None:
+    """Angles within 1e-3, the steps' honest tolerance; dead neurons, too, and neurons that cross
+    boundaries, where x_1 is moved among the data of the other label."""
     given = own_data.around(4)
+    given = replace(given, X=np.vstack([first, given.X[1:]]))
     angles = np.arctan2(given.W0[:, 1], given.W0[:, 0])
     z = np.column_stack([angles, given.log_norms]).ravel().tolist()
     late = follow_long(given)
@@ -282,7 +288,7 @@ SHOWN = {
     "ma.text.twophase.2": "length 3, the magnitude falls. At",
     "ea.thm1.align.1": "from t = 15.9 on. It starts",
     "ea.pattern-time": "first at t = 15.7, and",
-    "os.assumptions.1": "Orthogonally separable. At ℓ = 10⁻⁴³⁴²⁹⁴, 0 of 4 neurons are dead",
+    "os.assumptions.1": "Orthogonally separable. At the loss ℓ = 10⁻⁴³⁴²⁹⁴, 0 of 4 neurons",
     "mm.thm3.2.margins": "From (1, 0), where x₁ is active",
 }
 """What the picture says of the counterexample to a refuted claim."""
@@ -441,10 +447,14 @@ def test_play_moves_and_a_reader_without_motion_jumps(
 def test_the_flow_of_chapter_4_is_followed_to_the_end(browser: Browser, site: Path) -> None:
     """From each length of the start that the picture offers, to log(1/loss) = 10^6."""
     with opened(browser, site / f"{PICTURES['turning']}.html", anchor="live-turning?") as visit:
-        for length in visit.page.locator("#live-turning select option").all_inner_texts():
-            visit.page.select_option("#live-turning select", label=length)
+        select = visit.page.locator("#live-turning select").first
+        for length in select.locator("option").all_inner_texts():
+            select.select_option(label=length)
             expect(visit.page.locator("#live-turning [aria-busy]")).to_have_count(0)
-            expect(visit.page.locator(".told").first).to_contain_text("At ℓ = 10⁻⁴³⁴²⁹⁴, ")
+            expect(visit.page.locator(".told").first).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
+        visit.page.get_by_label("Data", exact=True).select_option(label="not so: x₃ moved")
+        expect(visit.page.locator(".told").first).to_contain_text("Not orthogonally separable")
+        expect(visit.page.locator(".told").first).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
 
 
 def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path) -> None:
@@ -457,3 +467,23 @@ def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path)
 def test_a_page_without_the_figure_is_an_error() -> None:
     with pytest.raises(ExtensionError, match="no figure 'turning'"):
         _offered("<p>nothing</p>", "turning", "turning")
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [("polygon?w=-1,1.5", "it has no datum and is dead from the start"),
+     ("polygon?", "cone of the other label, for which no bound"),
+     ("race?", "V is 1 of its largest; the smallest possible is 0.794"),
+     ("silent?X=1,2;-1,2&share=0.5", "makes θ longer")],
+)  # fmt: skip
+def test_a_sentence_says_what_its_chart_shows(
+    browser: Browser, site: Path, address: str, says: str
+) -> None:
+    name = address.partition("?")[0]
+    with opened(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{address}") as visit:
+        expect(visit.page.locator(f"#live-{name} .told")).to_contain_text(says)
+        told = visit.page.locator(f"#live-{name} .told").inner_text()
+        drawn = visit.page.locator(".live svg text", has_text="our bound").count()
+        assert drawn == ("Our bound" in told)
+        assert visit.ask("""[...document.querySelectorAll(".live circle.mark.flow")].every(c =>
+            c.cy.baseVal.value >= 20)""")

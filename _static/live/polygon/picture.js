@@ -108,7 +108,9 @@
       scales.value = SCALES.indexOf(e);
       path = align(X, Y, w, s);
       const mu = separation(X, Y);
-      bound = mu > 0 ? (2 / Math.min(...X.map((x) => Math.hypot(...x)))) * Math.log(2 / mu) : null;
+      // In the cone of the other label no bound on the time is the same for all starts.
+      const wrong = path.pieces[0].active.every((on, i) => on === (Y[i] === -s));
+      bound = mu > 0 && !wrong ? (2 / Math.min(...X.map((x) => Math.hypot(...x)))) * Math.log(2 / mu) : null;
       last = within(Math.ceil(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2)), 2, 25);
       const times = range(many + 1, (k) => (k / many) * last);
       const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times, tolerance);
@@ -137,7 +139,7 @@
       const when = `t = ${short(path.t, 3)}`;
       const ways = {
         home: `it is active on exactly the data of its own label from ${when} on`,
-        dead: `it has lost its last datum and is dead at ${when}`,
+        dead: path.t > 0 ? `it has lost its last datum and is dead at ${when}` : "it has no datum and is dead from the start",
         other: "it keeps another set of data",
         slides: `the data hold it on a boundary from ${when} on`,
         "two ways": `at ${when} it comes to a place that two flows leave`,
@@ -147,12 +149,12 @@
       // What the proof of Theorem 1 prints: with its maximum for a minimum it is the same for all starts.
       const proof = mu > 0 ? (16 * Math.log(Y.length)) / (mu ** 2.5 * Math.min(...state.X.map((x) => Math.hypot(...x)))) : 0;
       const late = path.ends === "home" && path.t > proof && mu > 0 ? ` The time that the proof prints, ${short(proof, 3)}, is too short here.` : "";
-      const speaks = mu > 0 ? "(A1) holds, and the theorem speaks" : "(A1) does not hold, and the theorem is silent";
+      const speaks = mu > 0 ? "(A1) (equal labels attract, different ones repel) holds, and the theorem speaks" : "(A1) does not hold, and the theorem is silent";
       const wrong = path.pieces[0].active.every((on, i) => on === (Y[i] === -s));
-      const by = !bound ? "" : wrong ? " It starts in the cone of the other label, for which no bound on the time is the same for all starts." : ` Our bound on this time is ${short(bound, 3)}.`;
+      const by = !(mu > 0) ? "" : wrong ? " It starts in the cone of the other label, for which no bound on the time is the same for all starts." : ` Our bound on this time is ${short(bound, 3)}.`;
       const apart = Math.max(0, ...real.map(([, v], k) => Math.abs(v - limit[k][1])));
       const far = apart < 0.01 ? "less than 0.01" : `at most ${short(apart, 2)}`;
-      return `μ = ${short(mu, 3)}: ${speaks}. The path bends ${["never", "once", "twice"][bends] ?? `${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
+      return `μ = ${short(mu, 3)}: ${speaks}. The path ${["does not bend", "bends once", "bends twice"][bends] ?? `bends ${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
     }
 
     function point(t) {

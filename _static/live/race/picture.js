@@ -102,7 +102,7 @@
     function tell(level) {
       const { x, m } = state;
       const best = Math.min(value(0, x, m), value(Math.PI / 2, x, m));
-      say(() => `${sentence()} At ${loss(level)} the value is ${short(value(angleAt(level), x, m), 3)}; the smallest possible is ${short(best, 3)}.`);
+      say(() => `${sentence()} At ${loss(level)} the value V is ${short(value(angleAt(level), x, m) / top, 3)} of its largest; the smallest possible is ${short(best / top, 3)}.`);
     }
 
     function sentence() {
@@ -132,7 +132,7 @@
         if (ratio(middle) > goal) low = middle;
         else high = middle;
       }
-      return `The loser is half as large, against the winner, at ${loss(high)}.`;
+      return `The loser's share of the winner has fallen to half at ${loss(high)}.`;
     }
 
     begin();

@@ -88,7 +88,8 @@
 
     function begin() {
       plane.redraw();
-      hill.redraw();
+      // As high as the curve comes, at either end.
+      hill.rescale({ y: reluflow.scale(0, Math.max(1.2, 1.08 * Math.max(ratio(MOST / 2), ratio(MOST)))) });
       tell();
     }
     begin();

@@ -2,10 +2,15 @@
 "use strict";
 
 (() => {
-  const { html, paint, short, tens, within, range, through, disc } = reluflow;
+  const { html, paint, short, tens, within, range, through, disc, text } = reluflow;
   const { follow, following } = reluflow.turning;
   const LENGTHS = [20, 5, 0, -Math.LN10]; // of the start, as -log
   const LAST = 1e6; // log(1/loss)
+  const X = [[3, 1], [2, 3], [4, 7], [-5, 2], [-5, -1], [-8, 4]];
+  const LABELS = [1, 1, 1, -1, -1, -1];
+  const EXAMPLES = [X, [[7.8, -1.4], ...X.slice(1)], [X[0], X[1], [-2.8, 7], ...X.slice(3)]];
+  const ACTS = ["Act 1: turning, while all are tiny", "Act 2: growing along the sum of a label's data", "Act 3: turning to the max-margin vector"];
+  const wide = (depth) => Math.asinh(depth) / Math.LN10; // a logarithm that goes through 0
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1];
   const colour = (label) => (label > 0 ? "two" : "one");
 
@@ -28,31 +33,35 @@
     box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play. They are where equal labels make acute angles, and different ones right angles or more: then, the theorem says, each neuron that lives ends in the direction of its label's max-margin vector."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
+    const times = html("div"); // the clock: in sight of what it moves
+    box.append(times);
     const cell = reluflow.cells(box);
     const lengths = reluflow.chooser(controls, "Length of the start", ["e⁻²⁰", "e⁻⁵", "1", "10"], (k) => change({ length: LENGTHS[k] }));
+    const examples = Y.join() === LABELS.join() && reluflow.chooser(controls, "Data", ["orthogonally separable", "not so: x₁ moved", "not so: x₃ moved", "your own"], (k) => k < 3 && change({ X: EXAMPLES[k].map((x) => x.slice()) }));
     const data = reluflow.plane(cell("The data."), {
       label: "The data", moves: false, first: () => ({ x: 0, y: 0, r: 10 }),
       draw: (frame) => {
         reluflow.grid(ground, frame);
+        paint(names, ...state.X.map((x, k) => text({ kind: colour(Y[k]), at: frame.to(x).map((v, c) => within(v + [17, -12][c], 12, frame.size - 12)), told: reluflow.named(k) })));
         for (const point of points) point.place();
       },
     });
-    const ground = data.layer();
+    const [ground, names] = [data.layer(), data.layer()];
     const ring = reluflow.plane(cell("The neurons: their angle, and outwards the logarithm of their length; rings are dead. Dotted: the sum of a label's data. Dashed: its max-margin vector."), {
       label: "The neurons", moves: false, first: () => ({ x: 0, y: 0, r: 1.6 }), draw: drawRing,
     });
     const [paths, dots] = [ring.layer(), ring.layer()];
     const late = reluflow.chart(cell("How far the neurons that live are from the max-margin vector of their label."), {
       label: "The third act", high: 220,
-      x: reluflow.ticked(-0.3, 6, range(7, (k) => [k, tens(k)])), y: reluflow.ticked(0, 60, range(5, (k) => [15 * k, `${15 * k}°`])),
-      names: ["log(1/ℓ)", "angle to the max-margin vector"], draw: drawLate,
+      x: reluflow.ticked(-0.4, 6.35, [0, 1, ...range(6, (k) => 10 ** (k + 1))].map((v) => [wide(v), v < 100 ? short(v) : tens(Math.log10(v))])), y: reluflow.ticked(0, 180, range(7, (k) => [30 * k, `${30 * k}°`])),
+      names: ["log(1/ℓ), of the loss ℓ", "angle to the max-margin vector"], draw: drawLate,
     });
     const [curves, line] = [late.layer(), late.layer()];
     const loss = (share) => {
       const depth = between(run.clock.map((v) => [v]), share)[0];
-      return `ℓ = ${depth < 7 ? short(Math.exp(-depth), 3) : tens(-Math.round(depth / Math.LN10))}`;
+      return `the loss ℓ = ${depth < 7 ? short(Math.exp(-depth), 3) : tens(-Math.round(depth / Math.LN10))}`;
     };
-    const play = reluflow.clock(box, {
+    const play = reluflow.clock(times, {
       label: "Loss", over: reluflow.scale(0, 1), value: 1, told: (share) => (run ? loss(share) : ""), seconds: 10,
       show: (share) => (show(share), tell(share)),
     });
@@ -89,7 +98,7 @@
       const r = 0.45 + (0.95 * (size + state.length)) / (state.length + 7);
       return [r * Math.cos(angle), r * Math.sin(angle)];
     };
-    const alive = (z, j) => state.X.some((x) => Math.cos(z[2 * j]) * x[0] + Math.sin(z[2 * j]) * x[1] > 0);
+    const alive = (z, j) => state.X.some((x) => Math.cos(z[2 * j]) * x[0] + Math.sin(z[2 * j]) * x[1] > 1e-9 * Math.hypot(...x));
     /** Degrees between a neuron and the max-margin vector of its label. */
     function off(z, j) {
       const goal = best[SIGNS[j]];
@@ -112,11 +121,11 @@
 
     function drawLate(frame) {
       const end = run.states.at(-1);
-      const seen = run.clock.map((depth, k) => [depth, k]).filter(([depth]) => depth > 0.5);
+      const seen = run.clock.map((depth, k) => [depth, k]);
       const living = SIGNS.map((s, j) => [s, j]).filter(([s, j]) => alive(end, j) && best[s]);
       paint(
         curves,
-        ...living.map(([s, j]) => through(`${colour(s)} thin`, seen.map(([depth, k]) => frame.to([Math.log10(depth), off(run.states[k], j)])))),
+        ...living.map(([s, j]) => through(`${colour(s)} thin`, seen.map(([depth, k]) => frame.to([wide(depth), off(run.states[k], j)])))),
       );
       show(play.value());
     }
@@ -130,6 +139,8 @@
       run = found;
       box.removeAttribute("aria-busy");
       lengths.value = LENGTHS.indexOf(state.length);
+      const example = EXAMPLES.findIndex((X) => `${X}` === `${state.X}`);
+      if (examples) examples.value = example < 0 ? 3 : example;
       best = { 1: maxMargin(of(1)), "-1": maxMargin(of(-1)) };
       broken = state.X.flatMap((a, i) =>
         state.X.flatMap((b, j) => (j > i && (Y[i] === Y[j]) !== dot(a, b) > 0 ? [`${reluflow.named(i)} and ${reluflow.named(j)}`] : [])),
@@ -152,26 +163,32 @@
         dots,
         ...SIGNS.map((s, j) => disc(`${alive(z, j) ? "mark" : "ring"} ${colour(s)}`, { at: to(at(z[2 * j], z[2 * j + 1])), r: 5 })),
       );
-      const depth = Math.log10(Math.max(0.5, between(run.clock.map((v) => [v]), share)[0]));
-      paint(line, through("plain dotted", [0, 60].map((v) => late.frame().to([depth, v]))));
+      const depth = wide(between(run.clock.map((v) => [v]), share)[0]);
+      paint(line, through("plain dotted", [0, 180].map((v) => late.frame().to([depth, v]))));
     }
 
+    /** Which act it is: the longest neuron has not doubled, the loss is not e^(-2), or it is. */
+    const stage = (z, share) =>
+      between(run.clock.map((v) => [v]), share)[0] > 2 ? 2 : Math.max(...SIGNS.map((_, j) => z[2 * j + 1])) < Math.LN2 - state.length ? 0 : 1;
     const tell = (share) => say(() => sentence(share));
     function sentence(share) {
       const z = between(run.states, share);
-      const more = broken.length > 2 ? ` and ${broken.length - 2} more pairs` : "";
+      const more = broken.length > 2 ? ` and ${broken.length - 2} more pair${broken.length > 3 ? "s" : ""}` : "";
       const held = broken.length
         ? `Not orthogonally separable: ${broken.slice(0, 2).join(", ")}${more}. The theorem is silent.`
         : "Orthogonally separable.";
       const dead = SIGNS.filter((_, j) => !alive(z, j)).length;
       const ends = [1, -1].flatMap((label) => {
         const group = range(SIGNS.length, (j) => j).filter((j) => SIGNS[j] === label && alive(z, j));
-        if (!best[label] || !group.length) return [];
+        const name = label > 0 ? "1" : "−1";
+        if (!best[label]) return [`no vector has a margin on all data of label ${name}`];
+        if (!group.length) return [];
         const far = Math.max(...group.map((j) => off(z, j)));
-        return [`those of label ${label > 0 ? "1" : "−1"} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
+        return [`those of label ${name} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
       });
-      const cut = run.ends === "slow" ? ` The flow is followed to ${loss(1)} only: from there it needs too many steps.` : "";
-      return `${held} At ${loss(share)}, ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
+      const cut = run.ends !== "there" ? ` The flow is followed to ${loss(1)} only: ${run.ends === "slow" ? "from there it needs too many steps" : "there nothing moves any more"}.` : "";
+      const act = ACTS[stage(z, share)];
+      return `${held}${share < 1 ? ` ${act}.` : ""} At ${loss(share)}, ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
     }
 
     begin(follow(...given()));
@@ -186,9 +203,8 @@
     X.every((x) => Math.hypot(...x) >= 0.5 && x.every((v) => Math.abs(v) < 10)) &&
     LENGTHS.includes(length);
 
-  const X = [[3, 1], [2, 3], [4, 7], [-5, 2], [-5, -1], [-8, 4]];
   // Six directions, both signs in each.
   const turns = range(12, (j) => 22.2 + 60 * (j >> 1));
   const s = range(12, (j) => (j % 2 ? -1 : 1));
-  reluflow.picture("turning", { state: { X, y: [1, 1, 1, -1, -1, -1], length: 20, turns, s }, fits, build });
+  reluflow.picture("turning", { state: { X, y: LABELS, length: 20, turns, s }, fits, build });
 })();
