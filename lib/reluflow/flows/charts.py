@@ -178,7 +178,6 @@ class Polar:
         """
         u, rho, m = z[:-1], z[-1], self.network.degree
         network, p, size = self.network, len(z) - 1, _exp(m * rho)
-        assert isinstance(network, Network)
         bend, along_each = network.turned(u, X, c, np.eye(p), patterns)
         tangents = along_each.T
         G, square = c @ tangents, u @ u
