@@ -15,7 +15,7 @@
     const tip = (phi, v) => [-v * Math.cos(phi), v * Math.sin(phi)];
     const told = () => `${degrees(Math.PI - state.phi)} from the teacher, length ${short(state.v, 3)}`;
 
-    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers. It turns towards the teacher; the theorems bound its length and its angle at each time."));
+    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers. It always turns to the teacher and comes to its length; the blue bands are what the theorems guarantee at each time. Play shows the way."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const upper = reluflow.cells(box);
@@ -38,7 +38,7 @@
     });
     const [lines, still, moving] = ["", "", ""].map(vectors.layer);
     const quarters = range(5, (k) => [(k * Math.PI) / 4, `${180 - 45 * k}°`]);
-    const phase = reluflow.chart(upper("The flow. Above the dashed curve |w| falls, below it rises."), {
+    const phase = reluflow.chart(upper("The flow. Above the dashed curve |w| falls, below it rises. Grey: other starts."), {
       label: "Angle and magnitude", high: 330,
       x: reluflow.ticked(0, Math.PI + 0.06, quarters), y: reluflow.scale(0, HIGH),
       names: ["angle between student and teacher", "|w| / |w*|"],
@@ -144,7 +144,7 @@
       limits.angle = angleBounds(t, phi, m, Math.min(...sizes), Math.max(...sizes));
       broken = limits.printed && t.some((each, k) => at(each)[1] > limits.printed[k] * (1 + 1e-3));
       const theorem = m === 0 ? ["3.3", "3.4"] : ["3.8", "3.9"];
-      const printed = m < 2 ? (limits.printed ? ". Dashed: the bound (8), which the paper prints for small starts" : "") : limits.printed ? ", repaired. Dashed: the upper bound as printed" : ", repaired";
+      const printed = m < 2 ? (limits.printed ? ". Dashed: the bound (8), which the paper prints for small starts" : "") : limits.printed ? ", as this page repairs it. Dashed: the upper bound as printed" : ", as this page repairs it";
       names[0].textContent = `The magnitude between the bounds of Theorem ${theorem[0]}${printed}.`;
       names[1].textContent = `The angle between the bounds of Theorem ${theorem[1]}.`;
       play.rescale(scale);

@@ -4,13 +4,14 @@
 (() => {
   const { html, paint, short, within, range, through, arrow, disc, text } = reluflow;
   const { shortest, size, takenOver } = reluflow.silent;
+  const DEAD = [0, -0.4]; // a place below both dashed lines, for the ring of a neuron without a share
   const MOST = 0.99; // of datum 2: with all of it neuron 1 could let go altogether
 
   function build(box, state, keep) {
-    box.append(html("p", {}, "The optimum is the shortest θ that gives both data the margin 1. Theorem 3.2 says that the limit of the flow need not be even a local one: here the flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and see whether θ gets shorter; then move the data."));
+    box.append(html("p", {}, "The optimum is the shortest θ that gives both data the margin 1. Theorem 3.2 says that the limit of the flow need not be even a local one: here it ends with neuron 1 alone. Neuron 2 is silent on both data, so that nothing pulls on it and the flow can never use it. Give it a share of the datum x₂ (the slider is no time), and see whether θ gets shorter; then move the data."));
     const cell = reluflow.cells(box);
     const ratio = (share) => size(takenOver(state.X, share)) / size(takenOver(state.X, 0));
-    const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black, or white where it is dark), as vectors u = v w."), {
+    const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black, or white where it is dark), as vectors u = v w. Below both dashed lines a neuron is silent (ring)."), {
       label: "Data and neurons", moves: false, first: () => ({ x: 0, y: 1.9, r: 2.5 }),
       draw: (frame) => {
         reluflow.grid(axes, frame);
@@ -70,7 +71,7 @@
       paint(
         moving,
         arrow("flow", to([0, 0]), to(first)),
-        ...(state.share > 0 ? [arrow("plain", to([0, 0]), to(second))] : []),
+        ...(state.share > 0 ? [arrow("plain", to([0, 0]), to(second))] : [disc("ring plain", { at: to(DEAD), r: 6 })]),
       );
     }
     const mark = () =>
@@ -83,7 +84,7 @@
         ? "Even the smallest share makes θ shorter: the limit is not a local optimum."
         : "A small share makes θ longer: this neuron does not help.";
       const [before, after] = [0, state.share].map((share) => short(size(takenOver(state.X, share)), 3));
-      say(() => `${local} At the limit |θ|² = ${before}; now it is ${after}.`);
+      say(() => `${local} At the limit |\u2060θ\u2060|² = ${before}; now it is ${after}.`);
     }
 
     function begin() {
