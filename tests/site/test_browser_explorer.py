@@ -188,7 +188,7 @@ def test_the_length_that_overshoots_is_told(page: Page) -> None:
     path = affine_flow(X, y, w)
     sizes = np.linalg.norm(path.at(np.linspace(0.0, path.settled, 100_001)), axis=1)
     assert number(more) == pytest.approx(sizes.max() - np.linalg.norm(path.end), rel=0.05)
-    assert page.locator("[aria-live] #explorer-length").count() == 1
+    assert page.locator("#explorer-length[aria-live]").count() == 1
 
 
 def test_minima_are_those_of_the_library(page: Page) -> None:
