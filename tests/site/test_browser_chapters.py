@@ -452,7 +452,7 @@ def test_the_flow_of_chapter_4_is_followed_to_the_end(browser: Browser, site: Pa
             select.select_option(label=length)
             expect(visit.page.locator("#live-turning [aria-busy]")).to_have_count(0)
             expect(visit.page.locator(".told").first).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
-        visit.page.get_by_label("Data", exact=True).select_option(label="not so: x₃ moved")
+        visit.page.locator("#live-turning select").nth(1).select_option(label="not so: x₃ moved")
         expect(visit.page.locator(".told").first).to_contain_text("Not orthogonally separable")
         expect(visit.page.locator(".told").first).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
 
