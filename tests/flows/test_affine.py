@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
