@@ -57,7 +57,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("lines outside papers", 20017),
         ("code", 35408),
         ("code of papers a claim", 70),
-        ("lines of tests", 36113),
+        ("lines of tests", 36116),
         ("pages", 40),
     ],
 )
