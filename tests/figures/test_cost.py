@@ -77,7 +77,7 @@ def test_exponents_are_those_of_the_larger_half_of_each_size() -> None:
     assert found.round(9).to_dict() == {"n": 2.0, "d": 0.5}
 
 
-@pytest.mark.parametrize("name", ["silent", "precision", "growth", "targets"])
+@pytest.mark.parametrize("name", ["silent", "precision", "flows", "growth", "targets"])
 def test_a_record_says_on_what_it_was_measured(name: str) -> None:
     assert re.search(r"cores, load .*; Python .*; numpy ", cost.machine(name))
     assert len(cost.record(name))
