@@ -93,29 +93,26 @@ def failures(solver: str) -> pd.DataFrame:
 
 @in_house_style
 def precision(against: str = "seconds", name: str = "precision") -> Figure:
-    """Errors against `against`, "seconds" or "evaluations": a panel a problem; the record is
-    "precision" or "flows", where flows to several losses share one, each line with its loss."""
+    """Errors against `against`, "seconds" or "evaluations", three problems a row; the record is
+    "precision" or "flows"."""
     table = record(name)
     table = table[table["error"].ne("")].astype({"error": float, against: float})
     table["error"] = table["error"].clip(lower=1e-17)
-    table["panel"] = table["problem"].str.split(", 1e-").str[0]
-    problems = list(dict.fromkeys(table["panel"]))
-    fig, axes = panels(1, len(problems), height=4.4, titles=problems, sharey=True)
     table["method"] = table["solver"].str.replace("affine_flow", "exact flow")
-    methods = list(dict.fromkeys(table["method"]))
-    for ax, problem in zip(axes, problems, strict=True):
+    problems, methods = table["problem"].unique(), list(table["method"].unique())
+    rows = -(-len(problems) // 3)
+    fig, axes = panels(rows, 3, height=1.0 + 3.4 * rows, titles=list(problems), sharey=True)
+    for ax, problem in zip(axes, problems, strict=False):
         sns.lineplot(
-            table[table["panel"] == problem], x=against, y="error", hue="method", style="method",
-            hue_order=methods, style_order=methods, markers=True, dashes=False, estimator=None,
-            units="problem", sort=False, legend="full", ax=ax,
+            table[table["problem"] == problem], x=against, y="error", hue="method", style="method",
+            hue_order=methods, style_order=methods, markers=True, dashes=False, sort=False,
+            estimator=None, legend="full", ax=ax,
         )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.get_legend().remove()
-    told = (table["panel"] != table["problem"]) & table["method"].isin([BOOK, "SciPy LSODA"])
-    for (to, _), line in table[told].groupby(["problem", "method"]):
-        at = tuple(line[[against, "error"]].iloc[-1])
-        axes[-1].annotate("1" + to.split(", 1")[1], at, fontsize=7, ha="right", va="top")
+    for ax in axes[len(problems) :]:
+        ax.remove()
     legend_below(fig)
     return fig
 
