@@ -2,7 +2,8 @@
 
 The unit tests run once to see which of them runs which line. Then each fault is put into a copy of
 the project and tried by the tests that run its line, those that speak most of its module first, and
-by the stored outputs of the chapters that it serves. A fault that nothing notices is printed as a
+by the stored outputs of the chapters that it serves, and at last by the long tests in the folder of
+its own name, as those that make records again. A fault that nothing notices is printed as a
 difference: read it, and write the test that was missing, or see that the fault changes nothing.
 
 Cosmic Ray makes the faults; `Renamed` adds those of numerical code, such as a dropped `abs`, and
@@ -284,8 +285,12 @@ class Laboratory:
         word = re.compile(rf"\b{fault.module.stem}\b")
         return sorted(map(str, asked), key=lambda p: -len(word.findall(Path(p).read_text("utf-8"))))
 
+    def beside(self, fault: Fault) -> list[str]:
+        """The test files in folders of the same name as the module's."""
+        return [str(p) for p in self.tests if p.parent.name == fault.module.parent.name]
+
     def survives(self, fault: Fault, unit_only: bool) -> bool:
-        """Whether no unit test notices the fault, and no stored output."""
+        """Whether no unit test notices the fault, no stored output, and no long test beside it."""
         module, tests = self.root / fault.module.relative_to(ROOT), self.asked(fault)
         hang = f"faulthandler_timeout={self.hang}"
         hangs = ["-o", hang, "-o", "faulthandler_exit_on_timeout=true"]
@@ -295,7 +300,11 @@ class Laboratory:
                 return False
             nbval = ["--nbval", "--nbval-current-env", "-p", "nbval_numbers"]
             nbval += [f"--nbval-cell-timeout={self.hang}"]
-            return unit_only or not self.run(*PYTEST, *nbval, *self.chapters(fault)).returncode
+            if unit_only or self.run(*PYTEST, *nbval, *self.chapters(fault)).returncode:
+                return unit_only
+            beside = self.beside(fault)
+            asked = [*PYTEST, *hangs, "-m", "long", *beside]
+            return not beside or self.run(*asked).returncode in (0, 5)  # 5: there is none
         finally:
             shutil.copy(fault.module, module)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -258,6 +258,11 @@ def test_neurons_that_see_the_same_may_be_exchanged_and_no_others() -> None:
     for k in range(4):
         fewer = Cellwise(ordered[:k] + ordered[k + 1 :], True)
         assert check(network, theta, X, y, fewer).verdict == "refused"
+    for i, j in combinations_with_replacement(range(4), 2):  # no pair of columns may be left out
+        rest = tuple(kind for k, kind in enumerate(kinds) if k >= i and k != j)
+        cut = (Family(lam, ((kinds[i],), rest)),) if rest else ()
+        fewer = Cellwise((*ordered[:i], *cut, *ordered[i + 1 :]), True)
+        assert check(network, theta, X, y, fewer).verdict == "refused", (i, j)
     # Two coordinates, of which each neuron sees one: now the order is no loss of generality.
     apart = Network((np.array([[1, 0], [0, 2]]), np.array([[1, 2]])))
     X2 = np.array([[1.0, 1.0]])

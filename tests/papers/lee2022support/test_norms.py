@@ -1,7 +1,9 @@
 """Norms along the flow: g, crossings and B1-B4, and the statements on small starts in the plane."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import mpmath as mp
 import numpy as np
@@ -11,6 +13,7 @@ import sympy
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many
+from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import crossings as crossings_page
@@ -295,3 +298,19 @@ def test_least_planar_loss_against_the_enumeration():
         assert found <= best + 1e-9 * scale
         if item.kind != "extreme":  # there the enumeration drops minima that rounding may own
             assert found == pytest.approx(best, abs=1e-9 * scale)
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [("B1", "B1"), ("B2", "B2"), ("full", "B3"), ("B4", "B4"), ("inner", "x_0.H")],
+)
+def test_the_conditions_have_to_hold_at_every_crossing(monkeypatch, field, name):
+    asked = count()
+
+    def fails_at_one(*args):
+        changed = {field: False if field == "full" else -1.0} if next(asked) == 1 else {}
+        return replace(conditions(*args), **changed)
+
+    monkeypatch.setattr(crossings_page, "conditions", fails_at_one)
+    with pytest.raises(LedgerError, match=re.escape(name)):
+        crossings_page.two_at_once()
