@@ -467,10 +467,10 @@ def opening(factor: Factor, force: NDArray, w: NDArray, t0: float) -> tuple[Segm
         t0, w, V, b, rates, _off(V, w), np.full(len(w), np.inf), c=unknown, terms=unknown
     )
     # Where a far start is forgotten, in any direction, the limit is needed for the digits.
-    early = np.sqrt(w @ w) - np.expm1(-rates * length) @ np.abs(b)
-    limit = w + V @ b
-    late = np.sqrt(limit @ limit) + np.exp(-rates * length) @ np.abs(b)
-    near = early <= 4.0 * late and np.linalg.norm(u) <= 10.0 * np.linalg.norm(u + b)
+    gone, left, limit = np.expm1(-rates * length) * b, np.exp(-rates * length) * b, w + V @ b
+    early = np.sqrt(w @ w) + np.sqrt(gone @ gone)
+    late = np.sqrt(limit @ limit) + np.sqrt(left @ left)
+    near = early <= 4.0 * late and np.sqrt(u @ u) <= 10.0 * np.sqrt((u + b) @ (u + b))
     return start, length if near else 0.0
 
 
