@@ -464,6 +464,31 @@ def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path)
         assert not offer.is_visible()
 
 
+def test_what_waits_is_drawn_once_when_the_finger_is_lifted(browser: Browser, site: Path) -> None:
+    """Also where that is before the next frame, to which nothing is left."""
+    with opened(browser, site / f"{PICTURES['orbits']}.html") as visit:
+        drawn = visit.page.evaluate("""async () => {
+            let count = 0;
+            const [here, there] = [document.createElement("p"), document.createElement("p")];
+            reluflow.drag(here);
+            reluflow.drawn(there, () => count++);
+            dispatchEvent(new PointerEvent("pointerup"));
+            for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
+            return count;
+        }""")
+        assert drawn == 1
+        assert not visit.complaints
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_an_example_of_the_race_is_a_button(browser: Browser, site: Path, k: int) -> None:
+    with opened(browser, site / f"{PICTURES['race']}.html", anchor="live-race?m=4&x=2,1") as visit:
+        visit.page.locator("#live-race .controls button").nth(k).click()
+        told = ("both coordinates grow at one rate", "Coordinate 2 wins", "Coordinate 1 wins")[k]
+        expect(visit.page.locator("#live-race .told")).to_contain_text(told)
+        assert not visit.complaints
+
+
 def test_a_page_without_the_figure_is_an_error() -> None:
     with pytest.raises(ExtensionError, match="no figure 'turning'"):
         _offered("<p>nothing</p>", "turning", "turning")
@@ -473,7 +498,10 @@ def test_a_page_without_the_figure_is_an_error() -> None:
     ("address", "says"),
     [("polygon?w=-1,1.5", "it has no datum and is dead from the start"),
      ("polygon?", "cone of the other label, for which no bound"),
+     ("orbits?", "At t = 15.5 the student has the length 0.998"),
+     ("orbits?phi=0.02", "has the length 0.99"),
      ("race?", "V is 1 of its largest; the smallest possible is 0.794"),
+     ("race?x=1,1.01", "fallen to half at L = 10⁻⁶⁵³⁸⁷"),
      ("silent?X=1,2;-1,2&share=0.5", "makes θ longer")],
 )  # fmt: skip
 def test_a_sentence_says_what_its_chart_shows(

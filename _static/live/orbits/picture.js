@@ -65,7 +65,7 @@
     });
     const [back, ground, point] = [phase.layer(), phase.layer(), phase.layer()];
     const play = reluflow.clock(box, {
-      over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => (show(t), tell(t)),
+      over: reluflow.scale(0, 1), value: 0, told: (t) => `t = ${short(t, 3)}`, show: (t) => (show(t), tell(t)),
     });
     const lower = reluflow.cells(box);
     const names = ["", ""].map(() => html("span"));
@@ -133,7 +133,10 @@
     function begin(many = POINTS) {
       const { m, phi, v } = state;
       layers.value = DEPTHS.indexOf(m);
-      course = orbit(phi, v, m, Math.max(7, logTan(phi) + 4));
+      // Until the angle is there, and the length within half a per cent.
+      let to = Math.max(7, logTan(phi) + 4);
+      do course = orbit(phi, v, m, to);
+      while (Math.abs(course.v.at(-1) - 1) > 0.005 && (to += 2));
       const last = course.t.at(-1);
       const scale = clockTo(last);
       const t = range(many + 1, (k) => scale.value(k / many));
@@ -146,13 +149,13 @@
       const theorem = m === 0 ? ["3.3", "3.4"] : ["3.8", "3.9"];
       const printed = m < 2 ? (limits.printed ? ". Dashed: the bound (8), which the paper prints for small starts" : "") : limits.printed ? ", as this page repairs it. Dashed: the upper bound as printed" : ", as this page repairs it";
       names[0].textContent = `The magnitude between the bounds of Theorem ${theorem[0]}${printed}.`;
-      names[1].textContent = `The angle between the bounds of Theorem ${theorem[1]}.`;
+      names[1].textContent = `The angle between the bounds of Theorem ${theorem[1]}; where a bound says less than 0° or more than 180° it is out of sight.`;
       play.rescale(scale);
-      play.set(last);
+      play.set(0);
       vectors.redraw();
       phase.redraw();
       for (const plot of over) plot.rescale({ x: { ...scale, share: (time) => scale.share(time) / 1.02 } });
-      tell(last);
+      tell(0);
     }
 
     /** The angle and the magnitude at a time. */
@@ -173,7 +176,8 @@
     const show = (t) => marks.forEach((each) => each(t));
 
     const tell = (t) => say(() => sentence(t));
-    function sentence(t) {
+    function sentence(now) {
+      const t = now || course.t.at(-1); // at the start the end is told
       const { m, phi, v } = state;
       const least = Math.min(...course.v);
       const how = v ** (m + 1) <= pull(phi) ? "rises" : least < Math.min(1, v) * (1 - 1e-9) ? "falls, and comes back" : "falls";

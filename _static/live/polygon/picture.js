@@ -73,18 +73,30 @@
       });
     }
 
+    /** The place beside a point that is farthest from a line of points, all in pixels. */
+    function farthest(at, line) {
+      const gap = ([x, y]) => Math.min(...line.slice(1).map(([c, d], k) => {
+        const [a, b] = line[k];
+        const share = within(((x - a) * (c - a) + (y - b) * (d - b)) / ((c - a) ** 2 + (d - b) ** 2 || 1), 0, 1);
+        return Math.hypot(x - a - share * (c - a), y - b - share * (d - b));
+      }));
+      return reluflow.beside({ at, r: 10 }).slice(0, 8).reduce((best, each) => (gap(each) > gap(best) + 1 ? each : best));
+    }
+
     function drawPlane(frame) {
       const corners = path.pieces.map(({ from }) => from);
       const { from, along } = path.pieces.at(-1);
       const goesOn = Math.hypot(...along) > 0 && !STOPS.includes(path.ends);
       const far = goesOn ? [[from[0] + 9 * along[0], from[1] + 9 * along[1]]] : [];
+      const line = [...corners, ...far].map(frame.to);
+      const apart = (x) => (line.length > 1 ? farthest(frame.to(x), line) : frame.to(x).map((v, c) => v + [17, -12][c]));
       reluflow.grid(axes, frame);
       paint(
         still,
         ...sectors(frame),
         ...state.X.map((x) => through("other thin dashed", [-9, 9].map((c) => frame.to([-c * x[1], c * x[0]])))),
-        ...state.X.map((x, k) => text({ kind: colour(k), at: frame.to(x).map((v, c) => v + [17, -12][c]), told: reluflow.named(k) })),
-        through("plain", [...corners, ...far].map(frame.to)),
+        ...state.X.map((x, k) => text({ kind: colour(k), at: apart(x), told: reluflow.named(k) })),
+        through("plain", line),
         ...corners.slice(1).map((at, k) => disc(path.ends === "dead" && k === corners.length - 2 ? "ring plain" : "mark plain", { at: frame.to(at), r: 4.5 })),
       );
       for (const each of [...points, neuron]) each.place();
@@ -154,7 +166,7 @@
       const by = !(mu > 0) ? "" : wrong ? " It starts in the cone of the other label, for which no bound on the time is the same for all starts." : ` Our bound on this time is ${short(bound, 3)}.`;
       const apart = Math.max(0, ...real.map(([, v], k) => Math.abs(v - limit[k][1])));
       const far = apart < 0.01 ? "less than 0.01" : `at most ${short(apart, 2)}`;
-      return `μ = ${short(mu, 3)}: ${speaks}. The path ${["does not bend", "bends once", "bends twice"][bends] ?? `bends ${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
+      return `The neuron's path ${["does not bend", "bends once", "bends twice"][bends] ?? `bends ${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} The data are ${mu > 0 ? "apart" : "not apart"} by μ = ${short(mu, 3)}: ${speaks}. At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
     }
 
     function point(t) {

@@ -7,13 +7,18 @@
   const { race, value } = reluflow.race;
   const DEPTHS = [2, 3, 4, 6];
   const LAST = Math.log(1e6 * Math.LN10); // log log(1/L) at L = 10^(-10^6)
-  const END = tens(-1e6);
+  const EXAMPLES = [
+    ["Theorem 5.1: an exact tie", { x: [1, 1], start: [0.5, 0.5] }],
+    ["its datum a hundredth off", { x: [1, 1.01], start: [0.5, 0.5] }],
+    ["its start a hundredth off", { x: [1, 1], start: [0.51, 0.5] }],
+  ];
 
   function build(box, state, keep) {
     let [run, top] = [null, 1];
-    box.append(html("p", {}, "A diagonal network, Φ(x) = α₁ᵐ x₁ + α₂ᵐ x₂, grows on one datum. The optimum is the direction with the smallest value V. Theorem 5.1 says that for m > 2 the limit of the flow need not be even a local one. Move the datum or the start a little off the diagonal, and play."));
+    box.append(html("p", {}, "A diagonal network, Φ(x) = α₁ᵐ x₁ + α₂ᵐ x₂, grows on one datum. The value V of a direction is the |θ|² that it needs for the output 1 on the datum; the optimum has the smallest. Theorem 5.1 says that for m > 2 the limit of the flow need not be even a local one. Move the datum or the start a little off the diagonal, or take one of the examples, and play."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
+    for (const [name, next] of EXAMPLES) reluflow.button(controls, name, () => change({ m: 3, ...next }));
     const cell = reluflow.cells(box);
     const depth = reluflow.chooser(controls, "Depth m", DEPTHS.map(String), (k) => change({ m: DEPTHS[k] }));
     const logs = reluflow.ticked(-1, 3, range(5, (k) => [k - 1, short(10 ** (k - 1))]));
@@ -125,7 +130,7 @@
         return now[1 - run.winner] - now[run.winner];
       };
       const goal = Math.min(0, ratio(run.start)) - Math.LN2;
-      if (ratio(LAST) > goal) return `At L = ${END} the two have not parted yet.`;
+      if (ratio(LAST) > goal) return "At the end of the slider the two have not parted yet.";
       let [low, high] = [run.start, LAST];
       for (let i = 0; i < 60; i++) {
         const middle = (low + high) / 2;
