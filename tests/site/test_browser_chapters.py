@@ -465,7 +465,7 @@ def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path)
 
 
 def test_what_waits_is_drawn_once_when_the_finger_is_lifted(browser: Browser, site: Path) -> None:
-    """Also where that is before the next frame, to which nothing is left."""
+    """It is drawn as the finger leaves it, and the next frame has nothing left to draw."""
     with opened(browser, site / f"{PICTURES['orbits']}.html") as visit:
         drawn = visit.page.evaluate("""async () => {
             let count = 0;
@@ -473,6 +473,7 @@ def test_what_waits_is_drawn_once_when_the_finger_is_lifted(browser: Browser, si
             reluflow.drag(here);
             reluflow.drawn(there, () => count++);
             dispatchEvent(new PointerEvent("pointerup"));
+            reluflow.drawn(there, () => count++);
             for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
             return count;
         }""")
