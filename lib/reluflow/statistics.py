@@ -9,6 +9,9 @@ from scipy.stats import t as student
 
 from reluflow.errors import InputError
 
+SURE = 1.0 - 1e-6
+"""The confidence of an interval that decides: of a million runs one misses what is right."""
+
 
 def wilson(hits: ArrayLike, trials: ArrayLike, level: float = 0.95) -> tuple[NDArray, NDArray]:
     """Wilson's interval for the probability behind `hits` of `trials`, counts of equal shape.

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.statistics import normal_interval, share_interval, student_interval, wilson
+from reluflow.statistics import SURE, normal_interval, share_interval, student_interval, wilson
+from scipy.stats import norm
 
 
 @given(st.integers(1, 400), st.data())
@@ -25,6 +26,11 @@ def test_intervals_of_several_shares_and_of_another_level() -> None:
     assert low[2] == 0.0
     assert [float(end) for end in wilson(5, 10)] == [low[1], high[1]]
     assert wilson(5, 10, 0.999)[0] < low[1]
+
+
+def test_what_decides_misses_once_in_a_million() -> None:
+    z = norm.isf(0.5e-6)
+    assert wilson(0, 100, SURE)[1] == pytest.approx(z**2 / (100 + z**2))
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(3, 2), (-1, 2), (0, 0)])

@@ -353,7 +353,7 @@ def not_global(report: Report, case: Counterexample) -> list[Evidence]:
         fact("data sets whose all-active minimum is not global", sum(report.violations.values()),
              0),
         fact("the all-active minimum of the counterexample's data is global",
-             case.breaks[0].value <= 1e-9, True),
+             case.breaks[0].value <= 0.0, True),
         note("data sets with a minimum in the all-active cell", report.tried),
         note("seed", report.seed),
     ]  # fmt: skip

@@ -44,7 +44,7 @@ from reluflow.papers.min2024early.setting import (
     start_constants,
     unmarked,
 )
-from reluflow.statistics import wilson
+from reluflow.statistics import SURE, wilson
 
 # --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------
 #
@@ -931,10 +931,6 @@ def _likely(hits: int, count: int, chance: ArrayLike) -> bool:
 # A Gaussian vector has a uniform direction. A direction u of R^D is at an angle of at most a <=
 # pi/2 from a given one with probability I_s((D - 1)/2, 1/2) / 2, s = sin(a)^2, I the regularised
 # incomplete beta function; in R^1 there are two directions, and the probability is 1/2.
-
-
-SURE = 1.0 - 1e-6
-"""Confidence of the intervals: of a million runs one misses a probability that is right."""
 
 
 def chance_of_clearance(z: ArrayLike, h: int, D: int) -> NDArray:

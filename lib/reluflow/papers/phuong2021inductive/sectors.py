@@ -50,7 +50,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     support_draws,
     supported,
 )
-from reluflow.statistics import wilson
+from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
 
@@ -369,7 +369,7 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
 
 def _beyond(hits: NDArray, trials: NDArray) -> int:
     """Of DEAD_STARTS_WIDTHS, those at which networks surely die more often than 2^-p."""
-    low, _ = wilson(hits, trials, 1.0 - 1e-6)
+    low, _ = wilson(hits, trials, SURE)
     return int(np.sum(low > 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)))
 
 

@@ -48,7 +48,7 @@ from reluflow.papers.vardi2022margin.setting import (
     settled_limit,
     theorem_4_1,
 )
-from reluflow.statistics import wilson
+from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
 
@@ -846,8 +846,7 @@ def positive_probability(seed: int, count: int) -> list[Evidence]:
         other = asked_for(W[:, ::-1], v[:, ::-1])
         both += int((met & other).sum())
         for hits, probability in ((met, scheme.probability), (other, scheme.probability)):
-            # Of a million runs one misses a probability that is right.
-            low, high = wilson(hits.sum(), count, 1.0 - 1e-6)
+            low, high = wilson(hits.sum(), count, SURE)
             missed += not low <= probability <= high
             least = min(least, float(low))
         rescaled += sum(int((asked_for(W * s, v * s) != met).sum()) for s in (2.0**-40, 2.0**40))
