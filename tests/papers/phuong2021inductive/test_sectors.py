@@ -148,3 +148,11 @@ def test_the_instance_of_a_fixed_size_breaks_os_and_has_one_extremum_of_each_sig
     degrees = [np.degrees(np.arctan2(u[1], u[0])) for u in (plus, minus)]
     np.testing.assert_allclose(degrees, [-13.0, 84.13], atol=0.01)
     assert sectors.together(1e-4, 1e-2).all(axis=1).any()  # the angle is not too small
+
+
+@pytest.mark.parametrize(
+    ("product", "clear"), [(0.0, True), (0.5, True), (-0.5, True), (1e-12, False), (-1e-12, False)]
+)
+def test_a_product_that_rounding_could_make_is_not_clear(product: float, clear: bool) -> None:
+    X = np.array([[1.0, 0.0], [product, np.sqrt(1.0 - product**2)]])
+    assert sectors._clear(X) == clear
