@@ -47,9 +47,16 @@ class Parameter:
     optional: bool = False
 
 
+def _told(v: float) -> str:
+    if v == int(v) and abs(v) < 1e10:
+        return f"{int(v):_}".replace("_", " ")
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{v:g}")
+
+
 def between(least: float, most: float) -> tuple[Callable[[Any], bool], str]:
     """A condition on a number, and the condition in words."""
-    return lambda value: least <= value <= most, f"from {least} to {most:_}".replace("_", " ")
+    words = " to ".join(map(_told, (least, most)))
+    return lambda value: least <= value <= most, f"from {words}"
 
 
 SEED = Parameter(int, "seed of every random draw", lambda value: value >= 0, "at least 0")

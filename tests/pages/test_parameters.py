@@ -13,8 +13,16 @@ from reluflow import parameters
 from reluflow.errors import InputError
 from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
+from reluflow.papers.min2024early.setting import PARAMETERS as ALIGNMENT
+from reluflow.papers.phuong2021inductive.setting import CNN
+from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABILITY
+from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
 from reluflow.parameters import Parameter
+from reluflow.your_data.study import PARAMETERS as STUDY
 
+TABLES = (SUPPORT_VECTORS, MAGNITUDE_ANGLE, ALIGNMENT, SEPARABILITY, CNN, MARGIN, STUDY)
+RANGES = {f"{n}: {name}": p for n, table in enumerate(TABLES) for name, p in table.items()
+          if p.rule.startswith("from ")}  # fmt: skip
 DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0, "effort": 1.0}
 
 
@@ -179,3 +187,16 @@ def test_effort_scales_counts() -> None:
     assert [parameters.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 7]
     assert parameters.counts(2)(100) == 200
     assert [parameters.counts(0.05)(base, least=80) for base in (40, 80, 4000)] == [40, 80, 200]
+
+
+def test_many_parameters_have_a_range() -> None:
+    assert len(RANGES) >= 20
+
+
+@pytest.mark.parametrize("parameter", RANGES.values(), ids=RANGES)
+def test_a_range_is_the_one_that_its_rule_names(parameter: Parameter) -> None:
+    least, most = (float(end.replace(" ", "")) for end in parameter.rule[5:].split(" to "))
+    assert parameter.check(least)
+    assert parameter.check(most)
+    assert not parameter.check(least - 0.1 * abs(least))
+    assert not parameter.check(most + 0.1 * abs(most))

@@ -21,7 +21,7 @@ from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, near_boundary_start
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.planar import PlanarFlows, planar_flows_of
-from reluflow.parameters import EFFORT, SEED, Parameter
+from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 # --- A second method in the plainest arithmetic: descent as a loop, and a general ODE solver ------
 #
@@ -161,8 +161,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "initial_points": Parameter(list, "points w_0 where the flows start, each a list of d numbers; "
                                 "None for the chapter's own", bool, "a list of at least one point",
                                 optional=True),
-    "step": Parameter(float, "step of the gradient descent",
-                      lambda value: 1e-12 <= value <= 1e12, "from 1e-12 to 1e12"),
+    "step": Parameter(float, "step of the gradient descent", *between(1e-12, 1e12)),
     "seed": SEED,
     "effort": EFFORT,
 }  # fmt: skip
