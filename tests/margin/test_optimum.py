@@ -18,7 +18,7 @@ from reluflow.margin.check import check
 from reluflow.margin.kkt import quotient
 from reluflow.margin.max_margin import least_length, least_sum
 from reluflow.margin.optimum import classify_optimum, global_optimum
-from reluflow.margin.second_order import fitted, span
+from reluflow.margin.second_order import _climbed, fitted, span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from scipy.optimize import minimize
 
@@ -435,3 +435,17 @@ def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatc
     theta = np.array([1.0, 0.0, 1.0, 0.0])
     network = diagonal(2, 2, "linear")
     assert second_order.second_order(network, theta, np.array([[1.0, 2.0]]), np.ones(1)) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_direction_that_is_climbed_to_is_the_best_of_the_circle(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z, delta = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+    turns = np.linspace(0.0, 2.0 * np.pi, 3601)
+    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    sizes = np.linalg.norm(np.maximum(circle @ z.T, 0.0) @ delta, axis=1)
+    best, v = _climbed(z, delta)
+    force = np.maximum(z @ best, 0.0) @ delta
+    assert np.linalg.norm(best) == pytest.approx(1.0)
+    assert np.linalg.norm(force) == pytest.approx(v @ force)
+    assert np.linalg.norm(force) >= (1.0 - 1e-6) * sizes.max()
