@@ -206,6 +206,21 @@ def test_the_second_route_shares_no_code_with_the_first(module: str) -> None:
     assert not list(shared(LIB, module))
 
 
+@pytest.mark.parametrize("module", WITH)
+def test_what_a_page_hands_to_the_second_route_is_of_the_instance(module: str) -> None:
+    """So that no page can hand over what the first route has found."""
+    made = functions(LIB.tree(module))
+    for function in (f for f in made if not any(calls(other, f.name) for other in made)):
+        handed = {argument.arg for argument in function.args.args}
+        for call in calls(function, "Counterexample"):
+            parts = {k.arg: behind(function, k.value) for k in call.keywords}
+            instance, second = (
+                handed & {name.id for node in parts[key] for name in names_in(node)}
+                for key in ("instance", "recheck")
+            )
+            assert second <= instance, function.name
+
+
 def test_every_counterexample_is_walked() -> None:
     made = sum(SOURCES[name].read_text("utf-8").count("Counterexample(\n") for name in WITH)
     found = sum(len(calls(LIB.tree(name), "Counterexample")) for name in WITH)

@@ -319,9 +319,10 @@ def room(phi0: float, t: float, v0: float) -> float:
     return (-np.expm1(-0.5 * t) - v) / (v0 * np.exp(-0.5 * t))
 
 
-def upper_bound_passed(phi0: float, t: float, sizes: Sequence[float]) -> Counterexample:
-    """ma.thm3.3.3: for positive norms the upper half of eq. (8) fails, at one start phi0 >
-    THRESHOLD and one time, at all the sizes |w_0| / |w*|."""
+def upper_bound_passed(t: float, sizes: Sequence[float]) -> Counterexample:
+    """ma.thm3.3.3: for positive norms the upper half of eq. (8) fails, at one start, phi0 = 3 pi/4
+    > THRESHOLD, and one time, at all the sizes |w_0| / |w*|."""
+    phi0 = 0.75 * np.pi
     with mpmath.workdps(40):
         upper = 1 - mpmath.exp(-mpmath.mpf(t) / 2)
         exactly = [float((setting.one_layer_length(phi0, v, t) - upper) / v) for v in sizes]
