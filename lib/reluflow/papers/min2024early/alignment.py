@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, quad, solve_ivp
 from scipy.optimize import brentq
 
-from reluflow.falsify import Instance, Statement, statement, survey
+from reluflow.falsify import Instance, statement, survey
 from reluflow.flows.alignment import Alignment
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
@@ -29,7 +29,7 @@ from reluflow.papers.min2024early.setting import (
     separable,
     separable_draws,
 )
-from reluflow.papers.min2024early.theorem_1 import Zeta, everywhere, path, separated, started
+from reluflow.papers.min2024early.theorem_1 import everywhere, path, separated, started
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 
@@ -103,25 +103,16 @@ def changes_one_way(item: Instance) -> float:
     return -float(wrong_changes(found, y, float(item["sign"])) + over)
 
 
-def pattern_durations(zeta: Zeta, says: str) -> Statement:
-    """ea.pattern-time: no pattern but that of the own cone lasts longer than 4/(m_2 sqrt(mu) X_min
-    n_a), m_2 = min(zeta, xi); the slack is relative."""
-
-    def slack(item: Instance) -> float:
-        found, data = path(item), data_constants(item["X"], item["y"])
-        m_2 = min(zeta(data, started(item)), data.xi)
-        active = found.patterns.sum(axis=1)[:-1]
-        allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
-        return float(np.min(1.0 - found.durations / allowed, initial=1.0))
-
-    return Statement(
-        says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
-    )
-
-
-def needed_durations() -> Statement:
-    """With min(zeta_1, zeta_2)."""
-    return pattern_durations(needed_zeta, "a pattern ends in time, ζ = min(ζ_1, ζ_2)")
+@statement("a pattern ends in time, ζ = min(ζ_1, ζ_2)", everywhere(), {"(A1)": separated},
+           fixed=("y", "sign", "log_angle"))  # fmt: skip
+def needed_durations(item: Instance) -> float:
+    """ea.pattern-time: with min(zeta_1, zeta_2) no pattern but that of the own cone lasts longer
+    than 4/(m_2 sqrt(mu) X_min n_a), m_2 = min(zeta, xi); the slack is relative."""
+    found, data = path(item), data_constants(item["X"], item["y"])
+    m_2 = min(needed_zeta(data, started(item)), data.xi)
+    active = found.patterns.sum(axis=1)[:-1]
+    allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
+    return float(np.min(1.0 - found.durations / allowed, initial=1.0))
 
 
 @statement("a neuron comes no nearer to the centre of the other label", everywhere(),
@@ -195,9 +186,6 @@ def cones_are_not_left(found: pd.DataFrame) -> list[Evidence]:
 
 
 # --- The paths of Appendix C.2: sequences of (active positive data, active negative data) ---------
-#
-# Neurons gain own data and lose others, so that on their paths k_+ never falls and k_- never grows;
-# the printed condition on two places of a path is hard to read in the text that we have.
 
 
 Place = tuple[int, int]
@@ -247,21 +235,13 @@ def monotone() -> Reading:
     )
 
 
-def all_paths(most: int) -> dict[Place, tuple[int, Fraction]]:
-    """{(n_+, n_-): (largest length, largest travel time)} of all paths of monotone counts, with
-    n_+ >= 1 and n <= `most`."""
-    sizes = [(a, b) for a in range(1, most + 1) for b in range(most - a + 1) if a + b >= 2]
-    found = {}
-    for size in sizes:
-        each = list(paths(*size))
-        found[size] = max(len(p) - 1 for p in each), max(map(travel_time, each))
-    return found
-
-
 def figure_15_is_longest(most: int = 5, far: int = 60) -> list[Evidence]:
     """ea.path: of all paths the one of Figure 15 is longest, has length n and the largest time, at
     most 4 log n = t_1; by enumeration for n <= `most`, and its time for all n <= `far`."""
-    found = all_paths(most)
+    found: dict[Place, tuple[int, Fraction]] = {}  # the largest length and time, by (n_+, n_-)
+    for size in [(a, b) for a in range(1, most + 1) for b in range(most - a + 1) if a + b >= 2]:
+        each = list(paths(*size))
+        found[size] = max(len(p) - 1 for p in each), max(map(travel_time, each))
     sums = accumulate(Fraction(1, k) for k in range(1, far + 1))
     fails = [n for n, H in enumerate(sums, 1) if n > 1 and 2 * H + Fraction(1, 2) > 4 * log(n)]
     beyond = sum(
@@ -304,16 +284,9 @@ def followed(t: float) -> float:
 
 # --- Lemma 12 without (R): a solution of (GF) that begins in S_dead and leaves it -----------------
 #
-# It is the paper's own example E.4, eq (47), with a second datum, so that there are both labels.
-#
-# x_1 = (1, 0) with label 1, x_2 = (-1, 0) with label -1, w(0) = (0, 1), v(0) = 1: the neuron lies
-# on both boundaries, in S_dead, and may rest there. But with tau' = exp(-sinh tau cosh tau), tau(0)
-# = 0,
-#
-#     w = (sinh tau, 1),    v = cosh tau
-#
-# solves the equation at every t > 0 too, where x_1 is active: f(x_1) = sinh(tau) cosh(tau). A
-# Caratheodory solution need not solve it at t = 0. (It may also rest first, until any t_0.)
+# The paper's own example E.4, eq (47), with a second datum, so that there are both labels: the
+# neuron lies on both boundaries, in S_dead, and may rest there. But w = (sinh tau, 1), v = cosh tau
+# with tau' = exp(-sinh tau cosh tau), tau(0) = 0, solves the equation at every t > 0 too.
 
 
 X = np.array([[1.0, 0.0], [-1.0, 0.0]])
@@ -333,15 +306,15 @@ def leaving(t: float) -> tuple[float, float]:
     return float(np.sinh(tau)), float(np.cosh(tau))
 
 
-def defect(t: float = TIME) -> float:
-    """How far w_1(t) and v(t) - 1 are from the integrals of their velocities over [0, t]."""
+def defect() -> float:
+    """How far w_1 and v - 1 are at TIME from the integrals of their velocities up to it."""
 
     def pull(s: float) -> tuple[float, float]:
         w, v = leaving(s)
         return (v * np.exp(-v * w), w * np.exp(-v * w)) if w > 0.0 else (0.0, 0.0)
 
-    w, v = leaving(t)
-    integrals = [quad(lambda s, k=k: pull(s)[k], 0.0, t, epsabs=1e-10)[0] for k in (0, 1)]
+    w, v = leaving(TIME)
+    integrals = [quad(lambda s, k=k: pull(s)[k], 0.0, TIME, epsabs=1e-10)[0] for k in (0, 1)]
     return float(max(abs(w - integrals[0]), abs(v - 1.0 - integrals[1])))
 
 

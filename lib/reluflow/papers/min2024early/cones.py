@@ -24,7 +24,7 @@ from reluflow.flows.alignment import align
 from reluflow.geometry.separability import separation
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
 from reluflow.papers.min2024early.setting import (
     Draws,
     StartConstants,
@@ -204,7 +204,7 @@ def _are_members(X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, sign: N
 
 def _are_silent(X: NDArray, parts: NDArray, edges: NDArray) -> bool:
     moved = _moved(X, parts, edges)
-    return all(silent_exactly(X, w) for w in moved) and any(w.any() for w in moved)
+    return all(silent_exactly(X, w) for w in moved) and bool(np.any(moved))
 
 
 def _combined(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> NDArray:
@@ -249,13 +249,11 @@ def zero_with_one_label() -> list[Evidence]:
     return [fact("0 is in S₋ for the one datum x = 1, y = 1", within, True)]
 
 
-def both_labels() -> Reading:
-    """Lemma 6 speaks of data of both labels."""
-    return Reading(
-        "there are data of both labels, which Assumption 2 needs in any case",
-        "with data of one label, as in Figures 7 to 9, the cone of the other label is S_dead: no "
-        "condition is strict, and it holds 0",
-    )
+TWO_LABELS = Reading(
+    "there are data of both labels, which Assumption 2 needs in any case",
+    "with data of one label, as in Figures 7 to 9, the cone of the other label is S_dead: no "
+    "condition is strict, and it holds 0",
+)
 
 
 # --- Lemmas 5 and 7: K, the hull of the signed data, is narrow, and deep inside the cones ---------
@@ -705,13 +703,11 @@ def dead_direction(X: NDArray) -> NDArray | None:
     return rows[rank] if rank < X.shape[1] else None
 
 
-def nothing_but_zero() -> Reading:
-    """What it means for S_dead to be empty."""
-    return Reading(
-        "empty means S_dead = {0}, for weights are never 0; Assumption 2 holds, and ε is small",
-        "to the letter it is never empty: 0 satisfies all its conditions, and the sentence would "
-        "speak of no data at all",
-    )
+NOTHING_BUT_ZERO = Reading(
+    "empty means S_dead = {0}, for weights are never 0; Assumption 2 holds, and ε is small",
+    "to the letter it is never empty: 0 satisfies all its conditions, and the sentence would "
+    "speak of no data at all",
+)
 
 
 def _small(rng: np.random.Generator, d: int) -> NDArray:
@@ -782,23 +778,20 @@ def enclosed_end() -> tuple[Fraction, Fraction]:
 
 
 # --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
-#
-# With q = y z, y = +-1: |-dl/dz - y| is |e^-q - 1| for the exponential loss, tanh(|q|/2) for
-# 2 log(1 + e^-q), |q| for (y - z)^2/2, and 1/(1 + e^-q) for log(1 + e^-q), which is 1/2 at 0.
 
 
 def exponential_gap(q: float) -> float:
-    """|e^-q - 1|."""
+    """|-dl/dz - y| at q = y z: |e^-q - 1|."""
     return float(abs(np.expm1(-q)))
 
 
 def logistic_gap(q: float) -> float:
-    """|2/(1 + e^q) - 1| = tanh(|q|/2)."""
+    """The same of 2 log(1 + e^-q): |2/(1 + e^q) - 1| = tanh(|q|/2)."""
     return float(np.tanh(abs(q) / 2.0))
 
 
 def square_gap(q: float) -> float:
-    """|y - z - y| = |z|."""
+    """The same of (y - z)^2/2: |y - z - y| = |q|."""
     return abs(q)
 
 
@@ -848,11 +841,7 @@ def same_slopes(seed: int, count: int) -> Evidence:
     return bound("largest relative difference from the library's losses", worst, "<=", 1e-12, "")
 
 
-_PAIRS: tuple[tuple[Loss, Callable[[float], float]], ...] = (
-    (EXPONENTIAL, exponential_gap),
-    (TWICE_LOGISTIC, logistic_gap),
-    (SQUARE, square_gap),
-)
+_PAIRS = ((EXPONENTIAL, exponential_gap), (TWICE_LOGISTIC, logistic_gap), (SQUARE, square_gap))
 
 
 def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
@@ -927,10 +916,6 @@ def _likely(hits: int, count: int, chance: ArrayLike) -> bool:
 
 
 # --- Gaussian starts: how near what (A2) forbids, how likely active on a datum of its label -------
-#
-# A Gaussian vector has a uniform direction. A direction u of R^D is at an angle of at most a <=
-# pi/2 from a given one with probability I_s((D - 1)/2, 1/2) / 2, s = sin(a)^2, I the regularised
-# incomplete beta function; in R^1 there are two directions, and the probability is 1/2.
 
 
 def chance_of_clearance(z: ArrayLike, h: int, D: int) -> NDArray:
@@ -942,9 +927,8 @@ def chance_of_clearance(z: ArrayLike, h: int, D: int) -> NDArray:
 
 def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
     """ea.random-init.1: Gaussian starts meet (A2) with probability one, in R^D with D >= 2.
-    P(zeta_2 <= z) -> 0 as z -> 0. In R^1 it does not: (A2) leaves each neuron one direction of two,
-    and h neurons meet it with probability 2^-h. Closed forms by two routes; `count` draws in each
-    of three dimensions, with data of both labels."""
+    In R^1 h neurons do with probability 2^-h. Closed forms of P(zeta_2 <= z) by two routes; `count`
+    draws in each of three dimensions, with data of both labels."""
     angles = np.linspace(0.02, 1.5, 60)
     gap = max(
         float(np.max(np.abs(chance_of_clearance(np.sin(angles) ** 2, 1, D) - cap_share(angles, D))))
@@ -959,34 +943,25 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
         parallel += int((nearest == 0.0).sum())
         outside += sum(not _likely(int((nearest <= z).sum()), count, chance_of_clearance(z, 1, D))
                        for z in (0.05, 0.5))  # fmt: skip
-    return [
-        deviation("closed form of P(ζ₂ ≤ z) against that of a cap", gap, ""),
-        fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
-        fact("neurons along the forbidden direction", parallel, 0, tried=3 * count),
-        *on_a_line(seed, count),
-    ]
-
-
-def on_a_line(seed: int, count: int) -> list[Evidence]:
-    """In R^1, x_1 = 1 and x_2 = -1 of labels 1, -1: (A2) holds with probability 2^-h."""
-    rng, h = np.random.default_rng(seed + 1), 3
+    rng, h = np.random.default_rng(seed + 1), 3  # in R^1, x_1 = 1 and x_2 = -1 of labels 1, -1
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     W, signs = rng.standard_normal((count, h, 1)), rng.choice([-1.0, 1.0], (count, h))
     met = sum(clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
     allowed, all_of_them = sign_patterns(h)
     return [
+        deviation("closed form of P(ζ₂ ≤ z) against that of a cap", gap, ""),
+        fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
+        fact("neurons along the forbidden direction", parallel, 0, tried=3 * count),
         fact(f"of the {all_of_them} signs of {h} neurons in R¹, allowed by (A2)", allowed, 1),
         fact("2⁻ʰ is in the interval of the draws", _likely(met, count, 2.0**-h), True),
     ]
 
 
-def two_dimensions() -> Reading:
-    """(A2) and the number of directions."""
-    return Reading(
-        "D ≥ 2",
-        "in R¹ a neuron has two directions, (A2) forbids one of them, and if the signs do not "
-        "depend on W₀ h neurons meet it with probability 2⁻ʰ",
-    )
+TWO_DIMENSIONS = Reading(
+    "D ≥ 2",
+    "in R¹ a neuron has two directions, (A2) forbids one of them, and if the signs do not "
+    "depend on W₀ h neurons meet it with probability 2⁻ʰ",
+)
 
 
 def active_share(X: NDArray, y: NDArray, W: NDArray, sign: float = 1.0) -> float:
@@ -997,13 +972,8 @@ def active_share(X: NDArray, y: NDArray, W: NDArray, sign: float = 1.0) -> float
 
 def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
     """ea.random-init.2: a Gaussian neuron of V_+ is active on a positive datum with probability 1/2
-    or more, so that of m some is in S_+ at t_1 with probability 1 - 2^-m or more.
-
-    <x_i, w> > 0 alone has probability 1/2, which is all if n_+ = 1. In the plane it is
-    1/2 + alpha/(2 pi), alpha the angle that the positive data span; in space with three of them
-    7/8 - sum arcsin rho_ij / (4 pi). `count` draws for each of several data; `followed` neurons
-    that begin so go to S_+ in the limit flow.
-    """
+    or more, so that of m some is in S_+ at t_1 with probability 1 - 2^-m or more. `count` draws for
+    each of several data; `followed` neurons that begin so go to S_+ in the limit flow."""
     rng = np.random.default_rng(seed)
     W = {D: rng.standard_normal((count, D)) for D in (2, 3, 10)}
     cases: list[tuple[NDArray, NDArray, float]] = []
@@ -1023,57 +993,35 @@ def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
             share = active_share(X, y, W[D], sign)
             least = min(least, share)
             below += float(wilson(round(share * count), count, SURE)[1]) < 0.5
-    lost = _followed(rng, followed)
-    return [
-        fact("shares that miss their closed form", outside, 0),
-        fact("shares below 1/2", below, 0),
-        fact("neurons active on a positive datum that do not end in S₊", lost, 0, tried=followed),
-        *single_datum(seed, count),
-        note("smallest share", least, digits=2),
-    ]
-
-
-def single_datum(seed: int, count: int) -> list[Evidence]:
-    """n_+ = 1, x_1 = (1, 0) and x_2 = (-1, 0): the chance is 1/2, and with m = 3 it is 7/8. With
-    signs that look at W_0 it can be 0: v_j > 0 for the neurons with <x_1, w_j> <= 0 alone. All of
-    them die."""
-    rng, m = np.random.default_rng(seed + 1), 3
-    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
-    W = rng.standard_normal((count, m, 2))
-    hits = int(np.any(W[:, :, 0] > 0.0, axis=1).sum())
-    chosen = W[:, 0][W[:, 0, 0] <= 0.0][:100]
-    ends = [align(X, y, w).status for w in chosen]
-    return [
-        fact("1 − 2⁻³ is in the interval of three neurons", _likely(hits, count, 0.875), True),
-        fact("signs that look: neurons of V₊ that die", ends.count("dead"), len(ends)),
-    ]
-
-
-def independent_signs() -> Reading:
-    """What the count of m neurons needs."""
-    return Reading(
-        "the signs are drawn without a look at W₀, and ε is small enough for the W₀ that came",
-        "with signs that may depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of "
-        "labels 1 and −1 let vⱼ > 0 only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is "
-        "small enough for every W₀",
-    )
-
-
-def _followed(rng: np.random.Generator, number: int) -> int:
-    """Of Gaussian neurons that begin active on a positive datum, those that do not end in S_+."""
     kinds, lost, done = list(separable_draws((2, 20)).values()), 0, 0
-    while done < number:
+    while done < followed:
         item: Any = kinds[done % len(kinds)](rng)
         w = rng.standard_normal(item["X"].shape[1])
         if np.any(item["X"][item["y"] > 0.0] @ w > 0.0):
             lost += align(item["X"], item["y"], w).status != "serves"
             done += 1
-    return lost
+    # A single positive datum, m = 3 neurons; with signs that look at W_0 all of V_+ die.
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
+    alone = np.random.default_rng(seed + 1).standard_normal((count, 3, 2))
+    hits = int(np.any(alone[:, :, 0] > 0.0, axis=1).sum())
+    chosen = alone[:, 0][alone[:, 0, 0] <= 0.0][:100]
+    ends = [align(X, y, w).status for w in chosen]
+    return [
+        fact("shares that miss their closed form", outside, 0),
+        fact("shares below 1/2", below, 0),
+        fact("neurons active on a positive datum that do not end in S₊", lost, 0, tried=followed),
+        fact("1 − 2⁻³ is in the interval of three neurons", _likely(hits, count, 0.875), True),
+        fact("signs that look: neurons of V₊ that die", ends.count("dead"), len(ends)),
+        note("smallest share", least, digits=2),
+    ]
 
 
-def shares_below(mu: Sequence[float], h: int, dims: Sequence[int]) -> NDArray:
-    """P(zeta_2 <= mu^2) (len(dims), len(mu)): how often the start, not the data, decides m_2."""
-    return np.array([[chance_of_clearance(m**2, h, D) for m in mu] for D in dims])
+INDEPENDENT_SIGNS = Reading(
+    "the signs are drawn without a look at W₀, and ε is small enough for the W₀ that came",
+    "with signs that may depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of "
+    "labels 1 and −1 let vⱼ > 0 only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is "
+    "small enough for every W₀",
+)
 
 
 # --- Remark 4: the bounds of Appendix B for the square loss ---------------------------------------
@@ -1163,8 +1111,7 @@ def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
     """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
     these angles from x_-."""
     data, rows = data_constants(X, y), []
-    u = -centres(X, y)[-1.0]
-    u = u / np.linalg.norm(u)
+    u = -centres(X, y)[-1.0] / np.linalg.norm(centres(X, y)[-1.0])
     for angle in angles:
         w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
         start = StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))

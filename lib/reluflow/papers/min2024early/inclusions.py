@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -362,12 +362,8 @@ def velocity_points_inward(loss: Loss) -> Statement:
 
 # --- Second route: E.3 and E.4 settled exactly: one neuron on the boundary of one datum -----------
 #
-# x = (1, 0) and w = (p, q): only p and v move, p' = y e^(-y v s(p)) v s'(p) and v' = y e^(-y v
-# s(p)) s(p) for the exponential loss. From v(0) = 1, v > 0 for a while, and there the sign of p' is
-# that of y s'(p): a number for p > 0, one for p = 0 and one for p < 0. Nothing else decides what a
-# continuous solution from p = 0 can do. If p(t) > 0 at some t, then p > 0 on an interval that ends
-# at t and begins at a zero of p; there p' has the sign for p > 0, which must be +. Likewise below.
-# And if p is 0 for a while, p' is 0 there, so the sign at 0 must be 0.
+# x = (1, 0) and w = (p, q): only p and v move. While v > 0 the sign of p' is that of y s'(p): a
+# number for p > 0, one for p = 0 and one for p < 0, which decide all (the page has the proof).
 
 
 NONE = Fraction(0)
@@ -422,9 +418,7 @@ def departure_solves_the_equation() -> bool:
 
 # --- The two examples of Appendix E on a boundary: no solution (E.3), and too many (E.4) ----------
 #
-# x = (1, 0), one neuron w(0) = (0, 1), v(0) = 1, exponential loss: the neuron is orthogonal to the
-# datum. With w = (p, q) the flow is p' = y e^(-y v s(p)) v s'(p), q' = 0, v' = y e^(-y v s(p))
-# s(p).
+# The same neuron in floats: w(0) = (0, 1), v(0) = 1, exponential loss.
 
 
 SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
@@ -577,20 +571,18 @@ def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray)
 def from_boundaries(seed: int, count: int) -> list[str]:
     """How the integrator goes on from boundaries where s'(0) may be anything in [0, 1]: the
     statuses of short flows from the `problems` of whole numbers, without neurons in S_dead."""
-
-    def begun(problem: Problem) -> str:
-        kept = ~silent(problem.X, problem.W)
-        chart = Neurons(problem.signs[kept], problem.X.shape[1])
-        field = GradientFlow(chart, problem.loss, problem.X, problem.y, TIME)
-        z = chart.along(problem.W[kept], problem.log_norms[kept])
-        until = 0.2 / float(np.linalg.norm(problem.X, axis=1).max())
-        return integrate(field, z, until, at_zero=None, rtol=1e-8, method=DOP853).status
-
-    def on_boundaries(problem: Problem) -> bool:
-        on = np.any(problem.W @ problem.X.T == 0.0, axis=1)
-        return problem.kind == "integers" and bool(np.any(on & ~silent(problem.X, problem.W)))
-
-    return [begun(problem) for problem in problems(seed, count) if on_boundaries(problem)]
+    found = []
+    for problem in problems(seed, count):
+        X, kept = problem.X, ~silent(problem.X, problem.W)
+        on = np.any(problem.W @ X.T == 0.0, axis=1)
+        if problem.kind == "integers" and np.any(on & kept):
+            live = replace(problem, W=problem.W[kept], signs=problem.signs[kept],
+                           log_norms=problem.log_norms[kept])  # fmt: skip
+            z = live.chart.along(live.W, live.log_norms)
+            until = 0.2 / float(np.linalg.norm(X, axis=1).max())
+            found.append(integrate(live.field(TIME), z, until, at_zero=None, rtol=1e-8,
+                                   method=DOP853).status)  # fmt: skip
+    return found
 
 
 def no_choice(found: list[str]) -> list[Evidence]:

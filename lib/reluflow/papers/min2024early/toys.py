@@ -23,7 +23,7 @@ from reluflow.geometry.separability import separation, serves, silent
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.papers.min2024early.setting import polygon, separable_draws
+from reluflow.papers.min2024early.setting import PRINTED, polygon, separable_draws
 from reluflow.statistics import share_interval, wilson
 
 # --- Many two-layer ReLU networks side by side on a few data: descents and flows ------------------
@@ -42,17 +42,13 @@ Data = tuple[NDArray, NDArray]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Paths of S networks of h neurons, on a clock that counts steps of descent, or time.
+    """Paths of S networks of h neurons, on a clock that counts steps of descent, or time."""
 
-    knots    (r,) the recorded values of the clock, with W (r, S, h, d) and v (r, S, h) there
-    clock    (m,) the values at which the loss was taken, with `loss` (m, S)
-    """
-
-    knots: NDArray
-    W: NDArray
-    v: NDArray
-    clock: NDArray
-    loss: NDArray
+    knots: NDArray  # the recorded values of the clock, (r,)
+    W: NDArray  # there, (r, S, h, d)
+    v: NDArray  # there, (r, S, h)
+    clock: NDArray  # the values at which the loss was taken, (m,)
+    loss: NDArray  # there, (m, S)
 
     def at(self, knot: float) -> Data:
         """W (S, h, d) and v (S, h) at one of the recorded values; ValueError for another one."""
@@ -262,12 +258,8 @@ def _data(points: Sequence[Sequence[float]], labels: Sequence[int]) -> Data:
     return np.array(points, float), np.array(labels, float)
 
 
-def pair(angle: float) -> Data:
-    """x_1 = (1, 0) and x_2 = (sin angle, cos angle), both positive; mu = sin angle (A.2, A.3)."""
-    return _data([[1.0, 0.0], [sin(angle), cos(angle)]], [1, 1])
-
-
-FIGURE_7, FIGURE_8, FIGURE_9 = pair(0.1), pair(0.001), pair(0.0)
+FIGURE_7, FIGURE_8, FIGURE_9 = ((own.X, own.y) for own in (
+    PRINTED["figure-7"], PRINTED["figure-8"], PRINTED["figure-9"]))  # fmt: skip
 FIGURE_6: dict[str, Data] = {
     "unequal sums": _data([[1, 0], [2, 1], [-1, 1]], [1, 1, -1]),
     "two and two": _data([[1, 0], [2, 1], [-1, 0.5], [-2, 2]], [1, 1, -1, -1]),
@@ -330,18 +322,17 @@ def flow_from(data: Data, W: NDArray, v: NDArray, record: ArrayLike) -> Ensemble
 
 @dataclass(frozen=True)
 class Places:
-    """Where neurons are, arrays (..., h) of truth values.
+    """Where neurons are, arrays (..., h)."""
 
-    live       active on some datum
-    arrived    live and in the cone of their own sign: S_+ where v_j > 0, S_- where v_j < 0
-    astray     live and not arrived
-    aligned    the cosine with x_+ where v_j > 0, with x_- where v_j < 0; NaN where that sum is 0
-    """
+    live: NDArray  # active on some datum
+    arrived: NDArray  # live and in the cone of their own sign: S_+ where v_j > 0, else S_-
+    astray: NDArray  # live and not arrived
+    aligned: NDArray  # the cosine with x_+ where v_j > 0, else x_-; NaN where that sum is 0
 
-    live: NDArray
-    arrived: NDArray
-    astray: NDArray
-    aligned: NDArray
+    @property
+    def complete(self) -> NDArray:
+        """The starts without a neuron astray, (S,)."""
+        return np.asarray(~self.astray.any(axis=1))
 
 
 def places(data: Data, W: NDArray, v: NDArray) -> Places:
@@ -434,10 +425,8 @@ def chance_astray_after(steps: int, rate: float, angle: float) -> float:
 
 
 def _both_sides(C: float, S: float, angle: float) -> float:
-    """Twice the probability of p(tau) > 0, v(tau) > 0, w.x_2 <= 0: x_1 and x_2 may change places.
-    With (p, v) = r (cos t, sin t) and a = tan(angle) (C cos t + S sin t) it is the integral over t
-    from -phi to pi/2, phi = arctan(S/C), of E Phi(-a r) / 2 pi = (1 - a / sqrt(1 + a^2)) / 4 pi,
-    since r has the law r e^(-r^2/2); and a = A cos(t - phi), whose integral is an arcsine."""
+    """Twice the probability of p(tau) > 0, v(tau) > 0, w.x_2 <= 0, p(tau) = C p + S v: x_1 and x_2
+    may change places. The page has the law."""
     A, phi = math.tan(angle) * math.hypot(C, S), math.atan2(S, C)
     k = A / math.hypot(1.0, A)
     turned = math.asin(k * math.cos(phi)) + math.asin(k * math.sin(2.0 * phi))
@@ -462,7 +451,7 @@ def all_in_their_cones(runs: Mapping[str, Ensemble], descended: Ensemble) -> lis
     complete, well, rows = [], [], []
     for name, run in runs.items():
         at = places(FIGURE_6[name], *as_the_loss_begins_to_fall(run))
-        whole = _none(at.astray)
+        whole = at.complete
         rows.append(f"{name}: {int(whole.sum())} of {len(whole)}")
         if name in ALIKE:
             complete.append(whole)
@@ -485,9 +474,8 @@ def all_arrive_and_grow(run: Ensemble) -> list[Evidence]:
     growth = np.linalg.norm(run.at(LATE)[0], axis=-1) / np.linalg.norm(run.at(0)[0], axis=-1)
     ended_negative = late.live & (run.at(LATE)[1] < 0.0)
     return [
-        *typical("no live neuron is outside S₊ as the loss begins to fall",
-                 _none(early.astray)),
-        *typical("none is outside at iteration 21000", _none(late.astray)),
+        *typical("no live neuron is outside S₊ as the loss begins to fall", early.complete),
+        *typical("none is outside at iteration 21000", late.complete),
         bound(f"share of the neurons in S₊ with a cosine of {WELL} or more as the loss begins to "
               "fall", float((early.aligned[early.arrived] >= WELL).mean()), ">", _MOST, "",
               digits=2),
@@ -502,7 +490,7 @@ def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Eviden
     """ea.fig8.1: at iteration 7000 some live neurons are outside S_+ at mu = sin 0.001, along x_1
     or x_2, and none at mu = sin 0.1. Parameters: runs of the data of Figures 7 and 8 from the same
     starts."""
-    arrived = _none(places(FIGURE_7, *near.at(EARLY)).astray)
+    arrived = places(FIGURE_7, *near.at(EARLY)).complete
     W, v = tiny.at(EARLY)
     astray = places(FIGURE_8, W, v).astray
     towards = (W @ FIGURE_8[0].T / np.linalg.norm(W, axis=-1)[..., None]).max(axis=-1)
@@ -566,11 +554,6 @@ def counts_and_law(run: Ensemble) -> Data:
     return astray, np.append(law[:4], law[4:].sum())
 
 
-def _none(astray: NDArray) -> NDArray:
-    """The starts (S,) without a neuron astray, of astray (S, h)."""
-    return np.asarray(astray.sum(axis=1) == 0)
-
-
 def _by_the_flow(data: Data, run: Ensemble) -> list[Evidence]:
     """The first starts of a run of descent by the gradient flow."""
     W, v = (part[:20] for part in run.at(0))
@@ -592,10 +575,9 @@ def _alike(data: Data, flow: Ensemble, run: Ensemble, looks: Sequence[float]) ->
 def astray_at_the_end(
     angles: NDArray, sigma: float, seed: int, networks: int
 ) -> list[tuple[float, int, int, float, float]]:
-    """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+. Follows
-    the flow to twice the time at which the loss has fallen to a half. Returns for each angle
-    (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or rather
-    -log of the mean e^-tau over the starts, as the law goes with e^-tau."""
+    """How many live neurons of two positive data at the cosine sin(angle) are outside S_+ at twice
+    the time at which the loss has fallen to a half: for each angle (angle, neurons outside,
+    neurons, chance by the law, -log of the mean e^-tau over the starts, tau the work)."""
     found = []
     until = float(np.round(20.0 * np.log(sigma) / np.log(SIGMA)))
     for k, angle in enumerate(angles.tolist()):
@@ -659,11 +641,7 @@ def two_sharp_falls(
     runs: Mapping[str, Ensemble], unequal: Mapping[str, Ensemble]
 ) -> list[Evidence]:
     """ea.fig6.2: after the alignment the loss falls twice, where |x_+| and |x_-| differ enough.
-
-    The classes are fitted by neurons of their own, which grow like e^(c |x_+| t) and e^(c |x_-| t):
-    each has a fall of its own, as high as n_+ |x_+| or n_- |x_-|, and two falls are seen where they
-    do not overlap and the lower one counts. `unequal` are runs on classes of very different size.
-    """
+    `unequal` are runs on classes of very different size."""
     told, other = falls_table(runs), falls_table(unequal)
     apart = told[told["ratio of the sums"] >= _APART]
     near = told[told["ratio of the sums"] < _APART]
@@ -759,13 +737,9 @@ def group(W: NDArray, v: NDArray) -> NDArray:
 
 
 def predicted(W: NDArray, v: NDArray) -> NDArray:
-    """The group in which the flow from a tiny start W (..., 2), v (...) ends.
-
-    With v > 0 it is that of the start: an inactive inner product never changes, an active one
-    grows. With v < 0 the active inner products fall at one rate, and the square of their norm less
-    v^2 is conserved, also where one of them comes to 0. So v comes to 0 first, and the neuron turns
-    round, if their norm exceeds |v|; before either has come to 0, if 2 w_1 w_2 > v^2.
-    """
+    """The group in which the flow from a tiny start W (..., 2), v (...) ends: with v > 0 that of
+    the start; with v < 0 the neuron turns round if the norm of its active inner products exceeds
+    |v|, and with both of them still active if 2 w_1 w_2 > v^2."""
     inner = np.maximum(W, 0.0)
     turns = (inner**2).sum(axis=-1) > v**2
     both = 2.0 * inner[..., 0] * inner[..., 1] > v**2
@@ -805,8 +779,7 @@ def where_each_ends(run: Ensemble) -> list[Evidence]:
 def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
     """ea.fig9.2: only the neurons along x_+ grow and fit the data; they are fewer than for mu > 0.
     Parameters: runs of the data of Figures 9 and 7 from the same starts. Who fits is read off the
-    outputs. All live neurons grow; those along x_+ at the rate sqrt 2 and the others at 1, so that
-    it is a race, which the others win where nobody else runs."""
+    outputs."""
     W, v = orthogonal.at(LATE)
     mine = group(W, v)
     parts = np.maximum(W, 0.0) * v[..., None]
@@ -815,6 +788,11 @@ def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
     fewer = (mine == 2).sum(axis=1) < places(FIGURE_7, *near.at(LATE)).arrived.sum(axis=1)
     size = np.linalg.norm(W, axis=-1)
     medians = tuple(float(np.median(size[mine == k])) for k in range(3))
+    W, v = (part[:10].copy() for part in orthogonal.at(0))
+    v[predicted(W, v) == 2] = 0.0
+    W[v == 0.0] = -SIGMA
+    step = mean_step(FIGURE_9)
+    again = ensemble_descent(*FIGURE_9, W, v, EXPONENTIAL, step, [LATE], every=LATE)
     return [
         bound("least share of an output that comes from the neurons along x₊",
               float(theirs[some].min()), ">", 0.95, "", digits=2),
@@ -825,18 +803,6 @@ def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
         note("how many neurons are along x₊, on average, and at sin 0.1 in S₊",
              (float((mine == 2).sum(axis=1).mean()),
               float(places(FIGURE_7, *near.at(LATE)).arrived.sum(axis=1).mean())), "", digits=3),
-        *_without_them(orthogonal),
-    ]  # fmt: skip
-
-
-def _without_them(run: Ensemble) -> list[Evidence]:
-    """The same starts, ten of them, without the neurons that end along x_+."""
-    W, v = (part[:10].copy() for part in run.at(0))
-    v[predicted(W, v) == 2] = 0.0
-    W[v == 0.0] = -SIGMA
-    step = mean_step(FIGURE_9)
-    again = ensemble_descent(*FIGURE_9, W, v, EXPONENTIAL, step, [LATE], every=LATE)
-    return [
         note("the same starts without these neurons: what is left of the loss at iteration 21000, "
              "at most", float((again.loss[-1] / again.loss[0]).max()), "", digits=1),
     ]  # fmt: skip
@@ -972,11 +938,6 @@ def widths_needed(seed: int, networks: int) -> list[Evidence]:
 
 
 # --- A datum and its opposite: where the regular flow dies, and descent goes on -------------------
-#
-# Assumption 1 allows x_k = -c x_i with other labels, c > 0. Both boundaries are one hyperplane. A
-# neuron with v > 0 that is active on the negative one of the pair alone comes to it in finite time;
-# there it is active on nothing, so a regular solution stays for ever (Definition 1). A step of
-# descent, however small, leads across, and the neuron is active on the positive one.
 
 
 EXAMPLES: Mapping[str, Data] = {
