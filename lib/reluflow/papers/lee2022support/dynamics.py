@@ -439,14 +439,16 @@ def speed_jumps() -> Statement:
     )  # fmt: skip
 
 
-def branching_points(count: int, seed: int) -> tuple[int, int]:
-    """How many points drawn on the boundary of one datum, labels positive, and how many of them
-    more than one flow leaves: two repelled ones, or one that rests beside one that goes."""
+def branching(count: int, seed: int) -> list[Evidence]:
+    """Points drawn on the boundary of one datum, labels positive, and how many of them more than
+    one flow leaves: two repelled ones, or one that rests beside one that goes."""
     rng, draws = np.random.default_rng(seed), list(extended(MIXED, on_boundary).values())
     items = [draws[k % len(draws)](rng) for k in range(count)]
     items = [item for item in items if others_off(item)]
     left = [continuation_sides(i["X"], i["y"], foot(i), 0) for i in items]
-    return len(items), sum(len(sides) > 1 for sides in left)
+    found = sum(len(sides) > 1 for sides in left)
+    return [fact("points on a boundary that more than one flow leaves", found, 0),
+            note("points on a boundary tried", len(items)), note("seed", seed)]  # fmt: skip
 
 
 def sliding_flows(count: int, seed: int) -> int:
@@ -461,9 +463,9 @@ def sliding_flows(count: int, seed: int) -> int:
     return hits
 
 
-def needs_A2(slides: tuple[int, int]) -> list[Evidence]:
+def needs_A2(count: int, seed: int) -> list[Evidence]:
     """What labels below zero do: (1, 0), (1, 1), y = (-2, 2) at (0, 1), where Euler polygons
-    chatter, and at random (`slides`: flows tried, those that slide)."""
+    chatter, and at random (`sliding_flows`)."""
     X, y, w0 = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.0, 1.0])
     s, top = normal_rates(X, y, w0, 0)
     chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())
@@ -474,14 +476,9 @@ def needs_A2(slides: tuple[int, int]) -> list[Evidence]:
         note("there: x_1.w' on the inactive and on the active side", (-s, top - s)),
         note("there: largest |x_1.w| up to t = 1/2 of Euler polygons, steps 0.01 and 0.001",
              tuple(chatter), digits=2),
-        note("flows with labels of either sign, and those that come to slide", slides),
+        note("flows with labels of either sign, and those that come to slide",
+             (count, sliding_flows(count, seed))),
     ]  # fmt: skip
-
-
-def branching(points: tuple[int, int], seed: int) -> list[Evidence]:
-    """`branching_points` as evidence: those tried, and those that more than one flow leaves."""
-    return [fact("points on a boundary that more than one flow leaves", points[1], 0),
-            note("points on a boundary tried", points[0]), note("seed", seed)]  # fmt: skip
 
 
 def two_flows_from_rest() -> Counterexample:
