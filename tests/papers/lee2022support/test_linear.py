@@ -18,7 +18,7 @@ RING = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
 
 def test_neuron_of_an_instance_has_the_prescribed_spectrum_and_minimum() -> None:
     rng = np.random.default_rng(1)
-    for draw in linear.spectral_draws(3, lambda d, rng: {}).values():
+    for draw in linear.spectral_draws(lambda rng: {}).values():
         item = draw(rng)
         net = linear.neuron(item)
         values = np.linalg.svd(net.X, compute_uv=False) ** 2

@@ -16,7 +16,7 @@ from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, statement, survey
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
-from reluflow.instances import ORDINARY, data_draws, extended, readable_data
+from reluflow.instances import ORDINARY, Draws, data_draws, extended, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.setting import (
@@ -86,24 +86,18 @@ def _clear_rates(item: Instance) -> bool:
     return min(abs(s), abs(top - s)) > 1e-3 * max(abs(s), top)
 
 
-def deactivates_if() -> Statement:
+def _inwards(item: Instance) -> bool:
+    return normal_rates(item["X"], item["y"], foot(item), 0)[0] >= 0.0
+
+
+@statement("deactivated where grad L(w).x ≥ 0", extended(MIXED, on_boundary),
+           {"no other datum on its boundary": others_off, "grad L(w).x ≥ 0": _inwards},
+           readable=_readable_point())  # fmt: skip
+def deactivates_if(item: Instance) -> float:
     """sv.prop3.1.1: where grad L(w).x_1 >= 0, every flow from w deactivates x_1 (Prop. 3.1, "if").
     At a point w on the boundary of x_1 alone."""
-
-    def slack(item: Instance) -> float:
-        sides = continuation_sides(item["X"], item["y"], foot(item), 0)
-        return 1.0 if all(side < 0 for side in sides) else -1.0
-
-    def inwards(item: Instance) -> bool:
-        return normal_rates(item["X"], item["y"], foot(item), 0)[0] >= 0.0
-
-    return Statement(
-        says="deactivated where grad L(w).x ≥ 0",
-        draws=extended(MIXED, on_boundary),
-        slack=slack,
-        hypotheses={"no other datum on its boundary": others_off, "grad L(w).x ≥ 0": inwards},
-        readable=_readable_point(),
-    )
+    sides = continuation_sides(item["X"], item["y"], foot(item), 0)
+    return 1.0 if all(side < 0 for side in sides) else -1.0
 
 
 def deactivation_repaired() -> Statement:
@@ -250,30 +244,20 @@ def slope_along(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, alpha: Fractio
     return ((h - y) * (h > 0)) @ X @ X[j]
 
 
-def alpha_statement() -> Statement:
+@statement("grad L(α w0).x_j ≥ 0 iff α ≥ α_j*",
+           extended(MIXED, lambda item, rng: {"w0": rng.normal(size=item["X"].shape[1])}),
+           {"α_j* is defined": lambda X, w0: np.any(X[X @ w0 > 0] @ X[0] > 0)})  # fmt: skip
+def alpha_statement(X: NDArray, y: NDArray, w0: NDArray) -> float:
     """sv.prop4.1.1: grad L(alpha w0).x_j >= 0 if and only if alpha >= alpha_j* (Proposition 4.1).
     For x_1 under A1, at alpha below, at and above alpha_1*, in rational arithmetic; alpha_1* is
     defined if x_1 is not orthogonal to all active data."""
-
-    def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"w0": rng.normal(size=item["X"].shape[1])}
-
-    def slack(item: Instance) -> float:
-        star = alpha_star(item["X"], item["y"], item["w0"], 0)
-        if star is None:
-            return np.nan
-        tried = {Fraction(1, 2), Fraction(1), Fraction(2)}
-        tried |= {k * star for k in (Fraction(1, 2), Fraction(1), Fraction(2)) if star > 0}
-        agrees = [(slope_along(item["X"], item["y"], item["w0"], 0, a) >= 0) == (a >= star)
-                  for a in tried]  # fmt: skip
-        return 1.0 if all(agrees) else -1.0
-
-    def defined(item: Instance) -> bool:
-        on = item["X"] @ item["w0"] > 0
-        return bool(np.any(item["X"][on] @ item["X"][0] > 0))
-
-    return Statement("grad L(α w0).x_j ≥ 0 iff α ≥ α_j*", extended(MIXED, start), slack,
-                     {"α_j* is defined": defined})  # fmt: skip
+    star = alpha_star(X, y, w0, 0)
+    if star is None:
+        return np.nan
+    tried = {Fraction(1, 2), Fraction(1), Fraction(2)}
+    tried |= {k * star for k in tried if star > 0}
+    agrees = [(slope_along(X, y, w0, 0, a) >= 0) == (a >= star) for a in tried]
+    return 1.0 if all(agrees) else -1.0
 
 
 def undefined_and_reversed() -> Reading:
@@ -395,20 +379,20 @@ def _start(item: Instance, rng: np.random.Generator, low: float) -> dict[str, ND
     return {"w0": length * u / np.linalg.norm(u)}
 
 
-def some_flow_leaves() -> Statement:
-    """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4).
-    Data under A1, and with inputs of either sign."""
-
-    def slack(item: Instance) -> float:
-        problem = item["X"], item["y"], common_point(item)
-        if found := first_continuations(*problem):
-            return float(len(found))
-        return np.nan if first_continuations(*problem, sure=-1e-9) else 0.0
-
+def _on_boundaries() -> Draws:
+    """Data under A1, and with inputs of either sign, with points on boundaries."""
     plain = extended(MIXED, on_several)
-    signed = {f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}
-    return Statement("from points on boundaries some flow leaves", {**plain, **signed}, slack,
-                     strict=True, fixed=("some",))  # fmt: skip
+    return {**plain, **{f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}}
+
+
+@statement("from points on boundaries some flow leaves", _on_boundaries(), strict=True,
+           fixed=("some",))  # fmt: skip
+def some_flow_leaves(item: Instance) -> float:
+    """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4)."""
+    problem = item["X"], item["y"], common_point(item)
+    if found := first_continuations(*problem):
+        return float(len(found))
+    return np.nan if first_continuations(*problem, sure=-1e-9) else 0.0
 
 
 def _given() -> dict[str, Callable[[Instance], bool]]:
@@ -455,14 +439,16 @@ def speed_jumps() -> Statement:
     )  # fmt: skip
 
 
-def branching_points(count: int, seed: int) -> tuple[int, int]:
-    """How many points drawn on the boundary of one datum, labels positive, and how many of them
-    more than one flow leaves: two repelled ones, or one that rests beside one that goes."""
+def branching(count: int, seed: int) -> list[Evidence]:
+    """Points drawn on the boundary of one datum, labels positive, and how many of them more than
+    one flow leaves: two repelled ones, or one that rests beside one that goes."""
     rng, draws = np.random.default_rng(seed), list(extended(MIXED, on_boundary).values())
     items = [draws[k % len(draws)](rng) for k in range(count)]
     items = [item for item in items if others_off(item)]
     left = [continuation_sides(i["X"], i["y"], foot(i), 0) for i in items]
-    return len(items), sum(len(sides) > 1 for sides in left)
+    found = sum(len(sides) > 1 for sides in left)
+    return [fact("points on a boundary that more than one flow leaves", found, 0),
+            note("points on a boundary tried", len(items)), note("seed", seed)]  # fmt: skip
 
 
 def sliding_flows(count: int, seed: int) -> int:
@@ -477,9 +463,9 @@ def sliding_flows(count: int, seed: int) -> int:
     return hits
 
 
-def needs_A2(slides: tuple[int, int]) -> list[Evidence]:
+def needs_A2(count: int, seed: int) -> list[Evidence]:
     """What labels below zero do: (1, 0), (1, 1), y = (-2, 2) at (0, 1), where Euler polygons
-    chatter, and at random (`slides`: flows tried, those that slide)."""
+    chatter, and at random (`sliding_flows`)."""
     X, y, w0 = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.0, 1.0])
     s, top = normal_rates(X, y, w0, 0)
     chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())
@@ -490,14 +476,9 @@ def needs_A2(slides: tuple[int, int]) -> list[Evidence]:
         note("there: x_1.w' on the inactive and on the active side", (-s, top - s)),
         note("there: largest |x_1.w| up to t = 1/2 of Euler polygons, steps 0.01 and 0.001",
              tuple(chatter), digits=2),
-        note("flows with labels of either sign, and those that come to slide", slides),
+        note("flows with labels of either sign, and those that come to slide",
+             (count, sliding_flows(count, seed))),
     ]  # fmt: skip
-
-
-def branching(points: tuple[int, int], seed: int) -> list[Evidence]:
-    """`branching_points` as evidence: those tried, and those that more than one flow leaves."""
-    return [fact("points on a boundary that more than one flow leaves", points[1], 0),
-            note("points on a boundary tried", points[0]), note("seed", seed)]  # fmt: skip
 
 
 def two_flows_from_rest() -> Counterexample:

@@ -34,7 +34,7 @@ from reluflow.papers.lee2022support.deep import labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
 from reluflow.papers.lee2022support.linear import LinearNeuron
-from reluflow.papers.lee2022support.setting import Crossing, crossings
+from reluflow.papers.lee2022support.setting import crossings
 
 # --- The figures of Lee, Sim & Ye 2022a, and ours beside them, from computed objects --------------
 
@@ -95,7 +95,7 @@ def plane_flows(
 ) -> Figure:  # fmt: skip
     """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
     `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
-    fig, (ax,) = panels(1, 1, height=5.6 if circles else 4.6)
+    fig, (ax,) = panels(height=5.6 if circles else 4.6)
     weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(circles))
     loss_levels(ax, X, y, floor=minima[0].loss if minima else None)
     stationary_sets(ax, minima, X)
@@ -204,7 +204,7 @@ def segment_losses(
     s = np.linspace(0.0, 1.0, 201)
     h = ((1.0 - s)[:, None] * w1 + s[:, None] * w2) @ X.T
     own = X @ w1 > 0
-    fig, (ax,) = panels(1, 1, height=3.0)
+    fig, (ax,) = panels(height=3.0)
     inside = 0.5 * ((h[:, own] - y[own]) ** 2).sum(axis=1) + 0.5 * (y[~own] ** 2).sum()
     L = 0.5 * ((np.maximum(h, 0.0) - y) ** 2).sum(axis=1)
     ax.plot(
@@ -330,13 +330,7 @@ SPAN = "#44AA99"
 def hyperrectangle(net: LinearNeuron) -> Figure:
     """Figure 6 (b): for d = 2 the rectangle of H in the norm-increasing ellipse g < 0, both centred
     at w*/2, and the linear flow from 0."""
-    fig, (ax,) = panels(1, 1, height=3.6)
-    _rectangle_in_plane(ax, net)
-    name_curves(ax)
-    return fig
-
-
-def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
+    fig, (ax,) = panels(height=3.6)
     turn = np.linspace(0.0, 2.0 * np.pi, 361)
     half_axes = np.sqrt(net.height / net.eigenvalues)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
@@ -355,6 +349,8 @@ def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
     ax.plot(*(0.5 * net.minimum), ls="", marker="x", color=style.INK, ms=7, label="$w^*/2$")
     flow(ax, affine_flow(net.X, net.y, np.zeros(2), "linear"), "linear flow", events=False)
     ax.plot(*net.minimum, ls="", zorder=5.0, label="$w^*$", **style.MARKERS["global minimum"])
+    name_curves(ax)
+    return fig
 
 
 @in_house_style
@@ -367,7 +363,7 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
     across /= np.linalg.norm(across)
     paths = [affine_flow(X, y, w0, "linear") for w0 in starts]
     way = paths[0].end - paths[0].at(np.zeros(1))[0]
-    fig, (ax,) = panels(1, 1, height=2.8)
+    fig, (ax,) = panels(height=2.8)
     reach = 1.25 * max(abs(float(np.asarray(w0, float) @ across)) for w0 in starts)
     ax.set(xlim=(-0.15, 1.3), ylim=(-reach, reach), xlabel="share of the way in the span",
            ylabel="height over the span")  # fmt: skip
@@ -477,16 +473,12 @@ def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str) -> None:
                 colors=[colour], alpha=0.13, zorder=0.2)  # fmt: skip
 
 
-def _virtual(ax: Axes, w: NDArray, colour: str, label: str) -> None:
-    ax.plot(*w, mfc=colour, label=label, **NORMS_VIRTUAL)
-
-
 @in_house_style
 def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure:
     """Figure 9: the first crossing of a planar flow, from P to P~: both hyperrectangles, both pairs
     of eigenvectors, both virtual minima."""
     step = crossings(X, path)[0]
-    fig, (ax,) = panels(1, 1, height=4.9)
+    fig, (ax,) = panels(height=4.9)
     weight_plane(ax, window, equal=True)
     reach = 0.09 * (window[1] - window[0])
     corner = np.array([window[1] - 4.6 * reach, window[3] - 1.6 * reach])
@@ -497,7 +489,7 @@ def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure
         w, E, _ = _eigenbasis(X, y, active)
         _shade(ax, X, active, colour)
         _rectangle(ax, w, E, colour, line)
-        _virtual(ax, w, colour, f"$w^*_{{{tilde}P}}$")
+        ax.plot(*w, mfc=colour, label=f"$w^*_{{{tilde}P}}$", **NORMS_VIRTUAL)
         shift = np.array([2.6 * reach if tilde else 0.0, 0.0])
         _arrows(ax, corner + shift, E, reach, colour, f"{tilde}e")
         side = window[2] if active[step.datum] == (X[step.datum][1] < 0) else window[3]
@@ -527,8 +519,14 @@ def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
             length = 0.15 * (window[1] - window[0])
             _arrows(ax, np.array([window[0] + 1.6 * length, window[2] + 0.6 * length]), E, length,
                     style.INK, "e")  # fmt: skip
-            _other_flows(ax, X, y, step)
-        _virtual(ax, w, OLD, "$w_P^*$")
+            for share in (0.35, 0.65, 1.4, 1.9):  # from other points of the boundary, thin
+                only = affine_flow(X[step.after], y[step.after], share * step.w, "linear")
+                W = only.at(only.grid(120))
+                inside = (step.after == (X @ W.T > 0.0).T).all(axis=1)
+                inside[0] = True
+                stop = len(inside) if inside.all() else int(np.argmin(inside))
+                ax.plot(*W[:stop].T, color=style.CURVES["ReLU flow"].colour, lw=0.8, zorder=3)
+        ax.plot(*w, mfc=OLD, label="$w_P^*$", **NORMS_VIRTUAL)
         _ellipse(ax, w, E, rates)
         _rectangle(ax, w, E, OLD)
         flow(ax, path, "ReLU flow", arrows=1)
@@ -543,17 +541,6 @@ def _edges(X: NDArray, active: NDArray) -> list[int]:
     cells = {tuple(row) for row in enumerate_cells(X).patterns.tolist()}
     across = active ^ np.eye(len(active), dtype=bool)
     return [j for j, row in enumerate(across.tolist()) if tuple(row) in cells]
-
-
-def _other_flows(ax: Axes, X: NDArray, y: NDArray, step: Crossing) -> None:
-    """Flows from other points of the boundary on which w_0 lies, thin."""
-    for share in (0.35, 0.65, 1.4, 1.9):
-        only = affine_flow(X[step.after], y[step.after], share * step.w, activation="linear")
-        W = only.at(only.grid(120))
-        inside = (step.after == (X @ W.T > 0.0).T).all(axis=1)
-        inside[0] = True
-        stop = len(inside) if inside.all() else int(np.argmin(inside))
-        ax.plot(*W[:stop].T, color=style.CURVES["ReLU flow"].colour, lw=0.8, zorder=3)
 
 
 @in_house_style
@@ -612,7 +599,10 @@ def circle_of_cells(X: NDArray) -> Figure:
     activation_boundaries(plane, X, names=False)
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
     plane.plot(np.cos(turn), np.sin(turn), color=style.INK, lw=1.2)
-    ends = boundary_angles(X)
+    # Angles in degrees, 225 down to -135, at which the circle meets the boundaries.
+    across = np.degrees(np.arctan2(X[:, 1], X[:, 0]))
+    both = np.concatenate([across + 90.0, across - 90.0])
+    ends = np.unique(np.round(np.where(both <= -135.0, both + 360.0, both), 9))[::-1]
     middles = 0.5 * (ends + np.append(ends[1:], ends[0] - 360.0))
     for k, at in enumerate(middles, start=1):
         a = np.deg2rad(at)
@@ -628,15 +618,6 @@ def circle_of_cells(X: NDArray) -> Figure:
     _activity(strip, X, ends)
     plane.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     return fig
-
-
-def boundary_angles(X: ArrayLike) -> NDArray:
-    """Angles in degrees, 225 down to -135, at which the circle meets the boundaries of X (n, 2)."""
-    X = np.asarray(X, float)
-    across = np.degrees(np.arctan2(X[:, 1], X[:, 0]))
-    both = np.concatenate([across + 90.0, across - 90.0])
-    turned = np.where(both <= -135.0, both + 360.0, both)
-    return np.unique(np.round(turned, 9))[::-1]
 
 
 def _activity(ax: Axes, X: NDArray, ends: NDArray) -> None:
@@ -736,7 +717,8 @@ def _network(
 ) -> None:
     """Units in columns, one a layer, with the weights on the edges between them."""
     columns = [x, *(o[0] for o in found.outputs)]
-    places = [_heights(len(column)) for column in columns]
+    # Units of a layer from the top, evenly around 0.
+    places = [1.15 * (0.5 * (len(o) - 1) - np.arange(len(o))) for o in columns]
     for m, W in enumerate(weights):
         for j, k in np.ndindex(W.shape):
             ends = np.array([[m, places[m][k]], [m + 1, places[m + 1][j]]])
@@ -799,11 +781,6 @@ def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
     ax.set_xlabel(rf"data $x^{{({m + 1})}} = ({inputs})$")
 
 
-def _heights(units: int) -> NDArray:
-    """Places of the units of a layer, from the top, evenly around 0."""
-    return 1.15 * (0.5 * (units - 1) - np.arange(units))
-
-
 def _number(value: float) -> str:
     """A value with at most two decimals, the minus sign a proper one."""
     return f"{value + 0.0:.3g}".replace("-", "\u2212")
@@ -824,44 +801,43 @@ def training_dynamics(
     a, b = fig.subplots(1, 2, width_ratios=(2, 3))
     a.set_title("(a) a datum is let go")
     b.set_title("(b) along a ray")
-    _deactivation(a, *deactivated)
-    _along_ray(b, *scaled)
+    X, y, path, window = deactivated
+    weight_plane(a, window, equal=True)
+    solution_lines(a, X, y)
+    flow(a, path)
+    everything = np.ones(len(y), bool)
+    for active, name in ((everything, "$w^*_{P_0}$"), (X @ path.end > 0, "$w^*_{P_1}$")):
+        w, _ = virtual_minimum(X, y, active)
+        a.plot(*w, label=name, mfc=OLD, **NORMS_VIRTUAL)
+    activation_boundaries(a, X)
+    cells(a, X)
+    X, y, w0, paths, window = scaled
+    weight_plane(b, window, equal=True)
+    for path in paths:
+        flow(b, path, arrows=1, events=False)
+    stars = [float(alpha_star(X, y, w0, j) or np.nan) for j in range(len(y))]
+    b.plot(*np.outer(w0, [0.0, 1.6 * max(stars)]), color=style.QUIET, lw=1.0, ls=":",
+           label=r"ray $\alpha w_0$", zorder=2.4)  # fmt: skip
+    points = np.outer(np.linspace(0.15, 1.5, 9) * max(stars), w0)
+    arrows = np.array([-gradient(X, y, w) for w in points])
+    reach = 0.16 * (window[1] - window[0]) / np.linalg.norm(arrows, axis=1).max()
+    _quiver(b, points, reach * arrows, PULL)
+    tip = points[-1] + reach * arrows[-1]
+    point_out(b, r"$-\nabla L(\alpha w_0)$", (tip[0], tip[1]), (-14.0, -34.0))
+    for j, star in enumerate(stars):
+        b.plot(*(star * np.asarray(w0)), ls="", marker="^", ms=8, mfc=datum_colour(j),
+               mec=style.INK, mew=0.8, zorder=5.8, label=rf"$\alpha_{j + 1}^* w_0$")  # fmt: skip
+    activation_boundaries(b, X)
+    cells(b, X)
     for ax in (a, b):
         name_curves(ax)
     return fig
 
 
-def _deactivation(ax, X, y, path: Trajectory, window: Window) -> None:
-    weight_plane(ax, window, equal=True)
-    solution_lines(ax, X, y)
-    flow(ax, path)
-    everything = np.ones(len(y), bool)
-    for active, name in ((everything, "$w^*_{P_0}$"), (X @ path.end > 0, "$w^*_{P_1}$")):
-        w, _ = virtual_minimum(X, y, active)
-        ax.plot(*w, label=name, mfc=OLD, **NORMS_VIRTUAL)
-    activation_boundaries(ax, X)
-    cells(ax, X)
-
-
-def _along_ray(ax, X, y, w0, paths: Sequence[Trajectory], window: Window) -> None:
-    weight_plane(ax, window, equal=True)
-    for path in paths:
-        flow(ax, path, arrows=1, events=False)
-    stars = [float(alpha_star(X, y, w0, j) or np.nan) for j in range(len(y))]
-    ax.plot(*np.outer(w0, [0.0, 1.6 * max(stars)]), color=style.QUIET, lw=1.0, ls=":",
-            label=r"ray $\alpha w_0$", zorder=2.4)  # fmt: skip
-    points = np.outer(np.linspace(0.15, 1.5, 9) * max(stars), w0)
-    arrows = np.array([-gradient(X, y, w) for w in points])
-    reach = 0.16 * (window[1] - window[0]) / np.linalg.norm(arrows, axis=1).max()
-    ax.quiver(*points.T, *(reach * arrows).T, angles="xy", scale_units="xy", scale=1.0,
-              color=PULL, width=0.006, zorder=4.2)  # fmt: skip
-    tip = points[-1] + reach * arrows[-1]
-    point_out(ax, r"$-\nabla L(\alpha w_0)$", (tip[0], tip[1]), (-14.0, -34.0))
-    for j, star in enumerate(stars):
-        ax.plot(*(star * np.asarray(w0)), ls="", marker="^", ms=8, mfc=datum_colour(j),
-                mec=style.INK, mew=0.8, zorder=5.8, label=rf"$\alpha_{j + 1}^* w_0$")  # fmt: skip
-    activation_boundaries(ax, X)
-    cells(ax, X)
+def _quiver(ax: Axes, starts: NDArray, v: NDArray, colour: str) -> None:
+    """Arrows v (k, 2) at `starts` (k, 2), as long as they are."""
+    ax.quiver(*starts.T, *v.T, angles="xy", scale_units="xy", scale=1.0, color=colour, width=0.006,
+              zorder=4.2)  # fmt: skip
 
 
 @in_house_style
@@ -870,7 +846,7 @@ def boundary_cases(
 ) -> Figure:
     """What a flow does on the boundary of x_1: at each of the `points` (k, 2) on it, the direction
     of the velocity on either side, drawn from the point shifted into it by `step`."""
-    fig, (ax,) = panels(1, 1, height=4.2)
+    fig, (ax,) = panels(height=4.2)
     weight_plane(ax, window, equal=True)
     unit, points = X[0] / np.linalg.norm(X[0]), np.asarray(points, float)
     for sign, colour, name, offset in (
@@ -880,8 +856,7 @@ def boundary_cases(
         starts = points + sign * step * unit
         v = np.array([-gradient(X, y, w) for w in starts])
         v *= 0.5 / np.linalg.norm(v, axis=1, keepdims=True)
-        ax.quiver(*starts.T, *v.T, angles="xy", scale_units="xy", scale=1.0, color=colour,
-                  width=0.006, zorder=4.2)  # fmt: skip
+        _quiver(ax, starts, v, colour)
         tip = starts[1] + v[1]
         point_out(ax, name, (tip[0], tip[1]), offset)
     ax.plot(*points.T, ls="", marker="o", ms=5, color=style.INK, zorder=5.0)

@@ -3,12 +3,11 @@ Lemma F.10 and Theorem F.11."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import partial, wraps
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,53 +101,53 @@ def neuron(instance: Instance) -> LinearNeuron:
     return LinearNeuron((U * root) @ V.T, y, instance["s"], V, instance["c"])
 
 
-def spectral_draws(d: int, more: Callable[[int, np.random.Generator], Instance]) -> Draws:
-    """Draws for `neuron`, each with the arrays of `more(d, rng)`: eigenvalues over two decades, all
-    or all but one equal, 1e-6 apart, over six decades; "flat" with some c_k* = 0 (w* not zero)."""
+DIM = 3
+"""The dimension d in which Proposition D.4 is tried."""
+
+
+def spectral_draws(more: Callable[[np.random.Generator], Instance]) -> Draws:
+    """Draws for `neuron`, each with the arrays of `more(rng)`: eigenvalues over two decades, all or
+    all but one equal, 1e-6 apart, over six decades; "flat" with some c_k* = 0 (w* not zero)."""
 
     def one(kind: str, rng: np.random.Generator) -> Instance:
-        n = d + int(rng.integers(0, 3))
-        s = 10.0 ** rng.uniform(-1.0, 1.0, d)
-        c = rng.uniform(0.05, 2.0, d)
+        n = DIM + int(rng.integers(0, 3))
+        s = 10.0 ** rng.uniform(-1.0, 1.0, DIM)
+        c = rng.uniform(0.05, 2.0, DIM)
         if kind == "tied":
-            s = np.full(d, s[0])
+            s = np.full(DIM, s[0])
             s[0] *= rng.choice([1.0, 4.0])
         elif kind == "close":
-            s = s[0] * (1.0 + 1e-6 * rng.uniform(size=d))
+            s = s[0] * (1.0 + 1e-6 * rng.uniform(size=DIM))
         elif kind == "stiff":
-            s = 10.0 ** rng.uniform(-3.0, 3.0, d)
+            s = 10.0 ** rng.uniform(-3.0, 3.0, DIM)
         elif kind == "flat":
-            c[rng.permutation(d)[: rng.integers(1, d)]] = 0.0
-        base = {"s": s, "c": c, "V": rng.normal(size=(d, d)), "U": rng.normal(size=(n, d))}
-        return {**base, "e": rng.normal(size=n), **more(d, rng)}
+            c[rng.permutation(DIM)[: rng.integers(1, DIM)]] = 0.0
+        base = {"s": s, "c": c, "V": rng.normal(size=(DIM, DIM)), "U": rng.normal(size=(n, DIM))}
+        return {**base, "e": rng.normal(size=n), **more(rng)}
 
-    kinds = ("spread", "tied", "close", "stiff", "flat")
-    return {kind: partial(one, kind) for kind in kinds if d > 1 or kind != "flat"}
+    return {kind: partial(one, kind) for kind in ("spread", "tied", "close", "stiff", "flat")}
 
 
-def _near_boundary(d: int, rng: np.random.Generator) -> Instance:
+def _near_boundary(rng: np.random.Generator) -> Instance:
     near = rng.choice([1.0 - 1e-3, 1.0 + 1e-3, rng.uniform(0.0, 0.9), rng.uniform(1.1, 3.0)])
-    return {"u": rng.normal(size=d), "rho": np.array([near])}
+    return {"u": rng.normal(size=DIM), "rho": np.array([near])}
 
 
-def norm_grows_inside(d: int) -> Statement:
+@statement("1: the norm grows where g < 0 and falls where g > 0", spectral_draws(_near_boundary),
+           strict=True)  # fmt: skip
+def norm_grows_inside(item: Instance) -> float:
     """sv.propD.4.1: how the norm changes along the exact flow, against the sign of g(w), at `rho`
     times the ellipsoid's reach along u (d,), over a time in which it cannot turn round."""
-
-    def slack(instance: Instance) -> float:
-        net = neuron(instance)
-        u = instance["u"] / np.sqrt(net.eigenvalues)
-        u = u * np.sqrt(net.height / (net.eigenvalues @ u**2))
-        w = net.at(0.5 * net.c + instance["rho"] * u)
-        g, v = float(net.g(w)), np.linalg.norm(gradient(net.X, net.y, w, "linear"))
-        reach = np.linalg.norm(w) + np.linalg.norm(w - net.minimum)
-        bend = 2.0 * v**2 + 2.0 * net.eigenvalues.max() * reach * v  # of |w|^2 along the flow
-        later = affine_flow(net.X, net.y, w, "linear").at(np.array([2.0 * abs(g) / bend]))[0]
-        growth = float((later - w) @ (later + w)) / float(w @ w)
-        return np.nan if abs(growth) < 1e-13 else -np.sign(g) * growth
-
-    return Statement("1: the norm grows where g < 0 and falls where g > 0",
-                     spectral_draws(d, _near_boundary), slack, strict=True)  # fmt: skip
+    net = neuron(item)
+    u = item["u"] / np.sqrt(net.eigenvalues)
+    u = u * np.sqrt(net.height / (net.eigenvalues @ u**2))
+    w = net.at(0.5 * net.c + item["rho"] * u)
+    g, v = float(net.g(w)), np.linalg.norm(gradient(net.X, net.y, w, "linear"))
+    reach = np.linalg.norm(w) + np.linalg.norm(w - net.minimum)
+    bend = 2.0 * v**2 + 2.0 * net.eigenvalues.max() * reach * v  # of |w|^2 along the flow
+    later = affine_flow(net.X, net.y, w, "linear").at(np.array([2.0 * abs(g) / bend]))[0]
+    growth = float((later - w) @ (later + w)) / float(w @ w)
+    return np.nan if abs(growth) < 1e-13 else -np.sign(g) * growth
 
 
 NOT_ZERO = Reading(
@@ -157,51 +156,43 @@ NOT_ZERO = Reading(
 )
 
 
-def subset_is_ellipsoid(d: int) -> Statement:
+@statement("2: the subset is an ellipsoid along the eigenvectors",
+           spectral_draws(lambda rng: {"u": rng.normal(size=DIM)}), tolerance=ROUNDING)  # fmt: skip
+def subset_is_ellipsoid(item: Instance) -> float:
     """sv.propD.4.2: with the distance r(u) from w*/2 to g = 0, by values of g along u, how far
     1/r(u)^2 is from sum_k u_k^2 / r(e_k)^2; -1 where r(u) is not r(-u)."""
-
-    def slack(instance: Instance) -> float:
-        net = neuron(instance)
-        centre = 0.5 * net.minimum
-        u = instance["u"] / np.linalg.norm(instance["u"])
-        curvature = []
-        middle = float(net.g(centre))
-        step = np.linalg.norm(centre)
-        for direction in (net.at(u), *net.axes.T):
-            ahead, behind = (float(net.g(centre + k * step * direction)) for k in (1.0, -1.0))
-            curvature.append(0.5 * (ahead + behind) - middle)
-            if middle >= 0.0 or abs(ahead - behind) > ROUNDING * (abs(ahead) + net.height):
-                return -1.0
-        expected = float(u**2 @ np.array(curvature[1:]))
-        return -abs(curvature[0] / expected - 1.0) if min(curvature) > 0.0 else -1.0
-
-    return Statement("2: the subset is an ellipsoid along the eigenvectors",
-                     spectral_draws(d, lambda d, rng: {"u": rng.normal(size=d)}), slack,
-                     tolerance=ROUNDING)  # fmt: skip
+    net = neuron(item)
+    centre = 0.5 * net.minimum
+    u = item["u"] / np.linalg.norm(item["u"])
+    curvature = []
+    middle, step = float(net.g(centre)), np.linalg.norm(centre)
+    for direction in (net.at(u), *net.axes.T):
+        ahead, behind = (float(net.g(centre + k * step * direction)) for k in (1.0, -1.0))
+        curvature.append(0.5 * (ahead + behind) - middle)
+        if middle >= 0.0 or abs(ahead - behind) > ROUNDING * (abs(ahead) + net.height):
+            return -1.0
+    expected = float(u**2 @ np.array(curvature[1:]))
+    return -abs(curvature[0] / expected - 1.0) if min(curvature) > 0.0 else -1.0
 
 
-def _in_rectangle(d: int, rng: np.random.Generator) -> Instance:
-    place = rng.uniform(size=d)
+def _in_rectangle(rng: np.random.Generator) -> Instance:
+    place = rng.uniform(size=DIM)
     if rng.uniform() < 0.5:  # a face, an edge or a vertex
-        place = np.where(rng.uniform(size=d) < 0.6, np.round(place), place)
+        place = np.where(rng.uniform(size=DIM) < 0.6, np.round(place), place)
     return {"place": place}
 
 
-_INSIDE = {"w0 in the hyperrectangle": lambda item: bool((item["place"] <= 1.0).all())}
+_INSIDE = {"w0 in the hyperrectangle": lambda place: bool((place <= 1.0).all())}
 
 
-def rectangle_is_invariant(d: int) -> Statement:
+@statement("3: the flow stays in the hyperrectangle", spectral_draws(_in_rectangle), _INSIDE,
+           tolerance=ROUNDING)  # fmt: skip
+def rectangle_is_invariant(item: Instance) -> float:
     """sv.propD.4.3: the least of c_k(t) and c_k* - c_k(t) from w0 = sum_k place_k c_k* e_k."""
-
-    def slack(instance: Instance) -> float:
-        net = neuron(instance)
-        path = affine_flow(net.X, net.y, net.at(instance["place"] * net.c), "linear")
-        c = path.at(path.grid(40)) @ net.axes
-        return float(min(c.min(), (net.c - c).min()) / np.linalg.norm(net.c))
-
-    return Statement("3: the flow stays in the hyperrectangle", spectral_draws(d, _in_rectangle),
-                     slack, _INSIDE, tolerance=ROUNDING)  # fmt: skip
+    net = neuron(item)
+    path = affine_flow(net.X, net.y, net.at(item["place"] * net.c), "linear")
+    c = path.at(path.grid(40)) @ net.axes
+    return float(min(c.min(), (net.c - c).min()) / np.linalg.norm(net.c))
 
 
 CLOSED = Reading(
@@ -211,16 +202,12 @@ CLOSED = Reading(
 )
 
 
-def rectangle_in_ellipsoid(d: int) -> Statement:
+@statement("4: the closed ellipsoid contains the hyperrectangle", spectral_draws(_in_rectangle),
+           _INSIDE, tolerance=ROUNDING)  # fmt: skip
+def rectangle_in_ellipsoid(item: Instance) -> float:
     """sv.propD.4.4: g <= 0 on the hyperrectangle; the closed ellipsoid contains it."""
-
-    def slack(instance: Instance) -> float:
-        net = neuron(instance)
-        return -float(net.g(net.at(instance["place"] * net.c))) / net.height
-
-    return Statement("4: the closed ellipsoid contains the hyperrectangle",
-                     spectral_draws(d, _in_rectangle), slack, _INSIDE,
-                     tolerance=ROUNDING)  # fmt: skip
+    net = neuron(item)
+    return -float(net.g(net.at(item["place"] * net.c))) / net.height
 
 
 # --- Where the flows of the linear neuron end: Proposition D.1 and Theorem D.5, at any rank -------
@@ -351,90 +338,78 @@ FOR_RELU = Reading(
 )
 
 
+def _reduced(says: str) -> Callable[[Callable[..., float]], Callable[[str], Statement]]:
+    """Makes a statement of either activation of the slack below it, on rank-deficient data: under
+    A1 and A2 for the ReLU neuron, of any sign for the linear one."""
+
+    def of(slack: Callable[..., float]) -> Callable[[str], Statement]:
+        return wraps(slack)(lambda activation: Statement(
+            says.format(activation), factored_draws(False, signs=activation == "linear"),
+            lambda item: slack(item, activation), FULL_FACTORS, tolerance=ROUNDING,
+        ))  # fmt: skip
+
+    return of
+
+
+@_reduced("E.1 part 1, {}: L(w + v) = L(w) across the span")
+def loss_is_constant_across(item: Instance, activation: str) -> float:
+    """E.1, part 1: L(w + v) = L(w) for every v orthogonal to the data."""
+    (X, y), B = data_of(item), basis_of_span(item)
+    v = item["z"] - B @ (B.T @ item["z"])
+    before, after = (loss(X, y, w, activation) for w in (item["w0"], item["w0"] + v))
+    return -float(abs(planted(item) * after - before)) / _sizes(X, y, item["w0"])
+
+
+@_reduced("E.1 part 2, {}: the flow stays in w0 + span")
+def flow_stays_along_span(item: Instance, activation: str) -> float:
+    """E.1, part 2: w(t) - w0 lies in the span of the data."""
+    (X, y), B = data_of(item), basis_of_span(item)
+    path = affine_flow(X, y, item["w0"], activation)
+    moved = path.at(path.grid(20)) - item["w0"]
+    across = moved - planted(item) * moved @ B @ B.T
+    return -float(np.abs(across).max() / (np.linalg.norm(item["w0"]) + np.abs(moved).max()))
+
+
+@statement("E.1 parts 3 and 4: all minima project to one", factored_draws(False), FULL_FACTORS,
+           tolerance=ROUNDING)  # fmt: skip
+def minima_project_to_one(item: Instance) -> float:
+    """E.1, parts 3 and 4: phi sends limits of flows from different starts to the minimiser of X
+    B."""
+    (X, y), B = data_of(item), basis_of_span(item)
+    reduced = X @ B
+    unique = planted(item) * np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
+    ends = [affine_flow(X, y, item[name], "linear").end for name in ("w0", "z")]
+    unit = np.linalg.norm(unique) + np.linalg.norm(item["w0"])
+    return -max(float(np.linalg.norm(B.T @ end - unique) / unit) for end in ends)
+
+
+@_reduced("E.1, E.2, {}: the projected flow is the reduced data's flow")
+def flow_is_reduced_flow(item: Instance, activation: str) -> float:
+    """E.1 and E.2: phi(w(t)) is the flow of the reduced data from phi(w0), events included."""
+    (X, y), B = data_of(item), basis_of_span(item)
+    path = affine_flow(X, y, item["w0"], activation)
+    shadow = affine_flow(X @ B, y, B.T @ item["w0"], activation)
+    # Datum by datum: parallel data change at one moment, in an order that rounding decides.
+    events = [sorted(p.events, key=lambda e: e.datum) for p in (path, shadow)]
+    happened = [[(e.datum, e.kind) for e in some] for some in events]
+    if happened[0] != happened[1]:
+        return -1.0
+    t = np.union1d(path.grid(20), shadow.grid(20))
+    apart = np.abs(planted(item) * path.at(t) @ B - shadow.at(t)).max()
+    return -float(apart / (np.linalg.norm(item["w0"]) + np.linalg.norm(shadow.end)))
+
+
+_KEPT = (loss_is_constant_across, flow_stays_along_span, flow_is_reduced_flow)
+
+
 def linear_reduction() -> list[Statement]:
     """sv.thmE.1: its four parts, and that the projected flow is the reduced data's flow."""
-    return [*_kept("linear"), minima_project_to_one()]
+    return [*(part("linear") for part in _KEPT), minima_project_to_one()]
 
 
 def relu_reduction() -> list[Statement]:
     """sv.corE.2: for the ReLU neuron, all of Theorem E.1 but what it says of minima."""
-    return _kept("relu")
-
-
-def _kept(activation: str) -> list[Statement]:
-    parts = (loss_is_constant_across, flow_stays_along_span, flow_is_reduced_flow)
-    return [part(activation) for part in parts]
-
-
-def loss_is_constant_across(activation: str) -> Statement:
-    """E.1, part 1: L(w + v) = L(w) for every v orthogonal to the data."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        B = basis_of_span(instance)
-        v = instance["z"] - B @ (B.T @ instance["z"])
-        before, after = (loss(X, y, w, activation) for w in (instance["w0"], instance["w0"] + v))
-        return -float(abs(planted(instance) * after - before)) / _sizes(X, y, instance["w0"])
-
-    return _statement(f"E.1 part 1, {activation}: L(w + v) = L(w) across the span",
-                      activation, slack)  # fmt: skip
-
-
-def flow_stays_along_span(activation: str) -> Statement:
-    """E.1, part 2: w(t) - w0 lies in the span of the data."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        B = basis_of_span(instance)
-        path = affine_flow(X, y, instance["w0"], activation)
-        moved = path.at(path.grid(20)) - instance["w0"]
-        across = moved - planted(instance) * moved @ B @ B.T
-        return -float(np.abs(across).max() / (np.linalg.norm(instance["w0"]) + np.abs(moved).max()))
-
-    return _statement(f"E.1 part 2, {activation}: the flow stays in w0 + span", activation, slack)
-
-
-def minima_project_to_one() -> Statement:
-    """E.1, parts 3 and 4: phi sends limits of flows from different starts to the minimiser of X
-    B."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        B = basis_of_span(instance)
-        reduced = X @ B
-        unique = planted(instance) * np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
-        ends = [affine_flow(X, y, instance[name], "linear").end for name in ("w0", "z")]
-        unit = np.linalg.norm(unique) + np.linalg.norm(instance["w0"])
-        return -max(float(np.linalg.norm(B.T @ end - unique) / unit) for end in ends)
-
-    return _statement("E.1 parts 3 and 4: all minima project to one", "linear", slack)
-
-
-def flow_is_reduced_flow(activation: str) -> Statement:
-    """E.1 and E.2: phi(w(t)) is the flow of the reduced data from phi(w0), events included."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        B = basis_of_span(instance)
-        path = affine_flow(X, y, instance["w0"], activation)
-        shadow = affine_flow(X @ B, y, B.T @ instance["w0"], activation)
-        # Datum by datum: parallel data change at one moment, in an order that rounding decides.
-        events = [sorted(p.events, key=lambda e: e.datum) for p in (path, shadow)]
-        happened = [[(e.datum, e.kind) for e in some] for some in events]
-        if happened[0] != happened[1]:
-            return -1.0
-        t = np.union1d(path.grid(20), shadow.grid(20))
-        apart = np.abs(planted(instance) * path.at(t) @ B - shadow.at(t)).max()
-        return -float(apart / (np.linalg.norm(instance["w0"]) + np.linalg.norm(shadow.end)))
-
-    return _statement(f"E.1, E.2, {activation}: the projected flow is the reduced data's flow",
-                      activation, slack)  # fmt: skip
-
-
-def _statement(says: str, activation: str, slack) -> Statement:
-    """Rank-deficient data; under A1 and A2 for the ReLU neuron, of any sign for the linear one."""
-    return Statement(says, factored_draws(False, signs=activation == "linear"), slack, FULL_FACTORS,
-                     tolerance=ROUNDING)  # fmt: skip
+    return [part("relu") for part in _KEPT]
 
 
 def orthogonal_pairs(X: ArrayLike) -> NDArray:
@@ -605,10 +580,7 @@ def rectangle_points(seed: int, count: int) -> pd.DataFrame:
     1..4, whole eigenvalues, ties and c_k* = 0 among them. A row a point: is it a `vertex`; the sign
     of `g` = w.(H w - q); `moves`, whether the force is not zero; `enters`, whether g falls at once
     along the flow; `lopsided`, whether g differs at w*/2 + u and w*/2 - u for some other u."""
-    return pd.DataFrame(_rectangle_points(np.random.default_rng(seed), count))
-
-
-def _rectangle_points(rng: np.random.Generator, count: int) -> Iterator[dict[str, Any]]:
+    rng, rows = np.random.default_rng(seed), []
     for neuron in range(count):
         d = int(rng.integers(1, 5))
         E = reflection(d, rng)
@@ -616,22 +588,21 @@ def _rectangle_points(rng: np.random.Generator, count: int) -> Iterator[dict[str
         c = fractions(rng.integers(0, 4, d))
         c[0] += not c.any()  # w* = 0 is excluded
         q = H @ E @ c
-
-        def measured(w: NDArray, vertex: bool, lopsided: bool = False) -> dict[str, Any]:
-            force = q - H @ w  # noqa: B023
-            g, fall = -(w @ force), (2 * H @ w - q) @ force  # noqa: B023
-            point = {"neuron": neuron, "vertex": vertex, "g": (g > 0) - (g < 0)}  # noqa: B023
-            return {**point, "moves": any(force), "enters": fall < 0, "lopsided": lopsided}
-
-        for corner in product((0, 1), repeat=d):
-            yield measured(E @ (fractions(np.array(corner)) * c), True)
+        points = [(corner * c, True, False) for corner in fractions([*product((0, 1), repeat=d)])]
         for _ in range(4):
             place = fractions(rng.integers(0, 8, d)) / 7
             if all(p in (0, 1) or side == 0 for p, side in zip(place, c, strict=True)):
                 continue
             u, middle = fractions(rng.integers(-3, 4, d)), E @ c / 2
             ahead, behind = (v @ (H @ v - q) for v in (middle + u, middle - u))
-            yield measured(E @ (place * c), False, bool(ahead != behind))
+            points.append((place * c, False, bool(ahead != behind)))
+        for coordinates, vertex, lopsided in points:
+            w = E @ coordinates
+            force = q - H @ w
+            g, fall = -(w @ force), (2 * H @ w - q) @ force
+            point = {"neuron": neuron, "vertex": vertex, "g": (g > 0) - (g < 0)}
+            rows.append({**point, "moves": any(force), "enters": fall < 0, "lopsided": lopsided})
+    return pd.DataFrame(rows)
 
 
 def at_an_instant(points: pd.DataFrame) -> Reading:
@@ -702,26 +673,22 @@ MOST = 6
 """The Vandermonde construction is carried out for n = 1..MOST."""
 
 
-def points_of_zeros() -> Statement:
+def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
+    """Exponents "b" (n,), and n + 1 of the `most` whole "points" from `first` on."""
+    n = int(rng.integers(1, 6))
+    b = rng.permutation(np.delete(np.arange(-6, 7), 6))[:n]
+    return {"b": b, "points": first + rng.permutation(most)[: n + 1]}
+
+
+@statement("no sum of 1 and n exponentials vanishes at n + 1 points",
+           {"wide": partial(_zeros, 1, 60), "close": partial(_zeros, 10**4, 12)},
+           strict=True)  # fmt: skip
+def points_of_zeros(b: NDArray, points: NDArray) -> float:
     """sv.lemF.10: the sign of the determinant of u_j^(b_i), columns in ascending order of the
     exponents 0, b_1, ..., b_n, at n + 1 points u_0 < ... < u_n, exactly."""
-
-    def draw(kind: str, rng: np.random.Generator) -> Instance:
-        n = int(rng.integers(1, 6))
-        nonzero = np.delete(np.arange(-6, 7), 6)
-        b = rng.permutation(nonzero)[:n]
-        first, most = (1, 60) if kind == "wide" else (10**4, 12)
-        return {"b": b, "points": first + rng.permutation(most)[: n + 1]}
-
-    def slack(instance: Instance) -> float:
-        exponents = sorted([0, *map(int, instance["b"])])
-        points = sorted(Fraction(int(v), 12) for v in instance["points"])
-        det = determinant([[u**k for k in exponents] for u in points])
-        return float((det > 0) - (det < 0))
-
-    return Statement("no sum of 1 and n exponentials vanishes at n + 1 points",
-                     {kind: partial(draw, kind) for kind in ("wide", "close")}, slack,
-                     strict=True)  # fmt: skip
+    exponents = sorted([0, *map(int, b)])
+    det = determinant([[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))])
+    return float((det > 0) - (det < 0))
 
 
 def random_equation(rng: np.random.Generator) -> ExponentialEquation:

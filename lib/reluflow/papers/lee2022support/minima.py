@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import instances, rational
-from reluflow.falsify import Instance, Report, Statement, given, survey
+from reluflow.falsify import Instance, Report, Statement, given, statement, survey
 from reluflow.geometry import (
     enumerate_cells,
     excess_in_cell,
@@ -160,25 +160,24 @@ def lower_beside_boundaries() -> Statement:
     )  # fmt: skip
 
 
-def no_minimum_on_boundaries() -> Statement:
+_KINDS = ("uniform", "directions", "integers")
+
+
+@statement("no minimum of L on a boundary is a minimum of L",
+           {**in_dimensions((1, 2), 5, _KINDS), **in_dimensions((3,), 4, ("integers",))},
+           strict=True, fixed=("X", "y"))  # fmt: skip
+def no_minimum_on_boundaries(X: NDArray, y: NDArray) -> float:
     """sv.lem3.2: under A2, data not zero, no local minimum lies on a boundary. Every candidate of
     `restricted_minima` is left by steps of 1, 1e-2 and 1e-4 of half the longest. Slack: the
     smallest fall of the loss, relative to its promise."""
-
-    def slack(item: Instance) -> float:
-        X, y, ratios = item["X"], item["y"], [np.inf]
-        for w, on in restricted_minima(X, y):
-            j = int(np.flatnonzero(on)[np.argmax((y * np.linalg.norm(X, axis=1))[on])])
-            half = 0.5 * y[j] * (X[j] @ X[j]) / np.sum((X @ X[j]) ** 2)
-            for eps in (half, 1e-2 * half, 1e-4 * half):
-                fall, promise, _ = fall_from_boundary(X, y, w, j, eps)
-                ratios.append(fall / promise)
-        return min(ratios)
-
-    kinds = ("uniform", "directions", "integers")
-    draws = {**in_dimensions((1, 2), 5, kinds), **in_dimensions((3,), 4, ("integers",))}
-    return Statement(says="no minimum of L on a boundary is a minimum of L", draws=draws,
-                     slack=slack, strict=True, fixed=("X", "y"))  # fmt: skip
+    ratios = [np.inf]
+    for w, on in restricted_minima(X, y):
+        j = int(np.flatnonzero(on)[np.argmax((y * np.linalg.norm(X, axis=1))[on])])
+        half = 0.5 * y[j] * (X[j] @ X[j]) / np.sum((X @ X[j]) ** 2)
+        for eps in (half, 1e-2 * half, 1e-4 * half):
+            fall, promise, _ = fall_from_boundary(X, y, w, j, eps)
+            ratios.append(fall / promise)
+    return min(ratios)
 
 
 # --- Proposition 3.3: whether a cell holds its virtual minimum ------------------------------------
@@ -313,10 +312,9 @@ def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
 
 def _under_A2() -> Draws:
     """A1-A3 in dimensions 1 to 3, labels of one size or not, and inputs with entries below zero."""
-    kinds = ("uniform", "directions", "integers")
-    plain = in_dimensions((1, 2, 3), 5, kinds)
-    signed = extended(in_dimensions((2,), 5, kinds), _signed)
-    unequal = extended(in_dimensions((2, 3), 5, kinds[:2]), _unequal)
+    plain = in_dimensions((1, 2, 3), 5, _KINDS)
+    signed = extended(in_dimensions((2,), 5, _KINDS), _signed)
+    unequal = extended(in_dimensions((2, 3), 5, _KINDS[:2]), _unequal)
     more = {"signed": signed, "labels unequal": unequal}
     extra = {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
     return {**plain, **extra}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, permutations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -103,23 +104,15 @@ def _fit(X: NDArray, y: NDArray) -> NDArray:
     return np.array(solve(X.T @ X, X.T @ y), object)
 
 
-@dataclass(frozen=True)
-class PlanarData:
-    """What B data sets of the plane tell of the flows from small starts.
+class PlanarData(NamedTuple):
+    """What B data sets of the plane tell of the flows from small starts; B rows each."""
 
-    radius   (B,) delta_0, by a route that enumerates no cells
-    limit    (B, 2) where small starts end
-    support  (B,) number of data active there
-    loss     (B,) the loss there, and `least` (B,) the least loss of all
-    most     (B,) the largest number of data active at any local minimum
-    """
-
-    radius: NDArray
-    limit: NDArray
-    support: NDArray
-    loss: NDArray
-    least: NDArray
-    most: NDArray
+    radius: NDArray  # delta_0, by a route that enumerates no cells
+    limit: NDArray  # where small starts end, (B, 2)
+    support: NDArray  # the number of data active there
+    loss: NDArray  # the loss there
+    least: NDArray  # the least loss of all
+    most: NDArray  # the largest number of data active at any local minimum
 
 
 def planar_data(X: NDArray, y: NDArray) -> PlanarData:
@@ -282,8 +275,7 @@ def survey_plane(seed: int, count: int) -> pd.DataFrame:
     for k, item in enumerate(items):
         X[k, : len(item.y)], y[k, : len(item.y)] = item.X, item.y
     parts = [planar_data(X[k : k + 2000], y[k : k + 2000]) for k in range(0, len(items), 2000)]
-    told = PlanarData(*(np.concatenate([getattr(part, name) for part in parts])
-                        for name in PlanarData.__dataclass_fields__))  # fmt: skip
+    told = PlanarData(*map(np.concatenate, zip(*parts, strict=True)))
     units = np.array([random_direction(item.X, item.y, rng) for item in items])
     norms = told.radius * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
     starts = zip(items, norms[:, None] * units, strict=True)
@@ -438,31 +430,30 @@ def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
     return (allowed - jump + noise) / (allowed + noise)
 
 
-def rate_is_the_slope() -> Statement:
+def _of_norm(_: Arrays, rng: np.random.Generator) -> Arrays:
+    return {"norm": np.array(10.0 ** rng.uniform(-4, 3))}
+
+
+@statement("-g is half the derivative of |w|^2", extended(nontrivial_draws(2), _of_norm),
+           fixed=("u",))  # fmt: skip
+def rate_is_the_slope(item: Instance) -> float:
     """sv.lemF.7: the norm increases where g < 0; here -g(w(t)) is the derivative of |w|^2 / 2 at
     every t, events included (part 1)."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        path = small_flows(item, [float(item["norm"])])[0]
-        times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
-        W, stiff = path.at(times), np.linalg.norm(X, 2)
-        size = np.linalg.norm(W, axis=1)
-        fastest = stiff * (stiff * size + np.linalg.norm(y))  # at least |dw/dt| nearby
-        step = np.minimum(1e-6 * size / fastest, times)
-        late, early = times + step, times - step  # as rounded: late times are coarse
-        ahead, behind = path.at(late), path.at(early)
-        # Neither late times nor the first moments leave digits for a difference.
-        seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
-        gap = np.where(seen, late - early, np.inf)
-        slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
-        apart = np.abs(slope + norm_rate(X, y, W)) / (1e-4 * size * fastest)
-        return 1.0 - float(np.max(apart, initial=0.0, where=seen))
-
-    draws = extended(
-        nontrivial_draws(2), lambda item, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 3))}
-    )
-    return Statement("-g is half the derivative of |w|^2", draws, slack, fixed=("u",))
+    X, y = item["X"], item["y"]
+    path = small_flows(item, [float(item["norm"])])[0]
+    times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
+    W, stiff = path.at(times), np.linalg.norm(X, 2)
+    size = np.linalg.norm(W, axis=1)
+    fastest = stiff * (stiff * size + np.linalg.norm(y))  # at least |dw/dt| nearby
+    step = np.minimum(1e-6 * size / fastest, times)
+    late, early = times + step, times - step  # as rounded: late times are coarse
+    ahead, behind = path.at(late), path.at(early)
+    # Neither late times nor the first moments leave digits for a difference.
+    seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
+    gap = np.where(seen, late - early, np.inf)
+    slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
+    apart = np.abs(slope + norm_rate(X, y, W)) / (1e-4 * size * fastest)
+    return 1.0 - float(np.max(apart, initial=0.0, where=seen))
 
 
 def rate_at_minima(seed: int, count: int) -> list[Evidence]:
@@ -478,11 +469,10 @@ def rate_at_minima(seed: int, count: int) -> list[Evidence]:
             worst = max(worst, abs(float(norm_rate(X, y, minimum.w))) / float(h @ h + y @ y))
             flat += not minimum.support
     return [
-        bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9,
-              "of |Xw|^2 + |y|^2"),
+        bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9, "of |Xw|^2 + |y|^2"),
         note("data sets whose minima were enumerated", count),
         note("of them with a dead plateau, g = 0 all around its points", flat),
-    ]  # fmt: skip
+    ]
 
 
 def standstill() -> tuple[dict[str, tuple], sympy.Poly]:

@@ -200,30 +200,21 @@ def _at_equality(rng: np.random.Generator) -> dict[str, NDArray]:
     return {"X": X, "w_gm": w, "w0": w + reach * u / np.linalg.norm(u)}
 
 
-def limits_outside() -> Statement:
+@statement("a limit with data off lies outside (7)",
+           {"anywhere": _anywhere, "past a boundary": _past_a_boundary,
+            "at equality": _at_equality},
+           {"A1": lambda X: np.all(X >= 0) and X.any(axis=1).all(),
+            "L(w_GM) = 0": lambda X, w_gm: np.all(X @ w_gm > 0)}, tolerance=1e-12)  # fmt: skip
+def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
     """sv.thm4.3: no flow from inside (7) converges to that local minimum (Theorem 4.3). Turned
     round: where the flow from w0 converges to a local minimum with data off, |w0 - w_GM| exceeds
     their largest y_j/|x_j|. A1, A2 and X w_GM = y; A3 is not assumed."""
-
-    def slack(item: Instance) -> float:
-        X, w = item["X"], item["w_gm"]
-        path = affine_flow(X, X @ w, item["w0"])
-        cosine = X @ path.end / (np.linalg.norm(X, axis=1) * max(np.linalg.norm(path.end), 1e-300))
-        # By Lemma 3.2 a limit on a boundary is no local minimum.
-        if path.status != "converged" or np.any(np.abs(cosine) <= 1e-12) or np.all(cosine > 0):
-            return np.nan
-        size = (X @ w / np.linalg.norm(X, axis=1))[cosine < 0]
-        return float(np.linalg.norm(item["w0"] - w) / size.max() - 1.0)
-
-    return Statement(
-        says="a limit with data off lies outside (7)",
-        draws={"anywhere": _anywhere, "past a boundary": _past_a_boundary,
-               "at equality": _at_equality},
-        slack=slack,
-        hypotheses={"A1": lambda i: bool(np.all(i["X"] >= 0) and i["X"].any(axis=1).all()),
-                    "L(w_GM) = 0": lambda i: bool(np.all(i["X"] @ i["w_gm"] > 0))},
-        tolerance=1e-12,
-    )  # fmt: skip
+    lengths, path = np.linalg.norm(X, axis=1), affine_flow(X, X @ w_gm, w0)
+    cosine = X @ path.end / (lengths * max(np.linalg.norm(path.end), 1e-300))
+    # By Lemma 3.2 a limit on a boundary is no local minimum.
+    if path.status != "converged" or np.any(np.abs(cosine) <= 1e-12) or np.all(cosine > 0):
+        return np.nan
+    return float(np.linalg.norm(w0 - w_gm) / (X @ w_gm / lengths)[cosine < 0].max() - 1.0)
 
 
 def starts_at_equality(count: int, seed: int) -> tuple[int, int]:
@@ -411,30 +402,31 @@ def _lost_cosines(X: NDArray, path: Trajectory) -> NDArray:
     return gone @ path.end / (np.linalg.norm(gone, axis=1) * np.linalg.norm(path.end))
 
 
-def never_reactivates() -> Statement:
+def _any_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    near = bool(rng.integers(2))
+    u = near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
+    # Away from the dead cell, where nothing moves.
+    return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
+
+
+def _loses(item: Instance) -> bool:
+    return bool(deactivated(small_flows(item, SHARES[1:2])[0]))
+
+
+_PLANE = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_draws().items()}}
+
+
+@statement("no datum comes back, starts of any direction", extended(_PLANE, _any_direction),
+           {"the flow deactivates a datum": _loses}, tolerance=1e-9, fixed=("u",))  # fmt: skip
+def never_reactivates(item: Instance) -> float:
     """sv.lem4.6: in the plane no small start's flow takes back a datum that it lost (Lemma 4.6). In
     all directions, q(w0) > 0 or not. Broken where a datum comes back at all three norms; the slack
     is the cosine at which a lost datum stays off."""
-
-    def loses(item: Instance) -> bool:
-        return bool(deactivated(small_flows(item, SHARES[1:2])[0]))
-
-    def towards(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        near = bool(rng.integers(2))
-        u = near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
-        # Away from the dead cell, where nothing moves.
-        return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
-
-    def margin(item: Instance, path: Trajectory) -> float:
-        if reactivations(path):
-            return -1.0
-        return float(-np.max(_lost_cosines(item["X"], path), initial=-np.inf))
-
-    plain = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_draws().items()}}
-    return Statement("no datum comes back, starts of any direction", extended(plain, towards),
-                     lambda item: max(margin(item, path) for path in small_flows(item, SHARES)),
-                     {"the flow deactivates a datum": loses}, tolerance=1e-9,
-                     fixed=("u",))  # fmt: skip
+    return max(
+        -1.0 if reactivations(path)
+        else float(-np.max(_lost_cosines(item["X"], path), initial=-np.inf))
+        for path in small_flows(item, SHARES)
+    )  # fmt: skip
 
 
 def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
