@@ -57,9 +57,8 @@ def _alike(
 
     def slack(item: Instance) -> float:
         first, *others = exact_layers(item)
-        factor = rationals([planted(item)])[0]
-        faster = [[factor * rate for rate in row] for row in first.dW]
-        layers = [replace(first, du=[factor * rate for rate in first.du], dW=faster), *others]
+        factor = rationals(planted(item))
+        layers = [replace(first, du=factor * first.du, dW=factor * first.dW), *others]
         worst = max((abs(gap) for gap in gaps(layers)), default=fmpq(0))
         part = worst / size(layers) if worst else fmpq(0)
         return -(int(part.p) / int(part.q))

@@ -13,6 +13,7 @@ import numpy as np
 import sympy
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
+from sympy.combinatorics.partitions import RGS_enum, RGS_unrank
 
 from reluflow.errors import InputError
 from reluflow.losses import EXPONENTIAL, LOGISTIC
@@ -543,19 +544,13 @@ def settled_limit(
 # --- Second route: networks of class N in rational arithmetic: rates of squared norms -------------
 #
 # Every float is a rational number, so whether two rates agree is decided without rounding. Nothing
-# of the library's own networks is used.
+# of the library's own networks is used. Arrays hold rationals (fmpq).
 
 
-Row = list[fmpq]
-Rows = list[Row]
-
-
-def rationals(values: ArrayLike) -> list:
-    """Numbers as the rationals that they are, in nested lists of the same shape."""
-    array = np.asarray(values)
-    if array.ndim > 1:
-        return [rationals(part) for part in array]
-    return [fmpq(*v.as_integer_ratio()) for v in array.tolist()]
+def rationals(values: ArrayLike) -> NDArray:
+    """Numbers as the rationals that they are, in an array of the same shape."""
+    exact = np.vectorize(lambda v: fmpq(*v.as_integer_ratio()), otypes=[object])
+    return np.asarray(exact(np.asarray(values, float)))
 
 
 @dataclass(frozen=True)
@@ -563,35 +558,30 @@ class Layer:
     """One layer of a network that follows a gradient: its parameters u (p_l) and weights W
     (h_l, h_(l-1)), and how fast they change."""
 
-    u: Row
-    du: Row
-    W: Rows
-    dW: Rows
+    u: NDArray
+    du: NDArray
+    W: NDArray
+    dW: NDArray
 
     @property
     def parameters(self) -> fmpq:
         """<u, du>, half the rate of |u|^2."""
-        return _inner(self.u, self.du)
+        return self.u @ self.du
 
     @property
     def matrix(self) -> fmpq:
         """<W, dW>, half the rate of the matrix's squared Frobenius norm."""
-        return sum(self.incoming, fmpq(0))
+        return (self.W * self.dW).sum()
 
     @property
-    def incoming(self) -> Row:
+    def incoming(self) -> NDArray:
         """Half the rates of the squared norms of the rows, each a neuron's incoming weights."""
-        return [_inner(w, dw) for w, dw in zip(self.W, self.dW, strict=True)]
+        return np.asarray((self.W * self.dW).sum(axis=1))
 
     @property
-    def outgoing(self) -> Row:
+    def outgoing(self) -> NDArray:
         """Half the rates of the squared norms of the columns, the weights behind each neuron."""
-        pairs = zip(zip(*self.W, strict=True), zip(*self.dW, strict=True), strict=True)
-        return [_inner(w, dw) for w, dw in pairs]
-
-
-def _inner(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
-    return sum((p * q for p, q in zip(a, b, strict=True)), fmpq(0))
+        return np.asarray((self.W * self.dW).sum(axis=0))
 
 
 def ascent(
@@ -605,49 +595,27 @@ def ascent(
     at_zero  sigma'(0) of each hidden unit on each datum, (n, units) in [0, 1]: every choice, and
              so every element of Clarke's subdifferential; None for a linear network
     """
-    values, layers, first = rationals(np.asarray(theta)), [], 0
-    for g in (np.asarray(g).tolist() for g in maps):
-        count = max(max(row) for row in g)
-        u = values[first : first + count]
-        W = [[u[k - 1] if k else fmpq(0) for k in row] for row in g]
-        layers.append((g, u, W, [fmpq(0)] * count))
-        first += count
-    for i, x in enumerate(rationals(np.asarray(X))):
-        slopes = None if at_zero is None else rationals(np.asarray(at_zero)[i])
-        pull = rationals(np.asarray(c)[i : i + 1])[0]
-        _backward(layers, *_forward([W for _, _, W, _ in layers], x, slopes), pull)
-    return [Layer(u, du, W, [[du[k - 1] if k else fmpq(0) for k in row] for row in g])
-            for g, u, W, du in layers]  # fmt: skip
-
-
-def _forward(matrices: Sequence[Rows], x: Row, at_zero: Row | None) -> tuple[Rows, Rows]:
-    """The inputs of every layer for one datum, and the slopes of the units behind each."""
-    inputs, slopes, unit = [x], [], 0
-    for W in matrices[:-1]:
-        h = [_inner(w, inputs[-1]) for w in W]
-        slope = [fmpq(1)] * len(h)
-        if at_zero is not None:
-            kinks = at_zero[unit : unit + len(h)]
-            slope = [fmpq(int(v > 0)) if v != 0 else s for v, s in zip(h, kinks, strict=True)]
-        unit += len(h)
-        slopes.append(slope)
-        inputs.append([v * s for v, s in zip(h, slope, strict=True)])
-    return inputs, slopes
-
-
-def _backward(layers: Sequence[tuple], inputs: Rows, slopes: Rows, pull: fmpq) -> None:
-    """Add one datum's part of the gradient to every layer's."""
-    delta = [pull]
-    for layer in range(len(layers) - 1, -1, -1):
-        g, _, W, du = layers[layer]
-        for row, push in zip(g, delta, strict=True):
-            for k, value in zip(row, inputs[layer], strict=True):
-                if k:
-                    du[k - 1] += push * value
-        if layer:
-            columns = zip(*W, strict=True)
-            delta = [s * _inner(column, delta)
-                     for s, column in zip(slopes[layer - 1], columns, strict=True)]  # fmt: skip
+    ends = np.cumsum([g.max() for g in maps])[:-1]
+    # Entry 0 of a layer's parameters stands for the weights that are missing.
+    u = [np.insert(part, 0, rationals(0)) for part in np.split(rationals(theta), ends)]
+    W = [part[g] for part, g in zip(u, maps, strict=True)]
+    du = [0 * part for part in u]
+    hidden = np.cumsum([len(g) for g in maps[:-1]])[:-1]
+    for i, (x, pull) in enumerate(zip(rationals(X), rationals(c), strict=True)):
+        kinks = None if at_zero is None else np.split(rationals(np.asarray(at_zero)[i]), hidden)
+        inputs, slopes = [x], []
+        for k, w in enumerate(W[:-1]):
+            h = w @ inputs[-1]
+            slopes.append(h**0 if kinks is None else np.where(h != 0, 1 * (h > 0), kinks[k]))
+            inputs.append(h * slopes[-1])
+        delta = np.array([pull])
+        for k in reversed(range(len(W))):
+            np.add.at(du[k], maps[k], np.outer(delta, inputs[k]))
+            delta = (delta @ W[k]) * slopes[k - 1] if k else delta
+    for part in du:
+        part[0] = fmpq(0)
+    layers = zip(u, du, W, maps, strict=True)
+    return [Layer(part[1:], moved[1:], w, moved[g]) for part, moved, w, g in layers]
 
 
 def small_maps(largest: int) -> Iterator[tuple[NDArray, NDArray]]:
@@ -657,29 +625,19 @@ def small_maps(largest: int) -> Iterator[tuple[NDArray, NDArray]]:
     for d, k in product(range(1, largest + 1), repeat=2):
         for first in _partitions(d * k):
             for second in _partitions(k):
-                yield np.array(first).reshape(k, d), np.array(second).reshape(1, k)
+                yield np.reshape(first, (k, d)), np.reshape(second, (1, k))
 
 
-def _partitions(n: int) -> Iterator[tuple[int, ...]]:
+def _partitions(n: int) -> Iterator[NDArray]:
     """Restricted growth strings: every partition of n things into numbered classes, once."""
-    if n == 1:
-        yield (1,)
-        return
-    for head in _partitions(n - 1):
-        for last in range(1, max(head) + 2):
-            yield (*head, last)
+    return (1 + np.array(RGS_unrank(rank, n)) for rank in range(RGS_enum(n)))
 
 
-def neuron_gaps(layers: Sequence[Layer]) -> Row:
+def neuron_gaps(layers: Sequence[Layer]) -> list[fmpq]:
     """Rate of each hidden neuron's incoming less that of its outgoing weights, layer by layer."""
-    return [
-        a - b
-        for layer, behind in pairwise(layers)
-        for a, b in zip(layer.incoming, behind.outgoing, strict=True)
-    ]
+    return [gap for a, b in pairwise(layers) for gap in a.incoming - b.outgoing]
 
 
 def size(layers: Sequence[Layer]) -> fmpq:
     """Sum over all parameters of |u_k du_k|, the size of which a gap is a part."""
-    pairs = ((u, du) for layer in layers for u, du in zip(layer.u, layer.du, strict=True))
-    return sum((abs(u * du) for u, du in pairs), fmpq(0))
+    return sum((abs(layer.u * layer.du).sum() for layer in layers), fmpq(0))
