@@ -423,10 +423,9 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
 
 
 def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6)) -> Evidence:
-    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone. With
-    i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has <z_i, w>
-    < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on one line
-    have zeta_1 = 1, and there is no larger cap."""
+    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone: u -
+    (1 + excess) c z_i, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1. Data on one
+    line have zeta_1 = 1, and there is no larger cap."""
     beyond = sum(_leaves(item, excess) for item in items)
     return fact(
         "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),

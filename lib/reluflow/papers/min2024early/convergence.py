@@ -54,16 +54,7 @@ from reluflow.papers.min2024early.trajectories import (
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
 #
-# The text means such a time (Theorem 1, Lemmas 13 and 14). At 16 log n / (m_2 sqrt(mu) X_min) with
-# zeta = max(zeta_1, zeta_2) part 1 may fail, and then these statements do, too.
-#
-# The sign of a datum: x_1 = (1, 0), positive, x_2 = (-1/2, sqrt(3)/2), negative, mu = 1/2, eps ->
-# 0. A neuron a of V_+ that starts beside x_2 is still in S_- at t_1. There its angle to x_2 grows
-# like e^t and its norm falls like e^-t, while a neuron b of V_- along x_2 grows like e^t.
-#
-# No t_2 at all: the two data and the late neuron a of `theorem_1`, with a second neuron b
-# of V_+ along x_1. At t_1 a is in S_- and b in S_+, as part 2 asks. But no v_j is negative: f(x_2)
-# >= 0 for ever, so that L >= 1, and it is 0 from the time on at which a is home.
+# The two examples of the page, with neurons a and b.
 
 
 X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])
@@ -81,12 +72,11 @@ _RTOL = 1e-12
 
 @dataclass(frozen=True)
 class LateNeuron:
-    """t_1 as printed; when a leaves S_-; log(|a|^2 / |b|^2) at t_1, both being in S_- along x_2:
-    where it is positive, f(x_2) > 0, and the sum of squares over S_- falls."""
+    """The first example."""
 
-    t_1: float
-    leaves: float
-    log_ratio: float
+    t_1: float  # as printed
+    leaves: float  # when a leaves S_-
+    log_ratio: float  # log(|a|^2 / |b|^2) at t_1: where it is positive, f(x_2) > 0
 
 
 def late_neuron() -> LateNeuron:
@@ -100,26 +90,16 @@ def late_neuron() -> LateNeuron:
 
 @dataclass(frozen=True)
 class OnlyLate:
-    """The second example, as it goes on to t = 270.
+    """The second example, as it goes on to t = 270."""
 
-    t_1     as printed
-    cones   whether at t_1 neuron a is in S_- and b in S_+
-    home    when a is home
-    output  the largest f(x_2) from then on
-    loss    L at the end
-    rank    the stable rank there
-    bound   the bound of eqs (36)-(39) on t_2^-
-    shrunk  log of |a|^2 at t_1 over that at the start, over 4 n X_max t_1 (Lemma 13: >= -1)
-    """
-
-    t_1: float
-    cones: bool
-    home: float
-    output: float
-    loss: float
-    rank: float
-    bound: float
-    shrunk: float
+    t_1: float  # as printed
+    cones: bool  # whether at t_1 neuron a is in S_- and b in S_+
+    home: float  # when a is home
+    output: float  # the largest f(x_2) from then on
+    loss: float  # L at the end
+    rank: float  # the stable rank there
+    bound: float  # the bound of eqs (36)-(39) on t_2^-
+    shrunk: float  # log |a|^2 at t_1 over the start's, over 4 n X_max t_1 (Lemma 13: >= -1)
 
 
 def only_late() -> OnlyLate:
@@ -150,6 +130,7 @@ def only_late() -> OnlyLate:
 
 
 _NEURONS = 3
+_SIGNS = np.repeat([1.0, -1.0], _NEURONS)
 
 
 def inside_cone(
@@ -200,8 +181,9 @@ def steep_enough(loss: Loss) -> Statement:
     either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient."""
 
     def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        steep = _steepness(X, y, np.vstack([item["plus"], item["minus"]]), loss)
+        X, y, W = item["X"], item["y"], np.vstack([item["plus"], item["minus"]])
+        sizes = np.linalg.norm(W, axis=1)
+        steep = log_steepness(W / sizes[:, None], np.log(sizes), _SIGNS, X, y, loss)
         return steep - float(np.log(setting.decay(setting.data_constants(X, y))))
 
     return Statement(
@@ -212,13 +194,6 @@ def steep_enough(loss: Loss) -> Statement:
             np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
         fixed=("y",),
     )  # fmt: skip
-
-
-def _steepness(X: NDArray, y: NDArray, W: NDArray, loss: Loss) -> float:
-    """log |grad log L|^2 at balanced neurons W (6, d), the first three with v_j > 0."""
-    signs = np.repeat([1.0, -1.0], _NEURONS)
-    sizes = np.linalg.norm(W, axis=1)
-    return log_steepness(W / sizes[:, None], np.log(sizes), signs, X, y, loss)
 
 
 def slack_of_decay(each: Whole) -> NDArray:
@@ -277,9 +252,7 @@ def log_sum(R: NDArray) -> NDArray:
 
 def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
     """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least exp(-4 n X_max t_1)
-    times that of |w_j(0)|^2 (Lemma 13). Each neuron has d log|w_j|^2 / dt >= -2 n X_max max |l'|,
-    and |l'| <= 2 while |f| <= 1/2, up to T >= t_1 by eq (29): wherever it is, so that a late neuron
-    is among what is tried."""
+    times that of |w_j(0)|^2 (Lemma 13); tried of each neuron, too, and of a late one."""
     slacks = []
     each_alone = [1.0 + only.shrunk]
     for each in survey.found:
@@ -307,10 +280,9 @@ def grows_in_its_cone(loss: Loss) -> Statement:
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
         W = np.vstack([item["plus"], item["minus"]])
-        sizes, signs = np.linalg.norm(W, axis=1), np.repeat([1.0, -1.0], _NEURONS)
-        before = np.maximum(X @ W.T, 0.0)
-        pull = loss.pull(before @ (signs * sizes), y, relative=True)
-        rates = 2.0 * signs * sizes * (pull @ before)
+        sizes, before = np.linalg.norm(W, axis=1), np.maximum(X @ W.T, 0.0)
+        pull = loss.pull(before @ (_SIGNS * sizes), y, relative=True)
+        rates = 2.0 * _SIGNS * sizes * (pull @ before)
         return float(min(rates[:_NEURONS].sum(), rates[_NEURONS:].sum()))
 
     return Statement(f"{loss.name} loss: either group grows in its cone",
@@ -326,7 +298,8 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
             for sign in (1.0, -1.0):
                 sums = log_sum(moments.R[:, each.own(sign)])
                 falls += bool(np.any(np.diff(sums) < -_STEP * np.abs(sums[1:])))
-                left += not _in_cone(each, moments, sign)
+                active = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)]) > 0.0
+                left += not np.all(active == (each.given.y == sign)[:, None])
     return [
         fact("groups whose sum falls between two moments", falls, 0, tried=2 * len(survey.found)),
         fact("groups with a neuron that leaves its cone", left, 0, tried=2 * len(survey.found)),
@@ -334,12 +307,6 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
              "other neuron of S₋, as a logarithm; it falls", late.log_ratio, digits=3),
         *followed(survey),
     ]  # fmt: skip
-
-
-def _in_cone(each: Whole, moments: Moments, sign: float) -> bool:
-    """Whether the group of `sign` is active on all data of its label and on no other."""
-    before = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)])
-    return bool(np.all((before > 0.0) == (each.given.y == sign)[:, None]))
 
 
 def log_margins(each: Whole, moments: Moments) -> NDArray:
@@ -466,12 +433,8 @@ def grows_with_n() -> list[tuple[int, float]]:
 
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
-    on the data and the start (Theorem 1, part 2).
-
-    Below is Lemma 3: no output exceeds 1/4 before T = log(1/(sqrt(h) eps)) / (4 n X_max); above is
-    `falls_in_time`, and the constant that its bound tends to. That it is not free of n is seen
-    along `one_against`, by integration and by the exponential integral.
-    """
+    on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
+    `one_against`, by integration and by the exponential integral."""
     early = [
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
@@ -509,10 +472,9 @@ def gap_of(each: Begun) -> NDArray:
 
 
 def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
-    """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0. So t_2 ~ log(1/eps)
-    / min(|x_+|, |x_-|), and twice that for the loss log(1 + e^(-y f)), whose pull at 0 is half as
-    large. t_1 is a time at which part 1 holds: the printed one, or, of the trajectories `behind`
-    from late starts, T_*."""
+    """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
+    for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
+    trajectories `behind` from late starts, T_*."""
     changes, sizes, lost = list[float](), list[float](), 0
     for start in starts(seed, _AT_MOST):
         try:
@@ -598,9 +560,8 @@ def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
 
 
 def limit_rank_exact(plus: Sequence[Sequence[int]], minus: Sequence[Sequence[int]]) -> sympy.Expr:
-    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`. The
-    nonzero eigenvalues of a p p^T + b q q^T, p and q the unit vectors along u_+ and u_- and a =
-    |u_+|, b = |u_-|, are those of the Gram matrix of sqrt(a) p and sqrt(b) q."""
+    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`, from the
+    Gram matrix of sqrt(a) p and sqrt(b) q: u_+ = a p and u_- = b q with unit vectors p and q."""
     p, q = shortest(plus), shortest(minus)
     a, b = (sympy.sqrt(sympy.Rational(dot(u, u))) for u in (p, q))
     mixed = sympy.Rational(dot(p, q)) / sympy.sqrt(a * b)
@@ -614,13 +575,6 @@ def sharp_pair() -> str:
 
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
-#
-# From t_1 on either group is a linear network, and W_+^T W_+ - v_+ v_+^T stays. Of a group of
-# squared length a along a unit vector p, and another of b along q, the two singular values give
-#
-#     |W|_F^2 / |W|_2^2 = 2 (a + b) / (a + b + r),    r^2 = (a - b)^2 + 4 a b <p, q>^2,
-#
-# which is at most 2 / (1 + |<p, q>|), and that where a = b.
 
 
 ROUNDING = 1e-9
@@ -708,8 +662,12 @@ def nearly_two(survey: Survey) -> list[Evidence]:
 
 def at_most_two(survey: Survey) -> list[Evidence]:
     """ea.thm1.rank.2: |W| -> infinity, and limsup |W|_F^2 / |W|_2^2 <= 2 (Theorem 1, part 2)."""
-    ends = [_end(each) for each in survey.found]
-    grown = sum(not _grows(each) for each in survey.found)
+    ends, grown = [_end(each) for each in survey.found], 0
+    for each in survey.found:
+        # The outputs ask that |W|^2 is at least (log(1/L) - log n) / X_max at the end.
+        last, data = each.falling, each.given.data
+        needed = (-last.log_loss[-1] - np.log(2.0 * data.n)) / data.X_max
+        grown += not np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed
     return [
         bound("largest stable rank where ln L = -10⁶", max(rank for rank, _ in ends), "<=", 2.0,
               "", digits=3),
@@ -724,14 +682,6 @@ def at_most_two(survey: Survey) -> list[Evidence]:
 def _end(each: Whole) -> tuple[float, float]:
     """The stable rank at the end of a trajectory, and its limit."""
     return float(stable_ranks(each.falling)[-1]), limit_rank(each.given.X, each.given.y)
-
-
-def _grows(each: Whole) -> bool:
-    """Whether |W|^2 is at least log(1/L) / X_max - log n / X_max at the end, as the outputs ask."""
-    last = each.falling
-    data = each.given.data
-    needed = (-last.log_loss[-1] - np.log(2.0 * data.n)) / data.X_max
-    return bool(np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed)
 
 
 def below_two() -> Statement:
@@ -802,20 +752,17 @@ def cosines(each: Begun, U: NDArray, sign: float) -> NDArray:
     return np.asarray(U[:, each.own(sign)] @ (x / np.linalg.norm(x)))
 
 
-def least_cosine(each: Whole, sign: float) -> float:
-    """The least cos(w_j, x_+) from t_1 + 6/(sqrt(mu) n_+ X_min) to t_2^+; infinite where there is
-    no such time."""
-    t = np.exp(each.waiting.log_time)
-    first = each.t_1 + setting.refined_delay(each.given.data, sign)
-    kept = (t >= first) & (t <= each.t_2[sign])
-    return float(cosines(each, each.waiting.U[kept], sign).min(initial=np.inf))
-
-
 def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
     """ea.thm1.refined.1: cos(w_j, x_+) >= 1/4 for all neurons of S_+ from
     t_1 + 6/(sqrt(mu) n_+ X_min) to t_2^+, and the same for S_- and x_- (D.2, eqs 36-40)."""
-    least = [least_cosine(each, sign) for each in survey.found for sign in (1.0, -1.0)]
-    tried = [c for c in least if np.isfinite(c)]
+    tried = list[float]()
+    for each in survey.found:
+        t = np.exp(each.waiting.log_time)
+        for sign in (1.0, -1.0):
+            first = each.t_1 + setting.refined_delay(each.given.data, sign)
+            kept = (t >= first) & (t <= each.t_2[sign])
+            least = float(cosines(each, each.waiting.U[kept], sign).min(initial=np.inf))
+            tried += [least] if np.isfinite(least) else []
     return [
         fact("groups with a neuron that is further away", sum(c < 0.25 for c in tried), 0,
              tried=len(tried)),
@@ -859,39 +806,23 @@ def turns_towards(loss: Loss) -> Statement:
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """How near the neurons of S_+ come to x_+ before the loss falls, from eps = e^log_eps (k,).
-
-    times   (m,) t / t_2^+
-    curves  (k, m) the largest angle of a neuron to x_+
-    angles  (k,) the least value of each curve
-    shares  (k,) where it is taken
-    end     cos(w, x_+) where L = e^-1e6
-    limit   cos(u_+, x_+), u_+ the max-margin vector of the positive data
-    """
+    """How near the neurons of S_+ come to x_+ before the loss falls, from eps = e^log_eps (k,)."""
 
     log_eps: NDArray
-    times: NDArray
-    curves: NDArray
-    end: float
-    limit: float
+    times: NDArray  # t / t_2^+, (m,)
+    curves: NDArray  # the largest angle of a neuron to x_+, (k, m)
+    end: float  # cos(w, x_+) where L = e^-1e6
+    limit: float  # cos(u_+, x_+), u_+ the max-margin vector of the positive data
 
     @property
     def angles(self) -> NDArray:
+        """The least value of each curve, (k,)."""
         return self.curves.min(axis=1)
 
     @property
     def shares(self) -> NDArray:
+        """Where it is taken, (k,)."""
         return self.times[self.curves.argmin(axis=1)]
-
-
-def spread_start(rng: np.random.Generator, plus: int = 3) -> Start:
-    """`plus` positive and one negative datum in space, four neurons that start active on their own:
-    neurons on more sides of x_+ than one, so that no angle passes through 0."""
-    X, y = separable(plus + 1, 3, 0.3, rng, 0.2)
-    y_new = np.append(np.ones(plus), -1.0)
-    X = X * (y * y_new)[:, None]
-    W0 = np.vstack([inside_cone(X, y_new, 1.0, 3, rng), inside_cone(X, y_new, -1.0, 1, rng)])
-    return Start(X, y_new, W0, np.array([1.0, 1.0, 1.0, -1.0]), EXPONENTIAL, SCALES[0])
 
 
 def best_alignment(given: Start) -> Best:
@@ -911,9 +842,17 @@ def best_alignment(given: Start) -> Best:
 
 
 def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
-    """`best_alignment` from `count` starts in space, with `plus` positive data."""
-    rng = np.random.default_rng(seed)
-    return [best_alignment(spread_start(rng, plus)) for _ in range(count)]
+    """`best_alignment` from `count` starts in space: `plus` positive data and a negative one, four
+    neurons active on their own, on more sides of x_+ than one, so that no angle passes through 0.
+    """
+    rng, found = np.random.default_rng(seed), []
+    signs, labels = np.array([1.0, 1.0, 1.0, -1.0]), np.append(np.ones(plus), -1.0)
+    for _ in range(count):
+        X, y = separable(plus + 1, 3, 0.3, rng, 0.2)
+        X = X * (y * labels)[:, None]
+        W0 = np.vstack([inside_cone(X, labels, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
+        found.append(best_alignment(Start(X, labels, W0, signs, EXPONENTIAL, SCALES[0])))
+    return found
 
 
 def power(each: Best) -> float:
@@ -923,8 +862,7 @@ def power(each: Best) -> float:
 
 def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list[Evidence]:
     """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to cos(w_j, x_+)
-    near 1 (Section 3.1). `found` has three positive data in general position, `single` one, for
-    which it is true for ever: across the datum a neuron does not move, and along it grows."""
+    near 1 (Section 3.1). `found` has three positive data in general position, `single` one."""
     powers, lone = [power(each) for each in found], [power(each) for each in single]
     return [
         bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",

@@ -30,7 +30,7 @@ from reluflow.papers.min2024early.convergence import (
     stable_ranks,
 )
 from reluflow.papers.min2024early.setting import Polygon
-from reluflow.papers.min2024early.theorem_1 import BesideTimes, maps_printed_time
+from reluflow.papers.min2024early.theorem_1 import maps_printed_time
 from reluflow.papers.min2024early.trajectories import Whole
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
@@ -107,15 +107,11 @@ def small_multiples(
 
 
 @in_house_style
-def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int = 3) -> Figure:
-    """One circle for each stage beside its data, with the share of the neurons in every direction
-    as a bar.
-
-    For many neurons: the bars outside the circle are those of v_j > 0, the bars inside those of
-    v_j < 0; dead neurons have no bars, their share is told below. The highest bar of a panel has a
-    fixed height, and heights are square roots of shares. Parameters: X (n, 2), y (n,).
-    """
-    return _planes(panes, columns, _bars)
+def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]]) -> Figure:
+    """One circle for each stage beside its data X (n, 2), y (n,), with the share of the neurons in
+    every direction as a bar: outside the circle those of v_j > 0, inside those of v_j < 0. Heights
+    are square roots of shares; the highest of a panel is fixed. The share of the dead is told."""
+    return _planes(panes, 3, _bars)
 
 
 def _planes(
@@ -240,14 +236,14 @@ def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
     W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
     turn, live = np.arctan2(W[:, 1], W[:, 0]), ~silent(X, W, _EDGE)
     edges = np.arange(-np.pi - 0.5 * _BIN, np.pi + _BIN, _BIN)
-    for sign, colour, foot in ((1.0, POSITIVE, 1.0), (-1.0, NEGATIVE, -1.0)):
+    for sign, colour in ((1.0, POSITIVE), (-1.0, NEGATIVE)):
         counts = np.histogram(turn[live & (np.sign(v) == sign)], edges)[0]
         if not counts.any():
             continue
-        heights = (_STACK if sign > 0 else 0.4) * np.sqrt(counts / counts.max())
+        heights = _STACK * np.sqrt(counts / counts.max())
         for a, b, height in zip(edges[:-1], edges[1:], heights, strict=True):
             if height:
-                inner, outer = (1.0, 1.0 + height) if foot > 0 else (1.0 - height, 1.0)
+                inner, outer = (1.0, 1.0 + height) if sign > 0 else (1.0 - height, 1.0)
                 ax.add_patch(Wedge((0.0, 0.0), outer, *np.degrees([a, b]), width=outer - inner,
                                    color=colour, lw=0.0, zorder=3.0, alpha=0.9))  # fmt: skip
         words = f"live neurons, $v_j {'>' if sign > 0 else '<'} 0$"
@@ -289,13 +285,11 @@ def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -
 def _weights(ax: Axes, X: NDArray, y: NDArray, size: float) -> None:
     """The plane of weights: the three cones, the boundaries and the directions of the data."""
     edge = _WINDOW * size
-    ax.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal")
-    ax.set(xticks=[], yticks=[])
+    ax.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     for name, where in regions(X, y).items():
-        for a, b in where:
-            ax.add_patch(Wedge((0.0, 0.0), 2.0 * edge, *np.degrees([a, b]), color=PALE[name],
-                               lw=0.0, zorder=0.1))  # fmt: skip
+        for arc in np.degrees(where):
+            ax.add_patch(Wedge((0.0, 0.0), 2.0 * edge, *arc, color=PALE[name], lw=0.0, zorder=0.1))
         style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
@@ -363,19 +357,20 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
 
 
 @in_house_style
-def beside_the_excluded(found: BesideTimes) -> Figure:
-    """The time of a neuron over the decades of its angle from x_-: needed, t_*'s bound, and t_1."""
+def beside_the_excluded(found: pd.DataFrame) -> Figure:
+    """The time of a neuron over the decades of its angle from x_-: needed, t_*'s bound, and t_1, of
+    `theorem_1.beside_times`."""
     fig, (ax,) = panels(1, 1, height=3.2)
     ax.plot(found.decades, found.needed, color=NEEDED, label="needed")
     ax.plot(found.decades, found.ours, color=OURS, ls=_DASHES[0],
             label="$t_* + \\log(\\cot(\\theta/2))\\,/\\,|x_-|$")  # fmt: skip
-    ax.axhline(found.printed, color=PRINTED, ls=_DASHES[1], label="$t_1$ as printed")
-    late = found.needed > found.printed
-    pale = PALE["$S_+$"]
-    ax.fill_between(found.decades, found.printed, found.needed, where=late, color=pale, lw=0)
+    ax.axhline(found.printed[0], color=PRINTED, ls=_DASHES[1], label="$t_1$ as printed")
+    ax.fill_between(found.decades, found.printed, found.needed, where=found.needed > found.printed,
+                    color=PALE["$S_+$"], lw=0)  # fmt: skip
     ax.set(xlabel="decades $k$: the neuron starts at the angle $10^{-k}$ from $x_-$",
-           ylabel="time", xlim=(found.decades[0], found.decades[-1]), ylim=(0.0, None))  # fmt: skip
-    halo_text(ax, np.array([0.8, 0.4]) * [found.decades[-1], float(np.max(found.needed))],
+           ylabel="time", xlim=(found.decades.min(), found.decades.max()),
+           ylim=(0.0, None))  # fmt: skip
+    halo_text(ax, np.array([0.8, 0.4]) * [found.decades.max(), found.needed.max()],
               "not home at $t_1$", color=PRINTED)  # fmt: skip
     name_curves(ax)
     return fig
@@ -496,8 +491,6 @@ def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> 
 # --- From the alignment to the end of training: one whole trajectory, t_2, the rank ---------------
 
 
-PLUS, MINUS, DEAD = "#D55E00", "#0072B2", "#999999"
-_DASHED = (0, (4, 1.5))
 _LN10 = float(np.log(10.0))
 _LOSSES = {"exponential": ("#0072B2", "-", "o"), "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
            "logistic": ("#117733", (0, (1, 1.2)), "D")}  # fmt: skip
@@ -526,7 +519,7 @@ def whole(each: Whole) -> Figure:
                ylabel="$\\log_{10}\\|w_j\\|$")  # fmt: skip
     third.set(xlim=(falling[0], falling[-1]), xlabel="$\\log_{10}(t-t_2)$",
               ylabel="$\\log_{10}L$")  # fmt: skip
-    for sign, colour, name in ((1.0, PLUS, "$t_2^+$"), (-1.0, MINUS, "$t_2^-$")):
+    for sign, colour, name in ((1.0, POSITIVE, "$t_2^+$"), (-1.0, NEGATIVE, "$t_2^-$")):
         second.axvline(each.t_2[sign], color=colour, lw=0.9, ls=(0, (4, 2)), zorder=1, label=name)
     for ax, shade in zip((first, second, third), ("#F4EFE6", "#E9F1EC", "#ECEDF5"), strict=True):
         ax.patch.set_facecolor(shade)
@@ -541,12 +534,11 @@ def _neuron(each: Whole, j: int) -> dict[str, object]:
     alike = [k for k, sign in enumerate(each.given.signs) if each.lives[k] == each.lives[j]
              and (sign == each.given.signs[j] or not each.lives[j])]  # fmt: skip
     name = ("$v_j > 0$" if each.given.signs[j] > 0.0 else "$v_j < 0$") if each.lives[j] else "dies"
-    look: dict[str, object] = {"label": name if j == alike[0] else "_"}
-    if not each.lives[j]:
-        return look | {"color": DEAD, "lw": 1.2, "ls": (0, (1, 1.2))}
-    if each.given.signs[j] > 0.0:
-        return look | {"color": PLUS, "lw": 1.3}
-    return look | {"color": MINUS, "lw": 1.3, "ls": _DASHED, "zorder": 2.5}
+    look = {"dies": {"color": "#999999", "lw": 1.2, "ls": (0, (1, 1.2))},
+            "$v_j > 0$": {"color": POSITIVE, "lw": 1.3},
+            "$v_j < 0$": {"color": NEGATIVE, "lw": 1.3, "ls": (0, (4, 1.5)),
+                          "zorder": 2.5}}  # fmt: skip
+    return {"label": name if j == alike[0] else "_", **look[name]}
 
 
 def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
@@ -565,7 +557,7 @@ def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDAr
     )
     rows = measured(found)
     law = rows[:, 6] * rows[:, 4] / rows[:, 2:4].min(axis=1)
-    left.loglog(law, rows[:, 5], ls="", marker="o", ms=5, mfc=PLUS, mec="white", mew=0.6,
+    left.loglog(law, rows[:, 5], ls="", marker="o", ms=5, mfc=POSITIVE, mec="white", mew=0.6,
                 label="$t_2$", zorder=4)  # fmt: skip
     left.loglog(law, [max(bounds(each).values()) for each in found], ls="", marker="v", ms=5,
                 mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
@@ -593,7 +585,7 @@ def refined(runs: Sequence[Best]) -> Figure:
     left.axvline(2.0 / 3.0, color=style.QUIET, lw=0.9, ls=(0, (4, 2)), label="two thirds")
     left.set(xlabel="$t / t_2^+$", ylabel="angle to $x_+$", xlim=(0.0, 1.0))
     for k, run in enumerate(runs):  # rings of growing size, for starts may lie on one another
-        colour = (PLUS, MINUS)[k % 2]
+        colour = (POSITIVE, NEGATIVE)[k % 2]
         right.loglog(np.exp(run.log_eps), run.angles, color=colour, lw=1.0, marker="o",
                      ms=4 + 4 * k, mfc="none", mew=1.2, label=f"start {k + 1}")  # fmt: skip
     eps = np.exp(runs[0].log_eps)
@@ -616,7 +608,7 @@ def ranks(found: Sequence[Whole]) -> Figure:
         left.semilogx(x, values, color=colour, ls=dash, lw=1.2, label=_NAMES[each.given.loss.name])
     mu = np.array([each.given.data.mu for each in found])
     right.plot(mu, [stable_ranks(each.falling)[-1] for each in found], ls="", marker="o", ms=6,
-               mfc=PLUS, mec="white", mew=0.6, label="flows, $L = e^{-10^6}$")  # fmt: skip
+               mfc=POSITIVE, mec="white", mew=0.6, label="flows, $L = e^{-10^6}$")  # fmt: skip
     right.plot(mu, [limit_rank(each.given.X, each.given.y) for each in found], ls="", marker="+",
                ms=9, mec=style.INK, label="closed form")  # fmt: skip
     grid = np.linspace(0.0, 1.0, 100)

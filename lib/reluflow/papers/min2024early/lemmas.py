@@ -210,7 +210,6 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
     def measured(start: tuple[str, Loss, NDArray, NDArray, NDArray]) -> dict[str, Any]:
         kind, loss, X, y, theta = start
         d = X.shape[1]
-        d = X.shape[1]
         h = len(theta) // (d + 1)
         field = GradientFlow(Plain(fully_connected([d, h])), loss, X, y)
         pace = float(np.linalg.norm(X, axis=1).max() * np.exp(field.log_loss(theta)))
@@ -362,9 +361,9 @@ class Slack:
         return np.where(passed.any(axis=0), self.times[passed.argmax(axis=0)], np.inf)
 
 
-def slack(start: Start, reach: float = REACH) -> Slack:
+def slack(start: Start) -> Slack:
     """The slack of all three bounds along the flow from a start with T > 0."""
-    found = path(start, reach)
+    found = path(start)
     times = np.linspace(0.0, found.t[-1], _HORIZON_POINTS) if found.t[-1] > 0.0 else np.zeros(1)
     U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
     fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
@@ -493,7 +492,6 @@ def passing_time(log_eps: float) -> float:
     """When |w|^2 passes 2 eps along the flow of `one_neuron`, over T: u = |w|^2 obeys u' = 2 u
     e^(-u) from eps^2, so that 2 t = Ei(2 eps) - Ei(eps^2)."""
     eps = mpmath.exp(log_eps)
-    eps = mpmath.exp(log_eps)
     return float(0.5 * (mpmath.ei(2 * eps) - mpmath.ei(eps**2)) / (-mpmath.mpf(log_eps) / 4))
 
 
@@ -554,13 +552,12 @@ def rates_of_cosines(state: State, loss: Loss) -> tuple[NDArray, NDArray]:
     return rate, state["signs"] * (psi_ra - (U @ r) * psi_aj) * size
 
 
-def _reference(state: State, rng: np.random.Generator) -> Instance:
-    among = [*state["X"], *state["U"], rng.standard_normal(state["X"].shape[1])]
-    return {"reference": among[int(rng.integers(len(among)))]}
-
-
 def cosines_near_the_limit(loss: Loss) -> Statement:
     """ea.lem10: the rate of cos(x_r, w_j) is within 2 n X_max max |f| of its limit (eq. 24)."""
+
+    def reference(state: State, rng: np.random.Generator) -> Instance:
+        among = [*state["X"], *state["U"], rng.standard_normal(state["X"].shape[1])]
+        return {"reference": among[int(rng.integers(len(among)))]}
 
     def slack(state: State) -> float:
         rate, limit = rates_of_cosines(state, loss)
@@ -569,7 +566,7 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
-        extended(balanced_states((0.0,), least=1e-6), _reference),
+        extended(balanced_states((0.0,), least=1e-6), reference),
         slack,
         _SMALL,
         tolerance=1e-7,  # of rounding, at |f| = 1e-6
@@ -606,14 +603,12 @@ def appendix_loss() -> Reading:
     )
 
 
-def reference_in_input_space() -> Reading:
-    """How Lemma 10 is read."""
-    return Reading(
-        "xᵣ is a unit vector of the space of inputs (the sphere's dimension is printed as n - 1), "
-        "and xₐ(wⱼ) is not 0",
-        "where xₐ(wⱼ) = 0 the angle to it is not defined; with its product with |xₐ| read as 0 "
-        "the bound holds there too",
-    )
+IN_INPUT_SPACE = Reading(
+    "xᵣ is a unit vector of the space of inputs (the sphere's dimension is printed as n - 1), "
+    "and xₐ(wⱼ) is not 0",
+    "where xₐ(wⱼ) = 0 the angle to it is not defined; with its product with |xₐ| read as 0 "
+    "the bound holds there too",
+)
 
 
 # --- Speeds against losses: Lemma 15 from below and eq. (50) from above ---------------------------

@@ -157,12 +157,8 @@ class _Group(NamedTuple):
     room: NDArray
 
 
-class _Sorted(NamedTuple):
-    """The data as they were sorted at some directions (h, d): groups, and the others."""
-
-    directions: Tensor
-    groups: list[_Group]
-    others: tuple[Tensor, Tensor]
+_Sorted = tuple[Tensor, list[_Group], tuple[Tensor, Tensor]]
+"""The data as they were sorted at some directions (h, d): groups, and the others."""
 
 
 class GroupedLoss:
@@ -180,15 +176,16 @@ class GroupedLoss:
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
         """L and - grad L, for both layers."""
-        directions = _directions(neurons)
+        sizes = neurons.W.norm(dim=1, keepdim=True)
+        directions = neurons.W / torch.where(sizes > 0.0, sizes, 1.0)
         if self._sorted is None or self._spent > _PATIENCE * self.n:
-            self._sorted, self._spent = self._sort(neurons, directions), 0
-        seen = self._sorted
-        moved = float((directions - seen.directions).norm(dim=1).max()) + self._slack
+            self._sorted, self._spent = self._sort(directions), 0
+        before, groups, others = self._sorted
+        moved = float((directions - before).norm(dim=1).max()) + self._slack
         total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
-        singly = [seen.others]
+        singly = [others]
         W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
-        for group in seen.groups:
+        for group in groups:
             k = int(np.searchsorted(group.room, moved, side="right"))
             singly.append((group.X[:k], group.y[:k]))
             V = torch.mv(W.T, neurons.v.to(W.dtype) * group.active)
@@ -200,8 +197,8 @@ class GroupedLoss:
         rest, by_single = self.problem.sums(neurons, singly)
         return self.problem.slope_of(neurons, total + rest, pulled + by_single)
 
-    def _sort(self, neurons: Neurons, directions: Tensor) -> _Sorted:
-        """Group the data by their patterns at these weights."""
+    def _sort(self, directions: Tensor) -> _Sorted:
+        """Group the data by their patterns at these directions."""
         X, y = self.problem.X, self.problem.y
         before = torch.mm(X, directions.to(X.dtype).T)
         room = (before.abs().amin(dim=1) / self._sizes).cpu().numpy()
@@ -217,12 +214,7 @@ class GroupedLoss:
             active = (before[rows[0]] > 0.0).to(X.dtype)
             groups.append(_Group(X[taken], y[taken], active, room[rows]))
         left = torch.from_numpy(np.nonzero(single)[0])
-        return _Sorted(directions, groups, (X[left], y[left]))
-
-
-def _directions(neurons: Neurons) -> Tensor:
-    sizes = neurons.W.norm(dim=1, keepdim=True)
-    return neurons.W / torch.where(sizes > 0.0, sizes, 1.0)
+        return directions, groups, (X[left], y[left])
 
 
 # --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
@@ -269,31 +261,22 @@ def stochastic_descent(
 
 @dataclass(frozen=True)
 class Setting:
-    """What Section 4 prints, and below it what it leaves open.
+    """What Section 4 prints, and what it leaves open: loss, mean and scale."""
 
-    positive, negative  the digits with label +1 and -1
-    width, sigma        h, and the standard deviation of all weights at the start
-    step, n_steps       of gradient descent on both layers
-    loss, mean, scale   the loss of a margin, whether L is its mean over the data or its sum, and
-                        what a white pixel is
-    """
-
-    positive: int
+    positive: int  # the digit with label +1
     negative: int
     width: int = 50
-    sigma: float = 1e-6
-    step: float = 2e-3
+    sigma: float = 1e-6  # standard deviation of all weights at the start
+    step: float = 2e-3  # of gradient descent on both layers
     n_steps: int = 15000
-    loss: str = "exponential"
-    mean: bool = True
-    scale: float = 1.0
+    loss: str = "exponential"  # of a margin
+    mean: bool = True  # whether L is its mean over the data or its sum
+    scale: float = 1.0  # what a white pixel is
 
 
 class Task:
-    """A setting on images: the data, their sums x_+ and x_-, and the loss.
-
-    x_plus, x_minus  (k,) sums of the centred images of each label
-    """
+    """A setting on images: the data, the sums x_plus and x_minus (k,) of the centred images of each
+    label, and the loss."""
 
     def __init__(self, setting: Setting, images: Images, dtype: torch.dtype = torch.float64,
                  device: str = "cpu") -> None:  # fmt: skip
@@ -820,13 +803,12 @@ def record_of_readings(images: Images, pieces: Pieces, seed: int) -> dict[str, A
 
 def starts_of(name: str, images: Images, pieces: Pieces, seed: int) -> list[dict[str, Any]]:
     """When all neurons are aligned, and when the loss falls, from other starts of a figure."""
-    taken = Candidate(name, FIGURES[name], FIRST)
+    taken, found = Candidate(name, FIGURES[name], FIRST), []
     last = LAST if name == "figure-5" else PATIENCE
-    found = (
-        pieces(f"{name}-{k}", partial(tried, taken, images, seed + 1 + k, last))
-        for k in progress(range(STARTS), STARTS, f"starts of {name}")
-    )
-    return [_without_infinity({key: one[key] for key in ("aligned", "falls")}) for one in found]
+    for k in progress(range(STARTS), STARTS, f"starts of {name}"):
+        one = pieces(f"{name}-{k}", partial(tried, taken, images, seed + 1 + k, last))
+        found.append(_without_infinity({key: one[key] for key in ("aligned", "falls")}))
+    return found
 
 
 def about(name: str, setting: Setting, task: Task) -> dict[str, Any]:
@@ -1081,7 +1063,7 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
         note("other starts, on fewer images, that take 1500 to 2500 steps, and all tried",
              (sum(inside), len(inside))),
         note("95 % interval of their share", share_interval(sum(inside), len(inside))),
-        *_late(starts),
+        _late(starts),
         note("least and median number of steps of all these starts",
              tuple(int(np.quantile([one["aligned"] for one in starts], q, method="lower"))
                    for q in (0.0, 0.5))),
@@ -1138,7 +1120,7 @@ def alike(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Evidenc
         bound("first step at which all have a cosine of 0.9, over that at which a tenth of the "
               "loss is gone", c.aligned(ALIGNED) / c.fallen(FALLEN), "<", 1.0, "", after=BAR),
         note("these steps", (c.aligned(ALIGNED), c.fallen(FALLEN))),
-        *_late(starts),
+        _late(starts),
         *_drops(record),
         *_grows(record),
         bound("stable rank at the end", float(c.stable_rank[-1]), "<", 2.0, ""),
@@ -1201,13 +1183,11 @@ def _scattered(record: Record) -> float:
     return float(np.abs([c.plus[0, 1:], c.minus[0, 1:]]).max())
 
 
-def _late(starts: Sequence[Mapping[str, float]]) -> list[Evidence]:
+def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
     """In how many other starts a neuron is late."""
-    return [
-        note("other starts, on fewer images, in which a neuron is not aligned when the loss falls, "
-             "and all tried", (sum(not one["aligned"] < one["falls"] for one in starts),
-                               len(starts))),
-    ]  # fmt: skip
+    late = sum(not one["aligned"] < one["falls"] for one in starts)
+    return note("other starts, on fewer images, in which a neuron is not aligned when the loss "
+                "falls, and all tried", (late, len(starts)))  # fmt: skip
 
 
 def _drops(record: Record) -> list[Evidence]:

@@ -28,7 +28,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
-from reluflow.papers.min2024early.mnist import Curves, Seen, ShallowLoss, Side, State, descent
+from reluflow.papers.min2024early.mnist import Curves, Seen, ShallowLoss, Side, descent
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.setting import (
     PRINTED,
@@ -67,23 +67,16 @@ _SHORTEST, _LONGEST = 1e-6, 1e6
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What the page computes: h neurons on data X (n, d), y (n,) of +-1.
-
-    W0       (h, d) the shape of a start, entries N(0, 1/d); the flow starts from e^log_eps W0
-    signs    (h,) the signs of the second layer there, v_j(0) = sign |w_j(0)|
-    log_eps  ln eps; None for the largest eps that the theorem allows
-    W, v     (h, d) and (h,) the start of the descent, entries N(0, sigma^2): not balanced
-    loss     a sum over the data
-    """
+    """What the page computes: h neurons on data X (n, d), y (n,) of +-1; the loss is a sum."""
 
     name: str
     X: NDArray
     y: NDArray
-    W0: NDArray
-    signs: NDArray
-    log_eps: float | None
-    W: NDArray
-    v: NDArray
+    W0: NDArray  # the shape of a start, (h, d), entries N(0, 1/d): the flow's is e^log_eps W0
+    signs: NDArray  # of the second layer there, (h,): v_j(0) = sign |w_j(0)|
+    log_eps: float | None  # ln eps; None for the largest eps that the theorem allows
+    W: NDArray  # the start of the descent, (h, d), entries N(0, sigma^2): not balanced
+    v: NDArray  # the same, (h,)
     step: float
     iterations: int
     loss: Loss
@@ -99,7 +92,12 @@ def experiment(
     sentence, for data that cannot be used."""
     found = data(dataset)
     X = scale * found.X
-    _check_sizes(X, found.name)
+    lengths = np.linalg.norm(X, axis=1)
+    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
+        raise InputError(
+            f"{found.name}, {datasets.data_row(i + 1)}: times the scale its input has the length "
+            f"{lengths[i]:.3g}, and the page takes {_SHORTEST:g} to {_LONGEST:g}."
+        )
     n, d = X.shape
     if n * h > _MOST_NUMBERS or d * h > _MOST_NUMBERS:
         raise InputError(
@@ -133,48 +131,29 @@ def data(dataset: str) -> Labelled:
         if digits[1] == digits[2]:
             raise InputError(f'dataset "{dataset}" must name two different digits.')
         pair = images.pair(images.digits(), *map(int, digits.groups()))
-        return Labelled(dataset, pair.X, pair.y, printed=False)
+        return Labelled(dataset, pair.X, pair.y)
     given = datasets.load_signs(dataset, (*PRINTED, "digits:0-1"), (2, _MOST_DATA))
     if given.d < 2:
         raise InputError(
             f'dataset "{given.name}" has one feature: the page takes 2 or more, for on a line '
             "every neuron starts along the data, which (A2) forbids."
         )
-    return Labelled(given.name, given.X, given.y, printed=False)
-
-
-def _check_sizes(X: NDArray, name: str) -> None:
-    lengths = np.linalg.norm(X, axis=1)
-    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
-        raise InputError(
-            f"{name}, {datasets.data_row(i + 1)}: times the scale its input has the length "
-            f"{lengths[i]:.3g}, and the page takes {_SHORTEST:g} to {_LONGEST:g}."
-        )
+    return Labelled(given.name, given.X, given.y)
 
 
 # --- Appendix C.2, eqs (28) and (29): what (Small) grants, with either zeta -----------------------
-#
-# eq (29) follows from the proof of Lemma 3, |f(x_i)| <= eps sqrt(h) X_max W_max^2 for t <= T, and
-# the first bound of (Small) to the letter. Lemma 3 as it is stated has twice that, and would give 2
-# n X_max where eq (29) has 4 n X_max. t_1 <= T is the second bound. Neither asks what zeta is.
 
 
 def under_small(seed: int, count: int) -> pd.DataFrame:
     """Flows to T at the largest eps of the first bound of (Small), which is far larger than that of
     both, and t_1 / T at the largest of both; each start with the printed zeta, and with the
-    minimum.
-
-    Columns: share (max |f| over the bound of eq (29), largest at 40 times up to T), ratio (t_1/T),
-    serves (whether zeta is at most zeta_1 and at most zeta_2, as the proof needs), printed.
-    """
-    rng = np.random.default_rng(seed)
-
-    def drawn() -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    minimum. Columns: share (max |f| over the bound of eq (29), largest at 40 times up to T), ratio
+    (t_1/T), serves (whether zeta is at most zeta_1 and zeta_2, as the proof needs), printed."""
+    rng, made = np.random.default_rng(seed), []
+    for _ in range(count):
         n, d, h = (int(rng.integers(least, 6)) for least in (2, 2, 1))
         X, y = separable(n, d, float(rng.uniform(0.2, 0.9)), rng)
-        return X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-
-    made = [drawn() for _ in range(count)]
+        made.append((X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)))
 
     def one(k: int) -> Mapping[str, Any]:
         X, y, W, signs = made[k // 2]
@@ -262,15 +241,15 @@ def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
     `theorem_1`; no rows where (A1) does not hold."""
-    columns = ["home by t", "if ln ε is at most"]
-    if separation(own.X, own.y) <= 0.0:
-        return pd.DataFrame(columns=columns)
     rows = {name: [plain(time), plain(scale)] for name, time, scale in _promises(own)}
+    columns = ["home by t", "if ln ε is at most"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def _promises(own: Experiment) -> list[tuple[str, float, float]]:
-    """(name, time, ln eps) of each promise."""
+    """(name, time, ln eps) of each promise; none without (A1)."""
+    if separation(own.X, own.y) <= 0.0:
+        return []
     data, start = _constants(own)
     found = []
     for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
@@ -291,8 +270,6 @@ def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
     """The times of `promise`, by name; none without (A1)."""
-    if separation(own.X, own.y) <= 0.0:
-        return ()
     return tuple((name, time) for name, time, _ in _promises(own))
 
 
@@ -301,9 +278,8 @@ def log_eps(own: Experiment) -> float:
     proved; -50 without (A1), where nothing is."""
     if own.log_eps is not None:
         return own.log_eps
-    if separation(own.X, own.y) <= 0.0:
-        return _WITHOUT
-    return max(_promises(own)[-1][2], LEAST_LOG_EPS)
+    found = _promises(own)
+    return max(found[-1][2], LEAST_LOG_EPS) if found else _WITHOUT
 
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
@@ -329,15 +305,11 @@ _PICTURES = 150
 
 @dataclass(frozen=True)
 class Turned:
-    """The neurons in the limit eps -> 0: what becomes of their directions.
-
-    paths  of the h neurons, for pulls of size 1
-    pull   the size |dl/df| of the loss at f = 0; all times are the paths' over it
-    """
+    """The neurons in the limit eps -> 0: what becomes of their directions."""
 
     own: Experiment
-    paths: Sequence[Alignment]
-    pull: float
+    paths: Sequence[Alignment]  # of the h neurons, for pulls of size 1
+    pull: float  # the size |dl/df| of the loss at f = 0; all times are the paths' over it
 
     @property
     def homes(self) -> NDArray:
@@ -384,15 +356,11 @@ def _share(patterns: Sequence[NDArray], data: NDArray) -> str:
 
 @dataclass(frozen=True)
 class Grown:
-    """A flow from ln eps: until its loss is halved on the clock "time", and on to a tiny loss.
-
-    status  "followed", or why it is not
-    path    None where it was not even begun
-    """
+    """A flow from ln eps: until its loss is halved on the clock "time", and on to a tiny loss."""
 
     log_eps: float
-    status: str
-    path: FlowPath | None = None
+    status: str  # "followed", or why it is not
+    path: FlowPath | None = None  # None where it was not even begun
 
 
 def grow(own: Experiment) -> Grown:
@@ -471,17 +439,15 @@ def descend(own: Experiment) -> Curves:
                         f"first {state.step} steps: choose a smaller one, or a smaller scale or "
                         "sigma."
                     )
-                seen.append(_seen(own, state))
+                W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
+                values = np.linalg.svd(W, compute_uv=False) ** 2
+                live = ~silent(own.X, W)
+                sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0))
+                         for s in (1.0, -1.0))  # fmt: skip
+                rank = float(values.sum() / values[0])
+                seen.append(Seen(state.step, state.loss, float(values[0]), rank,
+                                 int((v > 0.0).sum()), *sides))  # fmt: skip
     return Curves.of(seen)
-
-
-def _seen(own: Experiment, state: State) -> Seen:
-    W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
-    values = np.linalg.svd(W, compute_uv=False) ** 2
-    live = ~silent(own.X, W)
-    sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0)) for s in (1.0, -1.0))
-    rank = float(values.sum() / values[0])
-    return Seen(state.step, state.loss, float(values[0]), rank, int((v > 0.0).sum()), *sides)
 
 
 def _side(W: NDArray, x: NDArray) -> Side:

@@ -114,7 +114,25 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
     """The cones of data in the plane, a panel for each (title, X (n, 2), y (n,))."""
     fig, axes = panels(1, len(data), height=4.5, titles=[title for title, _, _ in data])
     for ax, (_, X, y) in zip(axes, data, strict=True):
-        _plane(ax, X, y)
+        ax.set(xlim=(-1.52, 1.52), ylim=(-1.52, 1.52), aspect="equal")
+        _bare(ax)
+        for name, C in conditions(X, y).items():
+            if len(ends := rays(C)):
+                _wedge(ax, ends, 1.0, 1.0, FILLS[name], CONE_NAMES[name], 1.0)
+                place = 0.62 * _unit(np.deg2rad(0.5 * sum(_degrees(ends))))
+                halo_text(ax, place, CONE_NAMES[name], fontsize=11, color=CONE_COLOURS[name],
+                          zorder=6)  # fmt: skip
+        K = rays(rays(conditions(X, y)["S_+"]))
+        _wedge(ax, K, 1.12, 0.1, HULL, "$K$", 0.9)
+        _wedge(ax, -K, 1.12, 0.1, HULL, "$-K$", 0.35)
+        half = np.arcsin(np.sqrt(cap(X, y)))
+        for sign, u in centres(X, y).items():
+            middle = np.arctan2(*(sign * u)[::-1])
+            ends = np.array([_unit(middle - half), _unit(middle + half)])
+            _wedge(ax, ends, 1.28, 0.1, CAP, "caps of $\\zeta_1$", 0.7)
+            _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
+        for label, x in zip(y, X, strict=True):
+            _arrow(ax, x, CONE_COLOURS["S_+" if label > 0 else "S_-"], "", 0.8)
     legend_below(fig, columns=4)
     return fig
 
@@ -142,29 +160,6 @@ def near_starts(mu: NDArray, chances: Mapping[int, NDArray], h: int) -> Figure:
            ylim=(0, 1.02))  # fmt: skip
     legend_below(fig, columns=4)
     return fig
-
-
-def _plane(ax: Axes, X: NDArray, y: NDArray) -> None:
-    ax.set(xlim=(-1.52, 1.52), ylim=(-1.52, 1.52), aspect="equal")
-    _bare(ax)
-    for name, C in conditions(X, y).items():
-        ends = rays(C)
-        if len(ends):
-            _wedge(ax, ends, 1.0, 1.0, FILLS[name], CONE_NAMES[name], 1.0)
-            low, high = _degrees(ends)
-            place = 0.62 * _unit(np.deg2rad(0.5 * (low + high)))
-            halo_text(ax, place, CONE_NAMES[name], fontsize=11, color=CONE_COLOURS[name], zorder=6)
-    K = rays(rays(conditions(X, y)["S_+"]))
-    _wedge(ax, K, 1.12, 0.1, HULL, "$K$", 0.9)
-    _wedge(ax, -K, 1.12, 0.1, HULL, "$-K$", 0.35)
-    half = np.arcsin(np.sqrt(cap(X, y)))
-    for sign, u in centres(X, y).items():
-        middle = np.arctan2(*(sign * u)[::-1])
-        ends = np.array([_unit(middle - half), _unit(middle + half)])
-        _wedge(ax, ends, 1.28, 0.1, CAP, "caps of $\\zeta_1$", 0.7)
-        _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
-    for label, x in zip(y, X, strict=True):
-        _arrow(ax, x, CONE_COLOURS["S_+" if label > 0 else "S_-"], "", 0.8)
 
 
 def _bare(ax: Axes) -> None:
@@ -369,11 +364,11 @@ def lasting(random: Followed, worst: Followed) -> Figure:
 
 
 @in_house_style
-def pull_over_loss(losses: Sequence[Loss], margins: tuple[float, float] = (-2.0, 8.0)) -> Figure:
+def pull_over_loss(losses: Sequence[Loss]) -> Figure:
     """(l'/l)^2 against the margin q of a datum: the factor of Lemma 15 is its least value for q >
     0, and eq. (50) needs it to be at most 1. A factor of the loss cancels."""
     fig, (ax,) = panels(1, 1, height=3.6)
-    q = np.linspace(*margins, 301)
+    q = np.linspace(-2.0, 8.0, 301)
     for loss in losses:
         with np.errstate(over="ignore"):
             ratio = np.exp(2.0 * (loss.log_pull(q, np.ones(1)) - loss.log_terms(q, np.ones(1))))
@@ -386,7 +381,8 @@ def pull_over_loss(losses: Sequence[Loss], margins: tuple[float, float] = (-2.0,
             label="$1/(2\\ln 2)^2 = 0.52$, the best factor")  # fmt: skip
     ax.axhline(0.25, color=style.QUIET, lw=1.0, ls=(0, (1, 1.5)), label="1/4, printed")
     ax.axvline(0.0, color=style.INK, lw=0.8)
-    ax.set(xlabel="margin $q = y f$", ylabel="$(\\ell' / \\ell)^2$", ylim=(0.0, 1.08), xlim=margins)
+    ax.set(xlabel="margin $q = y f$", ylabel="$(\\ell' / \\ell)^2$", ylim=(0.0, 1.08),
+           xlim=(-2.0, 8.0))  # fmt: skip
     legend_below(fig, columns=2)
     return fig
 
@@ -394,7 +390,6 @@ def pull_over_loss(losses: Sequence[Loss], margins: tuple[float, float] = (-2.0,
 # --- Pictures of two digits being told apart: Figures 5 and 10 to 13 of Min et al. 2024 -----------
 
 
-PLUS, MINUS = "#D55E00", "#0072B2"
 LOSS, NORM, RANK = INK, "#AA4499", "#117733"
 """The same colours as in `own.training`, which draws such a run on the chapter's page."""
 _NAMES = ("$x_+/n_+$", "$x_-/n_-$", "$w_+$", "$w_-$")
@@ -412,8 +407,7 @@ def heatmaps(products: Mapping[str, NDArray]) -> Figure:
         half = len(values) / 2
         for line in (ax.axhline, ax.axvline):
             line(half - 0.5, color=INK, lw=0.8)
-        ax.set(xticks=[], yticks=[])
-        ax.spines[:].set_visible(False)
+        _bare(ax)
     fig.colorbar(drawn, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.03,
                  label="inner product over the mean square of a length")  # fmt: skip
     return fig
@@ -427,8 +421,8 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
     for ax, (name, curves) in zip(axes, runs.items(), strict=True):
         ax.set_title(name)
         for side, colour, words, line in (
-            (curves.plus, PLUS, "$\\cos(w_+, x_+)$", "-"),
-            (curves.minus, MINUS, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
+            (curves.plus, POSITIVE, "$\\cos(w_+, x_+)$", "-"),
+            (curves.minus, NEGATIVE, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
         ):
             ax.plot(curves.step, side[:, 1], color=colour, ls=line, lw=0.8)
             ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
@@ -473,8 +467,7 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
             top = float(np.abs(image).max())
             drawn = ax.imshow(image / top, cmap="RdBu_r", vmin=-1.0, vmax=1.0,
                               interpolation="nearest")  # fmt: skip
-            ax.set(xticks=[], yticks=[])
-            ax.spines[:].set_visible(False)
+            _bare(ax)
             if row == 0:
                 ax.set_title(_NAMES[column], loc="center")
             if column == 0:
@@ -507,7 +500,7 @@ def flow_beside_descent(descent: Curves, flow: Curves) -> Figure:
     fig, (ax,) = panels(1, 1, height=3.2)
     for values, colour, words in (
         (lambda c: c.loss, LOSS, "loss"),
-        (lambda c: c.worst, PLUS, "least cosine of a neuron"),
+        (lambda c: c.worst, POSITIVE, "least cosine of a neuron"),
     ):
         ax.plot(descent.step, values(descent), color=colour, label=f"{words}, descent")
         ax.plot(flow.step, values(flow), color=colour, ls="", marker="o", ms=4, mfc="white",
@@ -535,8 +528,7 @@ def _grid(runs: Mapping[str, Curves], sharey: bool = False) -> tuple[Figure, lis
 # --- Figures 6 to 9 over many starts: falls of the loss, neurons left behind ----------------------
 
 
-BLUE, VERMILLION, GREEN = "#0072B2", "#D55E00", "#117733"
-_SCALES = ((BLUE, "o", "-"), (VERMILLION, "s", (0, (5.0, 2.0))), (GREEN, "D", (0, (1.0, 1.2))))
+_SCALES = ((NEGATIVE, "o", "-"), (POSITIVE, "s", (0, (5.0, 2.0))), (RANK, "D", (0, (1.0, 1.2))))
 
 
 @in_house_style
@@ -552,7 +544,7 @@ def toys_losses(
     for ax, (name, loss) in zip(axes, curves.items(), strict=False):
         share = loss / loss[0]
         ax.plot(clocks[name], share[:, 1:], color=style.QUIET, lw=0.5, alpha=0.5)
-        ax.plot(clocks[name], share[:, 0], color=BLUE, lw=1.6)
+        ax.plot(clocks[name], share[:, 0], color=NEGATIVE, lw=1.6)
         at = marks[name]
         ax.plot(clocks[name][at], share[at, 0], ls="", **style.MARKERS["event"], zorder=5)
         ax.set(ylim=(-0.03, 1.08), xlim=(0.0, clocks[name][-1]))
@@ -560,7 +552,7 @@ def toys_losses(
         ax.set_xlabel("iteration")
     for ax in axes[::3]:
         ax.set_ylabel("$L / L_0$")
-    style.legend_entry(axes[0], "one start", color=BLUE, lw=1.6)
+    style.legend_entry(axes[0], "one start", color=NEGATIVE, lw=1.6)
     style.legend_entry(axes[0], "others", color=style.QUIET, lw=0.8)
     style.legend_entry(axes[0], "a fall of that one", ls="", **style.MARKERS["event"])
     legend_below(fig)
@@ -580,7 +572,7 @@ def left_behind(
     fig, (bars, ax) = panels(1, 2, height=3.5, titles=["(a) in one start", "(b) in general"])
     shown = np.arange(len(law))
     share = np.array([(counts == k).mean() for k in shown[:-1]] + [(counts >= shown[-1]).mean()])
-    bars.bar(shown, share, width=0.62, color=BLUE, alpha=0.55, label="starts of descent")
+    bars.bar(shown, share, width=0.62, color=NEGATIVE, alpha=0.55, label="starts of descent")
     bars.plot(
         shown, law, ls="", marker="_", ms=22, mew=2.0, color=style.INK, label="the law, in (a)"
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -31,13 +32,10 @@ Draws = dict[str, Callable[[np.random.Generator], Arrays]]
 def separable(
     n: int, d: int, mu: float, rng: np.random.Generator, decades: float = 0.5
 ) -> tuple[NDArray, NDArray]:
-    """X (n, d) and y (n,), both labels where n > 1, with the separation `mu` up to rounding.
-
-    z_i = y_i x_i lie about a random axis c: z_i / |z_i| = a c + sqrt(1 - a^2) r_i with unit r_i
-    orthogonal to c, and a so that the least cosine is mu. Where even a = 0 leaves more (the r_i are
-    that near to each other), they are drawn again. Lengths reach from 10^-decades to 10^decades. In
-    the plane two lie at the ends of an arc and the others within. Needs d >= 2 and mu in (0, 1].
-    """
+    """X (n, d) and y (n,), both labels where n > 1, with the separation `mu` up to rounding, and
+    lengths from 10^-decades to 10^decades. z_i / |z_i| = a c + sqrt(1 - a^2) r_i with a random axis
+    c, unit r_i orthogonal to it, drawn again where they are too near to each other, and a so that
+    the least cosine is mu. In the plane two are the ends of an arc. Needs d >= 2, mu in (0, 1]."""
     Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
     for _ in count():
         R = rng.standard_normal((n, d - 1))
@@ -70,14 +68,13 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
     "lengths" over twelve decades; "parallel" data, many of them multiples of each other; "one
     against many", a single datum of one label."""
 
-    def drawn(low: float, high: float, decades: float = 0.5) -> Callable[..., Arrays]:
-        def one(rng: np.random.Generator) -> Arrays:
-            mu = float(np.exp(rng.uniform(np.log(low), np.log(high))))
-            n, d = (int(rng.integers(least, most + 1)) for least, most in (sizes, dims))
-            X, y = separable(n, d, mu, rng, decades)
-            return {"X": X, "y": y}
-
-        return one
+    def drawn(
+        rng: np.random.Generator, low: float = 1e-3, high: float = 0.9, decades: float = 0.5
+    ) -> Arrays:
+        mu = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+        n, d = (int(rng.integers(least, most + 1)) for least, most in (sizes, dims))
+        X, y = separable(n, d, mu, rng, decades)
+        return {"X": X, "y": y}
 
     def integers(rng: np.random.Generator) -> Arrays:
         few = (sizes[0], min(sizes[1], 5)), (2, min(dims[1], 4))
@@ -89,20 +86,20 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
                 return {"X": y[:, None] * Z, "y": y}
 
     def parallel(rng: np.random.Generator) -> Arrays:
-        item = drawn(1e-3, 0.9)(rng)
+        item = drawn(rng)
         twin = rng.integers(0, len(item["y"]), len(item["y"]))
         twin[:2] = 0, 1
         Z = (item["X"] * item["y"][:, None])[twin] * 2.0 ** rng.integers(-3, 4, (len(twin), 1))
         return {"X": item["y"][:, None] * Z, "y": item["y"]}
 
     def against_many(rng: np.random.Generator) -> Arrays:
-        item = drawn(1e-3, 0.9)(rng)
+        item = drawn(rng)
         y = rng.choice([-1.0, 1.0]) * np.where(np.arange(len(item["y"])) == 0, -1.0, 1.0)
         return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
 
-    return {"wide": drawn(0.1, 0.9), "narrow": drawn(1e-6, 0.1), "integers": integers,
-            "lengths": drawn(1e-2, 0.9, 6.0), "parallel": parallel,
-            "one against many": against_many}  # fmt: skip
+    return {"wide": partial(drawn, low=0.1), "narrow": partial(drawn, low=1e-6, high=0.1),
+            "integers": integers, "lengths": partial(drawn, low=1e-2, decades=6.0),
+            "parallel": parallel, "one against many": against_many}  # fmt: skip
 
 
 # --- Second route: the limit flow in exact arithmetic: a polygon in weight space ------------------
@@ -117,18 +114,13 @@ Vector = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Polygon:
-    """The path of one neuron's weights.
+    """The path of one neuron's weights. Its events are the changes, (datum, whether it is active
+    behind it), together where they coincide."""
 
-    status    "serves", "dead", "rests", "sliding" or "unfinished", as in `flows.alignment`
-    events    the changes: (datum, whether it is active behind it), together where they coincide
-    corners   w at the start and at the events
-    patterns  the active data before, between and behind the events
-    """
-
-    status: str
+    status: str  # "serves", "dead", "rests", "sliding" or "unfinished", as in `flows.alignment`
     events: tuple[tuple[tuple[int, bool], ...], ...]
-    corners: tuple[Vector, ...]
-    patterns: tuple[tuple[bool, ...], ...]
+    corners: tuple[Vector, ...]  # w at the start and at the events
+    patterns: tuple[tuple[bool, ...], ...]  # the active data before, between and behind the events
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -218,26 +210,22 @@ PARAMETERS: Mapping[str, Parameter] = {
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """n inputs with a label each.
-
-    X (n, d), one a row; y (n,), +1 or -1; printed  whether the paper prints these numbers
-    """
+    """n inputs X (n, d), one a row, with labels y (n,), +1 or -1."""
 
     name: str
     X: NDArray
     y: NDArray
-    printed: bool
 
 
 def _two_positive(name: str, angle: float) -> Labelled:
     """(1, 0) and (sin angle, cos angle), both positive: mu = sin angle (Appendices A.2, A.3)."""
     X = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
-    return Labelled(name, X, np.ones(2), printed=True)
+    return Labelled(name, X, np.ones(2))
 
 
 PRINTED: Mapping[str, Labelled] = {
     "figure-6": Labelled("figure-6", np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]]),
-                         np.array([1.0, 1.0, -1.0, -1.0]), printed=False),
+                         np.array([1.0, 1.0, -1.0, -1.0])),
     "figure-7": _two_positive("figure-7", 0.1),
     "figure-8": _two_positive("figure-8", 0.001),
     "figure-9": _two_positive("figure-9", 0.0),
@@ -345,12 +333,8 @@ def centres(X: NDArray, y: NDArray) -> dict[float, NDArray]:
 
 def cap(X: NDArray, y: NDArray, sign: float | None = None) -> float:
     """zeta_1: min cos(u, z_i)^2 over all i and over u = x_+, -x_-; with `sign` of that one alone.
-
-    The ball of angle a about u, on the sphere, is within {<z_i, .> > 0} as long as
-    sin a < cos(u, z_i): every smaller zeta puts S_+^zeta in S_+ and S_-^zeta in S_- (Lemma 8), no
-    larger one does, zeta_1 itself where the boundary belongs to the cone, and zeta_1 >= mu^2. Data
-    without the label `sign` raise KeyError.
-    """
+    Every smaller zeta puts S_+^zeta in S_+ and S_-^zeta in S_- (Lemma 8), no larger one does. Data
+    without the label `sign` raise KeyError."""
     found = centres(X, y)
     kept = list(found.values()) if sign is None else [found[sign]]
     least = min(float(cosines(np.vstack([u, signed(X, y)]))[0].min()) for u in kept)
@@ -362,22 +346,17 @@ def clearance(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     A neuron at a right angle or more counts as 1, and so do all of a sign that nothing is forbidden
     to, since no datum has the other label. Sines come from chords, so that a small angle is as
     exact as the directions are."""
-    W, signs = np.asarray(W, float), np.asarray(signs)
-    least = 1.0
+    W, signs, least = np.asarray(W, float), np.asarray(signs), 1.0
     for label, u in centres(X, y).items():
-        forbidden, kept = label * u, W[signs == -label]
-        if len(kept):
-            least = min(least, float(_squared_sines(kept, forbidden).min()))
+        if len(kept := W[signs == -label]):
+            kept = kept / np.abs(kept).max(axis=1, keepdims=True)
+            away = label * u / np.abs(u).max()
+            chords = kept / np.linalg.norm(kept, axis=1, keepdims=True)
+            chords = chords - away / np.linalg.norm(away)
+            squared = np.einsum("ij,ij->i", chords, chords)
+            sines = np.where(squared < 2.0, squared * (1.0 - squared / 4.0), 1.0)
+            least = min(least, float(sines.min()))
     return least
-
-
-def _squared_sines(W: NDArray, u: NDArray) -> NDArray:
-    """sin^2 of the angles between the rows of W (k, d) and u (d,); 1 from a right angle on."""
-    W = W / np.abs(W).max(axis=1, keepdims=True)
-    u = u / np.abs(u).max()
-    chords = W / np.linalg.norm(W, axis=1, keepdims=True) - u / np.linalg.norm(u)
-    squared = np.einsum("ij,ij->i", chords, chords)
-    return np.where(squared < 2.0, squared * (1.0 - squared / 4.0), 1.0)
 
 
 def printed_zeta(data: DataConstants, start: StartConstants) -> float:
@@ -454,14 +433,10 @@ def flow(
     X: ArrayLike, y: ArrayLike, W0: ArrayLike, signs: ArrayLike, log_eps: float, until: float,
     loss: Loss = EXPONENTIAL, stop: Stop | None = None, leak: float = 0.0, **options: Any,
 ) -> FlowPath:  # fmt: skip
-    """The regular solution of (GF), eq (2), from (Init), eq (3), in the chart of the neurons.
-
-    X (n, d), y (n,), W0 (h, d) with rows w_j without a 0, signs (h,) of the v_j, log_eps the
-    logarithm of eps: the start is w_j(0) = eps W0_j, v_j(0) = sign_j |w_j(0)|. The flow runs on the
-    clock "time" up to `until`, or until `stop`; `leak` is the slope of the activation below 0, and
-    options are those of `integrate`. Each state holds
-    the unit directions u_j and the logarithms of |w_j|: `neurons` takes them apart.
-    """
+    """The regular solution of (GF), eq (2), from (Init), eq (3), in the chart of the neurons: from
+    w_j = eps W0_j, v_j = sign_j |w_j|. Parameters: X (n, d), y (n,), W0 (h, d) without a row 0,
+    signs (h,), log_eps the logarithm of eps, `until` or `stop` on the clock "time", `leak` the
+    slope of the activation below 0, options those of `integrate`. `neurons` takes states apart."""
     W0 = np.asarray(W0, float)
     chart = Neurons(np.asarray(signs, float), W0.shape[1], leak)
     field = GradientFlow(chart, loss, np.asarray(X, float), np.asarray(y, float), TIME)

@@ -69,14 +69,11 @@ def shortest(X: NDArray) -> float:
     return float(np.linalg.norm(X, axis=1).min())
 
 
-def start_of(item: Mapping[str, Any]) -> NDArray | Beside:
-    """The start of an instance: a direction w (d,), or one beside the direction excluded."""
-    return Beside(item["w"], float(item["log_angle"])) if "log_angle" in item else item["w"]
-
-
 def path(item: Mapping[str, Any]) -> Alignment:
-    """The limit flow of an instance X (n, d), y (n,), sign and start."""
-    return align(item["X"], item["y"], start_of(item), float(item["sign"]))
+    """The limit flow of an instance X (n, d), y (n,), sign and start: a direction w (d,), or one
+    beside the direction excluded."""
+    w = Beside(item["w"], float(item["log_angle"])) if "log_angle" in item else item["w"]
+    return align(item["X"], item["y"], w, float(item["sign"]))
 
 
 def excluded(item: Mapping[str, Any]) -> bool:
@@ -121,16 +118,11 @@ def starts() -> dict[str, Draw]:
     return {**extended(separable_draws(), anywhere), "edge": edge, "slowest": slow}
 
 
-def excluded_starts() -> dict[str, Draw]:
-    """The same data with a neuron at the angle theta from x_- (x_+ for V_-), log theta from -300
-    to -1."""
-    return extended(starts(), lambda _, rng: {"log_angle": -float(rng.uniform(1.0, 300.0))})
-
-
 def everywhere() -> dict[str, Draw]:
-    """Starts of every kind, and starts beside the direction excluded."""
-    beside = {f"{name}, beside": draw for name, draw in excluded_starts().items()}
-    return {**starts(), **beside}
+    """Starts of every kind, and the same data with a neuron at the angle theta from x_- (x_+ for
+    V_-), log theta from -300 to -1."""
+    beside = extended(starts(), lambda _, rng: {"log_angle": -float(rng.uniform(1.0, 300.0))})
+    return {**starts(), **{f"{name}, beside": draw for name, draw in beside.items()}}
 
 
 def odd(rng: np.random.Generator) -> dict[str, Any]:
@@ -209,8 +201,7 @@ def home_in_time() -> Statement:
 
 def slowest(mu: float, gap: float) -> dict[str, Any]:
     """Four unit vectors in space, and a start outside S_-, that need nearly t_*; gap -> 0, and
-    gap^2 small against 1 - mu. x_1, x_2 are negative. The neuron starts active on x_1 alone, beside
-    the boundary of x_2, moves across to where x_3 takes over, and is home when x_4 wakes."""
+    gap^2 small against 1 - mu."""
     s, c = np.sqrt(0.5 * (1.0 - mu)), np.sqrt(0.5 * (1.0 + mu))
     p = (mu + gap * s) / c
     r = np.sqrt(1.0 - p**2 - gap**2)
@@ -280,27 +271,18 @@ def enough_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     return float(0.5 * np.log(phi / (begin.h * data.X_max)) - np.log(begin.W_max) - growth)
 
 
-def _instance(rng: np.random.Generator, largest: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    n, d, h = (int(rng.integers(2, top + 1)) for top in (6, largest, 8))
-    mu = float(np.exp(rng.uniform(np.log(1e-3), np.log(0.9))))
-    X, y = separable(n, d, mu, rng)
-    signs = rng.choice([-1.0, 1.0], h)
-    W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 1.0, (h, 1))
-    u = centres(X, y)[-signs[0]] * -signs[0]
-    W[0] = u / np.linalg.norm(u) + 10.0 ** -rng.uniform(0.0, 4.0) * rng.standard_normal(d)
-    return X, y, W, signs
-
-
 def at_our_scale(seed: int, count: int) -> pd.DataFrame:
-    """(GF) from the largest eps of `enough_log_eps`: home at T_*?
-
-    The first neuron starts beside the direction excluded. Columns: T, needed, log_eps, and
-    log_eps_printed, that of (Small) with min(zeta_1, zeta_2).
-    """
+    """(GF) from the largest eps of `enough_log_eps`, one neuron beside the direction excluded.
+    Columns: T, needed, log_eps, and log_eps_printed, that of (Small) with min(zeta_1, zeta_2)."""
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
-        X, y, W, signs = _instance(rng, 8)
+        n, d, h = (int(rng.integers(2, top + 1)) for top in (6, 8, 8))
+        X, y = separable(n, d, float(np.exp(rng.uniform(np.log(1e-3), np.log(0.9)))), rng)
+        signs = rng.choice([-1.0, 1.0], h)
+        W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 1.0, (h, 1))
+        u = centres(X, y)[-signs[0]] * -signs[0]
+        W[0] = u / np.linalg.norm(u) + 10.0 ** -rng.uniform(0.0, 4.0) * rng.standard_normal(d)
         T, log_eps = enough_time(X, y, W, signs), enough_log_eps(X, y, W, signs)
         loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
         found = flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
@@ -425,7 +407,7 @@ def started(item: Mapping[str, Any]) -> StartConstants:
     return StartConstants(found.h, found.W_min, found.W_max, squared)
 
 
-def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
+def home_at_t_1(zeta: Zeta, says: str) -> Statement:
     """As eps -> 0 the neuron is home at t_1, computed with this zeta; slack in units of 1/X_min."""
 
     def slack(item: Mapping[str, Any]) -> float:
@@ -434,17 +416,19 @@ def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
         home = found.status in ("serves", "dead")
         return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
 
-    return Statement(says, draws, slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle"))
+    return Statement(
+        says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
+    )
 
 
 def alignment_printed_time() -> Statement:
     """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
-    return home_at_t_1(printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)", everywhere())
+    return home_at_t_1(printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)")
 
 
 def needed_time() -> Statement:
     """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
-    return home_at_t_1(needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)", everywhere())
+    return home_at_t_1(needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)")
 
 
 def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:
@@ -510,25 +494,18 @@ def flows_are_home(found: pd.DataFrame) -> list[Evidence]:
              int((~found.served).sum()), 0, tried=len(found)),
         note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
              digits=2),
-        note("ln ε of these flows, from and to",
-             (float(found.log_eps.min()), float(found.log_eps.max())), digits=3),
+        note("ln ε of these flows, from and to", _ends(found.log_eps), digits=3),
     ]  # fmt: skip
 
 
-def home_within_the_order() -> Statement:
+@statement(
+    "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
+    everywhere(), {"(A1), data of both labels": both_labels}, fixed=("y", "sign", "log_angle"),
+)  # fmt: skip
+def home_within_the_order(item: Instance) -> float:
     """ea.thm1.align.order: as eps -> 0 a neuron is home by 3 log n / (sqrt(mu) X_min), and the stay
     that its angle from the direction excluded allows it; the slack is in units of 1/X_min."""
-
-    def order(data: DataConstants) -> float:
-        return 3.0 * float(np.log(data.n)) / (np.sqrt(data.mu) * data.X_min)
-
-    return Statement(
-        "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
-        everywhere(),
-        lambda item: home_by(order, item),
-        {"(A1), data of both labels": both_labels},
-        fixed=("y", "sign", "log_angle"),
-    )
+    return home_by(lambda of: 3.0 * float(np.log(of.n)) / (np.sqrt(of.mu) * of.X_min), item)
 
 
 def growth_of_the_time() -> list[Evidence]:
@@ -550,18 +527,10 @@ def growth_of_the_time() -> list[Evidence]:
 # --- Second route: a neuron beside x_-, enclosed: x_1 = (1, 0), x_2 = (-12/13, 5/13) --------------
 #
 # At the angle theta from x_2 towards x_1 a neuron of V_+ is in S_- as long as sin(theta) <= 12/13.
-# Only x_2 is active there, f(x_2) = v <w, x_2> = f, and for the exponential loss
-#
-#     d theta/dt = e^f sin(theta),    d log|w|/dt = -e^f cos(theta),
-#
-# so that 0 <= f <= |w(0)|^2 = eps^2. The exit is at tan(theta/2) = 2/3, and its time t obeys
-#
-#     e^(-eps^2) L <= t <= L,    L = log((2/3) / tan(theta(0)/2)).
-#
-# Here n = 2, mu = 12/13, X_min = X_max = h = W_max = 1. In the plane K is the wedge between z_1 and
-# z_2, and the nearest vectors outside of both cones are at the angle arccos(5/13) from it: so xi =
-# 1 - 25/169; and zeta_1, from the boundaries of the cones at that angle from x_1 and x_2, is as
-# much.
+# There d theta/dt = e^f sin(theta), d log|w|/dt = -e^f cos(theta), and 0 <= f <= eps^2, so that the
+# exit, at tan(theta/2) = 2/3, is at a time from e^(-eps^2) L to L = log((2/3) / tan(theta(0)/2)).
+# Here n = 2, mu = 12/13, X_min = X_max = h = W_max = 1. What is outside of both cones is at the
+# angle arccos(5/13) or more from K, from x_1 and from x_2: so xi = zeta_1 = 1 - 25/169.
 
 
 MU, XI = Fraction(12, 13), Fraction(144, 169)
@@ -571,18 +540,12 @@ EXIT = Fraction(2, 3)
 
 @dataclass(frozen=True)
 class Enclosed:
-    """Times with certain error bounds, as balls.
+    """Times with certain error bounds, as balls."""
 
-    exit     when the neuron leaves S_-
-    t_1      16 log n / (m_2 sqrt(mu) X_min)
-    pattern  4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
-    small    whether ln eps is certainly within both bounds of (Small)
-    """
-
-    exit: arb
-    t_1: arb
-    pattern: arb
-    small: bool
+    exit: arb  # when the neuron leaves S_-
+    t_1: arb  # 16 log n / (m_2 sqrt(mu) X_min)
+    pattern: arb  # 4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
+    small: bool  # whether ln eps is certainly within both bounds of (Small)
 
 
 def enclosed(half_tangent: Fraction, log_eps: int) -> Enclosed:
@@ -607,10 +570,6 @@ def _ball(value: Fraction) -> arb:
 
 
 # --- Theorem 1's time t_1 forgets the start: beside x_- a neuron stays longer in S_- --------------
-#
-# The text puts zeta = max(zeta_1, zeta_2); then min(zeta, xi) = mu^2, for zeta_1 >= mu^2 = xi, and
-# the printed t_1 = 16 log n / (mu^2 sqrt(mu) X_min) is the same for every start. But a neuron of
-# V_+ at the angle theta from x_- needs about log(1/theta) / |x_-| to leave S_-.
 
 
 LARGEST_CAP = Reading(
@@ -724,26 +683,21 @@ def maps_printed_time(n: int, mu: float) -> float:
     return alignment_time(DataConstants(n, 1, n - 1, mu, 1.0, 1.0, mu**2, mu**2), mu**2)
 
 
-def slowest_start(X: NDArray, y: NDArray, rng: np.random.Generator, tries: int) -> float:
-    """The longest way home, in 1 / X_min, of `tries` neurons of V_+ that begin outside S_-."""
-    drawn = rng.standard_normal((tries, X.shape[1]))
-    outside = [w for w in drawn if not np.array_equal(X @ w > 0.0, y == -1.0)]
-    return max((align(X, y, w).time for w in outside), default=0.0) * shortest(X)
-
-
 def needed_times(
     seed: int, ns: Sequence[int], ds: Sequence[int], mus: Sequence[float], tries: int
 ) -> pd.DataFrame:
-    """For each n, d and mu the time of the slowest of `tries` neurons, each on data of its own.
-    Columns: n, d, mu, needed, and the bounds `printed` and `ours`, all in units of 1 / X_min. Data
-    of unit length, as `separable` draws them."""
+    """For each n, d and mu the time of the slowest of `tries` neurons of V_+ that begin outside
+    S_-, four on the same data of unit length. Columns: n, d, mu, needed, and the bounds `printed`
+    and `ours`, all in units of 1 / X_min."""
     rng = np.random.default_rng(seed)
 
     def one(place: tuple[int, int, float]) -> Mapping[str, Any]:
-        n, d, mu = place
-        needed = max(
-            slowest_start(*separable(n, d, mu, rng, 0.0), rng, 4) for _ in range(max(tries // 4, 1))
-        )
+        (n, d, mu), needed = place, 0.0
+        for _ in range(max(tries // 4, 1)):
+            X, y = separable(n, d, mu, rng, 0.0)
+            for w in rng.standard_normal((4, d)):
+                if not np.array_equal(X @ w > 0.0, y == -1.0):
+                    needed = max(needed, align(X, y, w).time * shortest(X))
         return {"n": n, "d": d, "mu": mu, "needed": needed, "printed": maps_printed_time(n, mu),
                 "ours": uniform_time(mu)}  # fmt: skip
 
@@ -755,38 +709,19 @@ def slowest_times(mus: Sequence[float]) -> NDArray:
     return np.array([path(slowest(mu, 1e-6)).time for mu in mus])
 
 
-@dataclass(frozen=True)
-class BesideTimes:
-    """Two data with mu = 12/13, and a neuron of V_+ at the angle 10^-k from x_-.
-
-    decades  (m,) the k
-    needed   (m,) its time as eps -> 0
-    ours     (m,) t_* + log(cot(theta/2)) / |x_-|
-    least    (m,) t_1 with min(zeta_1, zeta_2)
-    printed  t_1 with max(zeta_1, zeta_2)
-    """
-
-    decades: NDArray
-    needed: NDArray
-    ours: NDArray
-    least: NDArray
-    printed: float
-
-
-def beside_times(decades: NDArray) -> BesideTimes:
-    """The times of `BesideTimes` for angles 10^-decades."""
+def beside_times(decades: NDArray) -> pd.DataFrame:
+    """Two data with mu = 12/13, and a neuron of V_+ at the angle 10^-k from x_-: a row each of
+    `decades` k. Columns: decades, needed (the time as eps -> 0), ours (t_* + log(cot(theta/2)) /
+    |x_-|), printed (t_1 with max(zeta_1, zeta_2))."""
     data = data_constants(X, Y)
     logs = -np.log(10.0) * decades
     needed = [align(X, Y, Beside(np.array([1.0, 0.0]), log)).time for log in logs]
     ours = [uniform_time(data.mu) + stay(X, Y, log, 1.0) for log in logs]
-    squared = np.sin(np.exp(logs)) ** 2
-    least = [alignment_time(data, min(data.zeta_1, float(each))) for each in squared]
-    return BesideTimes(
-        decades, np.array(needed), np.array(ours), np.array(least), alignment_time(data, data.xi)
-    )
+    return pd.DataFrame({"decades": decades, "needed": needed, "ours": ours,
+                         "printed": alignment_time(data, data.xi)})  # fmt: skip
 
 
-def late_at_printed_time(found: BesideTimes) -> Evidence:
+def late_at_printed_time(found: pd.DataFrame) -> Evidence:
     """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
     late = int(np.sum(found.needed > found.printed))
     return fact(

@@ -76,13 +76,10 @@ def ensemble_descent(
     X: ArrayLike, y: ArrayLike, W0: ArrayLike, v0: ArrayLike, loss: Loss, step: float,
     record: ArrayLike, every: int = 20,
 ) -> Ensemble:  # fmt: skip
-    """Gradient descent in all w_j and v_j at once, of L = sum_i l(f(x_i), y_i); for a mean in place
-    of the sum divide the step by n.
-
-    Parameters: X (n, d), y (n,), W0 (S, h, d), v0 (S, h), step > 0, `record` the steps whose
-    weights are kept (the last of them ends the descent), `every` the steps from one loss to the
-    next. Returns an `Ensemble` on the clock of steps. Raises InputError for arrays that do not fit.
-    """
+    """Gradient descent in all w_j and v_j at once, of L = sum_i l(f(x_i), y_i). Parameters: X (n,
+    d), y (n,), W0 (S, h, d), v0 (S, h), step > 0, `record` the steps whose weights are kept (the
+    last of them ends the descent), `every` the steps from one loss to the next. Returns an
+    `Ensemble` on the clock of steps. Raises InputError for arrays that do not fit."""
     record = np.unique(np.asarray(record, int))
     check_steps(step, int(record[-1]))
 
@@ -860,9 +857,8 @@ def _orthogonal_integers(n: int, d: int, rng: np.random.Generator) -> NDArray:
 
 def start_decides(seed: int, networks: int) -> list[Evidence]:
     """Flows of orthogonal data with both labels: in S_+ end those neurons of V_+ that start active
-    on all positive data, and no others; the same for V_- and S_-. Up to a rotation orthogonal data
-    are multiples of the axes, and then their inner products with the weights are free of
-    rounding."""
+    on all positive data, and no others; the same for V_- and S_-. The data are along the axes: then
+    their inner products with the weights are free of rounding."""
     others, missing, tried = 0, 0, 0
     for k, (plus, minus) in enumerate(((2, 1), (1, 3), (3, 2))):
         lengths = np.random.default_rng([seed, k]).uniform(0.7, 1.4, plus + minus)

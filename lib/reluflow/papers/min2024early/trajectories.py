@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
-from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
@@ -22,6 +20,7 @@ from reluflow.papers.min2024early.setting import (
     Draws,
     StartConstants,
     flow,
+    parts,
     patterns,
     separable,
     separable_draws,
@@ -85,19 +84,13 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class Begun:
-    """A trajectory up to t_2, with neurons in S_+ and in S_- at t_1 and all others in S_dead.
-
-    t_1    the time of Theorem 1, part 1
-    t_2    {1: t_2^+, -1: t_2^-}
-    lives  (h,) whether a neuron is in the cone of its sign at t_1
-    path   legs: time up to t_1, up to the first t_2, up to the second
-    """
+    """A trajectory up to t_2, with neurons in S_+ and in S_- at t_1 and all others in S_dead."""
 
     given: Start
-    t_1: float
-    t_2: dict[float, float]
-    lives: NDArray
-    path: FlowPath
+    t_1: float  # the time of Theorem 1, part 1
+    t_2: dict[float, float]  # {1: t_2^+, -1: t_2^-}
+    lives: NDArray  # whether a neuron is in the cone of its sign at t_1, (h,)
+    path: FlowPath  # legs: time up to t_1, up to the first t_2, up to the second
 
     @property
     def fall(self) -> float:
@@ -110,18 +103,15 @@ class Begun:
 
     def at(self, t: NDArray) -> Moments:
         """Moments at times t (m,) from 0 to t_2."""
-        Z = self.path.interpolant(t)
-        U, R = self._neurons(Z)
         with np.errstate(divide="ignore"):
-            return Moments(U, R, np.array([self._field.log_loss(z) for z in Z]), np.log(t))
+            return Moments(*self._moments(self.path.interpolant(t)), np.log(t))
 
-    @property
-    def _field(self) -> GradientFlow:
-        return cast(GradientFlow, self.path.field)
-
-    def _neurons(self, Z: NDArray) -> tuple[NDArray, NDArray]:
-        U, R = cast(Neurons, self._field.chart).split(Z)
-        return U / np.linalg.norm(U, axis=-1, keepdims=True), R
+    def _moments(self, Z: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """U, R and log L at states Z (m, k)."""
+        field, chart = parts(self.path)
+        U, R = chart.split(Z)
+        U = U / np.linalg.norm(U, axis=-1, keepdims=True)
+        return U, R, np.array([field.log_loss(z) for z in Z])
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +136,11 @@ class Whole(Begun):
         legs = [leg for leg in self.path.legs if leg.field.clock != TIME]
         Z = np.vstack([leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _POINTS)) for leg in legs])
         Z = np.delete(Z, _POINTS * np.arange(1, len(legs)), axis=0)
-        U, R = self._neurons(Z)
-        tau = np.array([-self._field.log_loss(z) for z in Z])
+        U, R, log_loss = self._moments(Z)
         on, given = np.flatnonzero(self.lives), self.given
         steep = [log_steepness(u[on], r[on], given.signs[on], given.X, given.y, given.loss)
                  for u, r in zip(U, R, strict=True)]  # fmt: skip
-        return Moments(U, R, -tau, log_elapsed(tau, np.array(steep)))
+        return Moments(U, R, log_loss, log_elapsed(-log_loss, np.array(steep)))
 
 
 def reduced(given: Start) -> Start:
@@ -173,8 +162,7 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     if t_1 is None:
         t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
     path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, t_1, given.loss, rtol=rtol)
-    field = cast(GradientFlow, path.field)
-    chart = cast(Neurons, field.chart)  # one chart for all legs: no number is as small as e^(-1e5)
+    field, chart = parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
     active = [pattern for _, pattern in patterns(path)][-1]
     lives = np.all(active == (given.y[:, None] == given.signs), axis=0)
     both = all(np.any(lives & (given.signs == sign)) for sign in (1.0, -1.0))
@@ -203,7 +191,7 @@ def follow(
     begun = begin(given, rtol, t_1)
     if begun is None:
         return None
-    path, field = begun.path, cast(GradientFlow, begun.path.field)
+    path, field = begun.path, parts(begun.path)[0]
     tau = -field.log_loss(path.end)
     path = then(path, replace(field, clock=LOG_LOSS), max(_LEAST_TAU, tau + 0.1), at_zero=0.0,
                 rtol=rtol)  # fmt: skip
