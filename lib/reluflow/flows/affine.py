@@ -153,12 +153,7 @@ def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Mom
 
 
 def _suspects(
-    X: NDArray,
-    norms: NDArray,
-    moment: Moment,
-    sides: NDArray,
-    closest: NDArray,
-    lo: float,
+    X: NDArray, norms: NDArray, moment: Moment, sides: NDArray, closest: NDArray, lo: float
 ) -> tuple[NDArray, NDArray]:
     """The data that may meet their boundary from lo to the moment, and their amplitudes (see
     `slopes_of`).
@@ -613,12 +608,7 @@ def _names(named: tuple[SwitchingSurface, ...]) -> str:
 
 
 def _leave(
-    X: NDArray,
-    y: NDArray,
-    w: NDArray,
-    state: _State,
-    on_boundary: NDArray,
-    came: NDArray,
+    X: NDArray, y: NDArray, w: NDArray, state: _State, on_boundary: NDArray, came: NDArray
 ) -> _State | str:
     """How the flow goes on from w on some boundaries, or a sentence that says why it cannot.
 

@@ -30,12 +30,7 @@ _PLAIN_STEPS = 16
 
 
 def affine_descent(
-    X: ArrayLike,
-    y: ArrayLike,
-    w0: ArrayLike,
-    step: float,
-    n_steps: int,
-    activation: str = "relu",
+    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, activation: str = "relu"
 ) -> Trajectory:
     """Gradient descent w <- w - step (H(w) w - q(w)), n_steps times (Lee et al. 2022a, G.1).
 

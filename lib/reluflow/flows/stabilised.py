@@ -25,6 +25,7 @@ from reluflow.flows.trajectory import Trajectory
 _DAMPING = 2.0 / 13.0
 _REACH = 0.653
 """The stability interval of s stages is 0.653 (s + 1)^2."""
+_MOST_STAGES = 100
 _AFRESH = 15
 """Steps after which the spectral radius is estimated afresh."""
 
@@ -46,13 +47,11 @@ def stabilised_flow(
     until: float,
     tolerance: float,
     first: float = 1e-4,
-    most_stages: int = 100,
 ) -> StabilisedPath:
     """Integrate dw/dt = f(w) from t = 0 by Runge-Kutta-Chebyshev steps of controlled error.
 
     Parameters: f of a state (p,), the start (p,), until > 0, the tolerance of a step's error
-    relative to |w|, the first step tried, the most stages of a step. Raises ArithmeticError where
-    no step is small enough.
+    relative to |w|, the first step tried. Raises ArithmeticError where no step is small enough.
     """
     count = 0
 
@@ -69,7 +68,7 @@ def stabilised_flow(
         if age >= _AFRESH:
             radius, lead = spectral_radius(counted, w, slope, lead)
             age = 0
-        h = min(h, until - t, _REACH * most_stages**2 / radius)
+        h = min(h, until - t, _REACH * _MOST_STAGES**2 / radius)
         stages = max(2, math.ceil(math.sqrt(1.0 + h * radius / _REACH)))
         new = chebyshev_step(counted, w, slope, h, stages)
         new_slope = counted(new)

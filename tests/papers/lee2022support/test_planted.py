@@ -204,15 +204,15 @@ def descended(share: float = 1.0, iterations: int = 200_000, **other: Any) -> Fo
     first, _, last = run.descents
     path = affine_descent(run.X, run.y, share * run.starts[1], run.step, iterations)
     paths = (first, replace(path, **other), last)
-    return examples.descent_for_flow(altered(EX_1, descents=paths))["evidence"]
+    return examples.descent_for_flow(altered(EX_1, descents=paths))
 
 
 def left_for_good(**known: Any) -> Found:
-    return examples.deactivation(altered(EX_2, **known))["evidence"]
+    return examples.deactivation(altered(EX_2, **known))
 
 
 def comes_back(**known: Any) -> Found:
-    return examples.reactivation(altered(EX_3, **known))["evidence"]
+    return examples.reactivation(altered(EX_3, **known))
 
 
 def told(first: float, second: float) -> Planted:

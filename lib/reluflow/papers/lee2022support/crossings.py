@@ -295,7 +295,13 @@ def met_by_source(seed: int, flows: int) -> dict[str, pd.DataFrame]:
     found = {}
     for name, draws in sources().items():
         items = (draw(rng) for draw in cycle(draws.values()))
-        found[name] = _met(list(islice(filter(_off_boundaries, items), flows)))
+        rows = [
+            {"flow": k, "activates": step.activates, "B3": met.full, "all four": met.hold}
+            | {each: getattr(met, each) > ROUNDING_LEVEL for each in ("B1", "B2", "B4")}
+            for k, item in enumerate(islice(filter(_off_boundaries, items), flows))
+            for step, met in at_crossings(item)
+        ]
+        found[name] = pd.DataFrame(rows, columns=["flow", "activates", *WHICH])
     return found
 
 
@@ -303,23 +309,6 @@ def _off_boundaries(item: Instance) -> bool:
     """Whether the start is farther from every boundary than rounding reaches."""
     X, u = item["X"], item["u"]
     return bool(np.all(np.abs(X @ u) > 1e-6 * np.linalg.norm(X, axis=1)))
-
-
-def _met(items: list[Instance]) -> pd.DataFrame:
-    rows = [
-        {
-            "flow": k,
-            "activates": step.activates,
-            "B1": met.B1 > ROUNDING_LEVEL,
-            "B2": met.B2 > ROUNDING_LEVEL,
-            "B3": met.full,
-            "B4": met.B4 > ROUNDING_LEVEL,
-            "all four": met.hold,
-        }
-        for k, item in enumerate(items)
-        for step, met in at_crossings(item)
-    ]
-    return pd.DataFrame(rows, columns=["flow", "activates", *WHICH])
 
 
 def crossed(found: pd.DataFrame) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.descent import path_distance
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
-from reluflow.ledger import Counterexample, bound, deviation, fact, note
+from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.setting import (
     assumptions,
@@ -254,78 +254,72 @@ def seven_starts(run: Experiment, starts: NDArray) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def descent_for_flow(run: Experiment) -> dict[str, Any]:
+def descent_for_flow(run: Experiment) -> list[Evidence]:
     """sv.ex5.1.gd: descent at the printed step stands for the flow, along the whole path (G.1)."""
     pairs = list(zip(run.flows, run.descents, strict=True))
     apart = [path_distance(f, g, run.step) for f, g in pairs]
     told = [[[(e.datum, e.kind) for e in path.events] for path in pair] for pair in pairs]
     order = [ours == theirs for ours, theirs in told]
     left = [float(np.linalg.norm(g.end - f.end) / np.linalg.norm(f.end)) for f, g in pairs]
-    return {
-        "evidence": [
-            deviation("largest distance over the whole path", max(apart), "of the path's reach"),
-            deviation("distance left after the last iteration", max(left), "of |w(inf)|"),
-            fact("starts whose events come in the same order", sum(order), len(order)),
-            note("iterations", run.iterations),
-        ],
-    }
+    return [
+        deviation("largest distance over the whole path", max(apart), "of the path's reach"),
+        deviation("distance left after the last iteration", max(left), "of |w(inf)|"),
+        fact("starts whose events come in the same order", sum(order), len(order)),
+        note("iterations", run.iterations),
+    ]
 
 
 # --- Examples 5.2 and 5.3, and the captions of Figures 12 and 13 ----------------------------------
 
 
-def deactivation(run: Experiment) -> dict[str, Any]:
+def deactivation(run: Experiment) -> list[Evidence]:
     """sv.ex5.2: x_1 leaves the ReLU flow for good, and returns to the linear one."""
     relu, line, limit = run.flows[0], run.linear_flows[0], run.limits[0]
     off = relu.first_time(0, "deactivate")
     common, later = np.linspace(0.0, off, 200), np.array([off + 1.0])
     zero = [m for m in run.minima if m.rank == 1]
-    return {
-        "evidence": [
-            fact("x_1 is deactivated, and nothing else happens to the ReLU flow",
-                 [(e.datum + 1, e.kind) for e in relu.events] == [(1, "deactivate")], True),
-            fact("the linear flow re-activates x_1",
-                 [(e.datum + 1, e.kind) for e in line.events]
-                 == [(1, "deactivate"), (1, "activate")], True),
-            bound("largest distance of the two flows up to then",
-                  float(np.abs(relu.at(common) - line.at(common)).max()), "<=", 1e-8, ""),
-            bound("their distance one unit of time later",
-                  float(np.linalg.norm(relu.at(later) - line.at(later))), ">", 1e-3, ""),
-            bound("rank of the ReLU limit", limit.rank, ">=", 2, ""),
-            fact("x_1 is a support vector of it", 0 in limit.support, False),
-            fact("global minima of the ReLU loss", len(zero), 1),
-            fact("the global minimum has all data active",
-                 len(zero[0].support) == len(run.y) and zero[0].dimension == 0, True),
-            note("loss of the ReLU limit", limit.loss),
-        ],
-    }  # fmt: skip
+    return [
+        fact("x_1 is deactivated, and nothing else happens to the ReLU flow",
+             [(e.datum + 1, e.kind) for e in relu.events] == [(1, "deactivate")], True),
+        fact("the linear flow re-activates x_1",
+             [(e.datum + 1, e.kind) for e in line.events]
+             == [(1, "deactivate"), (1, "activate")], True),
+        bound("largest distance of the two flows up to then",
+              float(np.abs(relu.at(common) - line.at(common)).max()), "<=", 1e-8, ""),
+        bound("their distance one unit of time later",
+              float(np.linalg.norm(relu.at(later) - line.at(later))), ">", 1e-3, ""),
+        bound("rank of the ReLU limit", limit.rank, ">=", 2, ""),
+        fact("x_1 is a support vector of it", 0 in limit.support, False),
+        fact("global minima of the ReLU loss", len(zero), 1),
+        fact("the global minimum has all data active",
+             len(zero[0].support) == len(run.y) and zero[0].dimension == 0, True),
+        note("loss of the ReLU limit", limit.loss),
+    ]  # fmt: skip
 
 
-def reactivation(run: Experiment) -> dict[str, Any]:
+def reactivation(run: Experiment) -> list[Evidence]:
     """sv.ex5.3: x_4 leaves early and comes back; both flows end in the one global minimum."""
     relu, line, limit = run.flows[0], run.linear_flows[0], run.limits[0]
     off, on = relu.first_time(3, "deactivate"), relu.first_time(3, "activate")
     times = np.linspace(0.0, on, 400)
     best = [m for m in run.minima if m.rank == 1]
-    return {
-        "evidence": [
-            fact("events of the ReLU flow",
-                 tuple(f"x_{e.datum + 1} {e.kind}" for e in relu.events),
-                 ("x_4 deactivate", "x_4 activate")),
-            bound("x_4 is deactivated after this share of the path's iterations", off / on,
-                  "<", 0.01, ""),
-            bound("largest distance of the linear and the ReLU flow",
-                  float(np.linalg.norm(relu.at(times) - line.at(times), axis=1).max()),
-                  ">", 1e-3, ""),
-            bound("distance of their limits", float(np.linalg.norm(relu.end - line.end)),
-                  "<=", 1e-8, ""),
-            fact("rank of the limit", limit.rank, 1),
-            fact("global minima", len(best), 1),
-            fact("data active there", len(limit.support), len(run.y)),
-            note("iterations of the two events under eq. (1)",
-                 tuple(round(t / run.step) for t in (off, on))),
-        ],
-    }  # fmt: skip
+    return [
+        fact("events of the ReLU flow",
+             tuple(f"x_{e.datum + 1} {e.kind}" for e in relu.events),
+             ("x_4 deactivate", "x_4 activate")),
+        bound("x_4 is deactivated after this share of the path's iterations", off / on,
+              "<", 0.01, ""),
+        bound("largest distance of the linear and the ReLU flow",
+              float(np.linalg.norm(relu.at(times) - line.at(times), axis=1).max()),
+              ">", 1e-3, ""),
+        bound("distance of their limits", float(np.linalg.norm(relu.end - line.end)),
+              "<=", 1e-8, ""),
+        fact("rank of the limit", limit.rank, 1),
+        fact("global minima", len(best), 1),
+        fact("data active there", len(limit.support), len(run.y)),
+        note("iterations of the two events under eq. (1)",
+             tuple(round(t / run.step) for t in (off, on))),
+    ]  # fmt: skip
 
 
 CAPTIONS = {"example-5.2": (0, "deactivate", 500), "example-5.3": (3, "activate", 8500)}
@@ -352,15 +346,13 @@ def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
     printed = np.array([number for *_, number in CAPTIONS.values()])
     off = {name: np.abs(found / printed - 1.0) for name, found in counts.items()}
     apart = min(float(each.max()) for each in off.values())
-    settlement = {
-        "evidence": [
-            deviation("distance of the farther of the two events from the printed 500 and 8500, "
-                      "under the one normalisation that suits both best", apart, "of the number",
-                      after="that the two captions are judged together"),
-            note("the same for each event by itself, each under its own best normalisation",
-                 tuple(map(float, np.min(list(off.values()), axis=0))), "of the number"),
-        ],
-    }  # fmt: skip
+    settlement = {"evidence": [
+        deviation("distance of the farther of the two events from the printed 500 and 8500, "
+                  "under the one normalisation that suits both best", apart, "of the number",
+                  after="that the two captions are judged together"),
+        note("the same for each event by itself, each under its own best normalisation",
+             tuple(map(float, np.min(list(off.values()), axis=0))), "of the number"),
+    ]}  # fmt: skip
     notes = [
         note(f"iterations of the two events if the loss is {name}", tuple(map(round, found)))
         for name, found in counts.items()
