@@ -348,8 +348,11 @@ def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
         depth = int(rng.integers(depths[0], depths[1] + 1))
         return fully_connected(rng.integers(1, 4, depth).tolist(), "linear")
 
-    return {f"{kind} data": partial(_with_start, network, data, _normal)
-            for kind, data in DATA.items()}  # fmt: skip
+    return _on_all_data(network, _normal)
+
+
+def _on_all_data(of: Callable[[np.random.Generator], Network], start: Start) -> dict[str, Draw]:
+    return {f"{kind} data": partial(_with_start, of, data, start) for kind, data in DATA.items()}
 
 
 def _sparse(
@@ -392,9 +395,7 @@ def trained_networks_shared(activation: str) -> dict[str, Draw]:
         widths = [*rng.integers(1, 4, int(rng.integers(2, 5))), 1]
         return Network(tuple(_shared(rng, b, a) for a, b in pairwise(widths)), activation)
 
-    start = _normal if activation == "linear" else _mostly_positive
-    return {f"{kind} data": partial(_with_start, network, data, start)
-            for kind, data in DATA.items()}  # fmt: skip
+    return _on_all_data(network, _normal if activation == "linear" else _mostly_positive)
 
 
 # --- data -----------------------------------------------------------------------------------------
