@@ -959,12 +959,8 @@ LINEAR = Reading(
 
 
 def stays(output: int) -> bool:
-    """Whether <w, x_1> and <w, x_2> stay below 0 for all time, in fractions.
-
-    From where w = (-5, 6), <w, x_3> = 0, it is w - p x_4 + q x_3 with p = int a c_4, q = int a c_3.
-    It is active on x_4 as long as p grows, so p <= 5/74; and q <= sup|w| int c_3, where int c_3 <=
-    e^(-5 s / 4) / (25 s / 2) from the time on at which the output is s.
-    """
+    """Whether <w, x_1> and <w, x_2> stay below 0 for all time from w = (-5, 6) on, where the output
+    is s = `output`: by the page's bounds of p and q in w - p x_4 + q x_3, in fractions."""
     X, w = WAITING_X.astype(int).astype(object), np.array([-5, 6], dtype=object)
     inner, G = X.dot(w), X.dot(X.T)
     assert inner[2] == 0
