@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import struct
 import zlib
 from dataclasses import dataclass
@@ -152,6 +153,17 @@ def pair(images: Images, positive: int, negative: int, scale: float = 1.0) -> Pa
     moves = (levels != levels[0]).any(axis=0)
     y = np.repeat([1.0, -1.0], [len(rows[0]), len(rows[1])])
     return Pair(raw[:, moves] - mean[moves], levels[:, moves], y, mean, moves, images.shape)
+
+
+def two_digits(name: str) -> Pair | None:
+    """The task that a name such as "digits:0-1" is of, on scikit-learn's digits, the first with
+    label +1; None for a name of another form. Raises InputError for one digit twice."""
+    named = re.fullmatch(r"digits:([0-9])-([0-9])", name)
+    if named is None:
+        return None
+    if named[1] == named[2]:
+        raise InputError(f'dataset "{name}" must name two different digits.')
+    return pair(digits(), int(named[1]), int(named[2]))
 
 
 def _idx(folder: Path, name: str, magic: int) -> NDArray[np.uint8]:

@@ -59,6 +59,12 @@ def between(least: float, most: float) -> tuple[Callable[[Any], bool], str]:
     return lambda value: least <= value <= most, f"from {words}"
 
 
+def one_of(*words: str) -> tuple[Callable[[Any], bool], str]:
+    """A condition on a text, one of two words or more, and the condition in words."""
+    named = [f'"{word}"' for word in words]
+    return lambda value: value in words, f"{', '.join(named[:-1])} or {named[-1]}"
+
+
 SEED = Parameter(int, "seed of every random draw", lambda value: value >= 0, "at least 0")
 EFFORT = Parameter(
     float,

@@ -262,10 +262,9 @@ def _layers(layers: Followed) -> str:
     counts = Counter(
         one.optimum.verdict if one.optimum else f"no limit ({one.status})" for one in layers.found
     )
-    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return (
         f"{home} of {len(layers.turned.paths)} neurons turn into the cone of their label or die; "
-        f"{_way(layers)}; of {len(layers.found)} flows: {kinds}"
+        f"{_way(layers)}; of {len(layers.found)} flows: {_told(counts)}"
     )
 
 
@@ -355,7 +354,6 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
     found = layers.found
     sure = [one for one in found if one.limit is not None]
     ended = Counter(one.status for one in found)
-    told = ", ".join(f"{count} {status}" for status, count in ended.items())
     verdict = KEPT if len(sure) == len(found) else OPEN
     promised = "from where the loss is below that of one datum of margin 0"
     if study.mu <= _ROUNDING - 1.0:
@@ -363,23 +361,22 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
         verdict = SILENT
     elif ended[AT_REST] == len(found):
         promised, verdict = _nothing("no start comes to a loss that is small enough"), SILENT
-    lines = [Line(names[0], promised, f"of {len(found)} starts {told}", verdict)]
+    lines = [Line(names[0], promised, f"of {len(found)} starts {_told(ended)}", verdict)]
     met = [one for one in sure if _inputs_are_not_zero(layers, one)]
+    seen = _told(Counter(one.optimum.verdict for one in sure if one.optimum))
     if met:
         kinds = Counter(one.optimum.verdict for one in met if one.optimum)
         good = kinds["local"] + kinds["global"]
         all_good = good == len(met) and len(sure) == len(found)
         verdict = BROKEN if kinds["not local"] else KEPT if all_good else OPEN
-        words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        lines.append(Line(names[1], f"for {len(met)} of {len(found)} limits", words, verdict))
+        promised = f"for {len(met)} of {len(found)} limits"
+        lines.append(Line(names[1], promised, _told(kinds), verdict))
     elif len(sure) == len(found) or lines[0].verdict == SILENT:
         why = "at every limit some neuron's input is 0" if sure else "there is no limit"
-        lines.append(Line(names[1], _nothing(why), _kinds(sure) or "no limit", SILENT))
+        lines.append(Line(names[1], _nothing(why), seen or "no limit", SILENT))
     else:
-        what = _kinds(sure) or "no limit is known"
-        lines.append(
-            Line(names[1], f"not known: {len(sure)} of {len(found)} limits are", what, OPEN)
-        )
+        promised = f"not known: {len(sure)} of {len(found)} limits are"
+        lines.append(Line(names[1], promised, seen or "no limit is known", OPEN))
     if study.linear is None:
         apart, _ = separated(study)
         why = "no hyperplane separates the labels"
@@ -388,18 +385,14 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
     length = study.linear.length * study.unit
     unit = f" for inputs in the unit {study.unit:g}" if study.unit != 1.0 else ""
     kinds = Counter(one.optimum.verdict if one.optimum else one.status for one in layers.straight)
-    good = kinds["global"]
     verdict = BROKEN if kinds["not local"] else OPEN
-    verdict = KEPT if good == len(layers.straight) else verdict
-    words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    return [
-        *lines,
-        Line(names[2], f"a global optimum, ‖u‖ = {approx(length)}{unit}", words, verdict),
-    ]
+    verdict = KEPT if kinds["global"] == len(layers.straight) else verdict
+    promised = f"a global optimum, ‖u‖ = {approx(length)}{unit}"
+    return [*lines, Line(names[2], promised, _told(kinds), verdict)]
 
 
-def _kinds(found: Sequence[margin.Found]) -> str:
-    counts = Counter(one.optimum.verdict for one in found if one.optimum)
+def _told(counts: Counter[str]) -> str:
+    """How many of each, in words."""
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 

@@ -69,7 +69,7 @@ def test_what_is_kept_is_what_was_found(data):
     np.testing.assert_allclose(short.singular, last.singular, rtol=1e-4)
     top = np.linalg.svd(run.first, full_matrices=False)[2][:2]
     np.testing.assert_allclose(np.abs(short.plane), np.abs(run.first @ top.T), rtol=1e-3, atol=1e-5)
-    assert json.loads(json.dumps(cnn.summary(run, data, 0)))["images"] == 360
+    assert json.loads(json.dumps(cnn.summary(run, data, 0, {"train": data})))["images"] == 360
 
 
 @pytest.mark.long

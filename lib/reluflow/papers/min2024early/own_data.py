@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -58,7 +57,6 @@ from reluflow.progress import progress
 
 LOSSES: Mapping[str, Loss] = dict(zip(setting.LOSSES, (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC),
                                       strict=True))  # fmt: skip
-_DIGITS = re.compile(r"digits:([0-9])-([0-9])")
 _MOST_DATA, _MOST_NUMBERS = 1000, 100_000
 """What a page does in seconds."""
 _SHORTEST, _LONGEST = 1e-6, 1e6
@@ -127,10 +125,7 @@ def data(dataset: str) -> Labelled:
     data or features, and an input 0."""
     if dataset in PRINTED:
         return PRINTED[dataset]
-    if digits := _DIGITS.fullmatch(dataset):
-        if digits[1] == digits[2]:
-            raise InputError(f'dataset "{dataset}" must name two different digits.')
-        pair = images.pair(images.digits(), *map(int, digits.groups()))
+    if pair := images.two_digits(dataset):
         return Labelled(dataset, pair.X, pair.y)
     given = datasets.load_signs(dataset, (*PRINTED, "digits:0-1"), (2, _MOST_DATA))
     if given.d < 2:

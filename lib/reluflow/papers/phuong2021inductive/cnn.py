@@ -324,31 +324,16 @@ def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict
     with one_thread():
         runs = training(data, setting, seed + more, steps, data.some(LOOKED), pieces)
         run = deque(progress(runs, len(steps), "looks"), maxlen=1)[0]
-        facts = on_the_way(run, data, seed + more) | at_end(run, data, parts)
+        facts = summary(run, data, seed + more, parts)
     what = "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1"
     return {"what": what} | facts
 
 
-def summary(run: Run, data: Task, seed: int) -> dict[str, Any]:
-    """What a record keeps of a run on this data, without the facts about a file."""
-    return on_the_way(run, data, seed) | at_end(run, data, {"train": data})
-
-
-def on_the_way(run: Run, data: Task, seed: int) -> dict[str, Any]:
-    """What a record keeps of a run that need not be over: its looks, and Figure 4."""
-    return {
-        "setting": asdict(run.setting),
-        "seed": seed,
-        "images": len(data.y),
-        "looks": [_look(each) for each in run.looks],
-        "neurons": neurons(run),
-    }
-
-
-def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
-    """The inner products of the pixels and of every layer's features on a sample of the data; those
-    of layer 7 on all images of the parts, how many of these the network gets wrong, and how many
-    have to be left out for the features of the others to be orthogonally separable."""
+def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[str, Any]:
+    """What a record keeps of a run on this data, without the facts about a file: its looks, Figure
+    4, and the inner products of the pixels and of every layer's features on a sample of the data;
+    those of layer 7 on all images of the parts, how many of these the network gets wrong, and how
+    many have to be left out for the features of the others to be orthogonally separable."""
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: _kept_pairs(pair_products(pixels, some.y))}]
@@ -361,7 +346,15 @@ def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
             "errors": int((outputs[:, 0] * each.y <= 0.0).sum()),
             "left_out": left_out(X, each.y),
         }
-    return {"layers": layers, "whole": whole}
+    return {
+        "setting": asdict(run.setting),
+        "seed": seed,
+        "images": len(data.y),
+        "looks": [_look(each) for each in run.looks],
+        "neurons": neurons(run),
+        "layers": layers,
+        "whole": whole,
+    }
 
 
 def neurons(run: Run) -> dict[str, Any]:
@@ -607,7 +600,8 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
     """Train now, with so many looks evenly spaced over the steps and one at the start."""
     each = -(-len(data.y) // setting.batch)
     steps = np.unique(np.linspace(0, setting.epochs * each, looks + 1).astype(int)).tolist()
-    return shown(summary(train(data, setting, seed, steps, data.some(LOOKED)), data, seed))
+    run = train(data, setting, seed, steps, data.some(LOOKED))
+    return shown(summary(run, data, seed, {"train": data}))
 
 
 def _pairs(kept: Mapping[str, Any]) -> Pairs:

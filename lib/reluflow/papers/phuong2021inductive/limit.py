@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -572,18 +572,19 @@ def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def replayed(survey: Survey) -> dict[str, Draw]:
-    """Draws that give the flows of a survey again, in their order."""
-    items = iter(survey.found)
-    return {"flows": lambda _: {"flow": next(items)}}
-
-
-def spoiled(
-    survey: Survey, spoken_of: Callable[[Late], bool] = lambda late: True
-) -> Instance | None:
-    """The first flow of a survey of which a statement speaks, with a planted factor."""
-    found = filter(spoken_of, survey.found)
-    return next(({"flow": late, PLANTED: 1e6} for late in found), None)
+def _of_flows(
+    survey: Survey,
+    says: str,
+    slack: Callable[[Instance], float],
+    tests: Mapping[str, Callable[[Instance], bool]],
+    spoken_of: Callable[[Late], bool] = lambda late: True,
+) -> Statement:
+    """A statement about the flows of a survey, its draws in their order; the first flow of which it
+    speaks, with a planted factor, must break it."""
+    items, told = iter(survey.found), filter(spoken_of, survey.found)
+    spoiled = next(({"flow": late, PLANTED: 1e6} for late in told), None)
+    draws: dict[str, Draw] = {"flows": lambda _: {"flow": next(items)}}
+    return Statement(says, draws, slack, tests, witness=spoiled)
 
 
 def separable(item: Instance) -> bool:
@@ -618,8 +619,7 @@ def every_start(survey: Survey) -> Statement:
         return FAR - far if _falls(late) else -1.0
 
     tests = given("os.ours.start", data=separable, flow=balanced, alive=both_alive)
-    return Statement("the distances of (8) and (9) fall towards 0", replayed(survey), slack, tests,
-                     witness=spoiled(survey))  # fmt: skip
+    return _of_flows(survey, "the distances of (8) and (9) fall towards 0", slack, tests)
 
 
 def of_every_start(survey: Survey) -> list[Evidence]:
@@ -808,14 +808,10 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
             off.append(0.0 if np.exp(late.log_loss(sign).min()) >= least * (1.0 - 1e-9) else 2.0)
         return 1.0 - planted(item) * max(off)
 
-    return Statement(
-        "norms, losses and f come to the closed form",
-        replayed(survey),
-        slack,
-        given("os.ours.constants", data=separable, flow=balanced,
-              alive=lambda item: any(len(item["flow"].own(s)) for s in item["flow"].alive)),
-        witness=spoiled(survey),
-    )  # fmt: skip
+    tests = given("os.ours.constants", data=separable, flow=balanced,
+                  alive=lambda item: any(len(item["flow"].own(s)) for s in item["flow"].alive)
+                  )  # fmt: skip
+    return _of_flows(survey, "norms, losses and f come to the closed form", slack, tests)
 
 
 def of_constants(survey: Survey, seed: int) -> list[Evidence]:
@@ -892,13 +888,9 @@ def follows_the_law(survey: Survey) -> Statement:
         data = item["flow"].given
         return separable(item) and all(carried(data.X[data.y == sign]) for sign in BOTH_SIGNS)
 
-    return Statement(
-        "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit",
-        replayed(survey),
-        slack,
-        given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive),
-        witness=spoiled(survey, lambda late: constant(late) > _LEAST),
-    )
+    says = "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit"
+    tests = given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive)
+    return _of_flows(survey, says, slack, tests, lambda late: constant(late) > _LEAST)
 
 
 def of_the_law(survey: Survey) -> list[Evidence]:

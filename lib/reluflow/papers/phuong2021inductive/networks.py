@@ -976,11 +976,8 @@ def _by(surveys: Mapping[str, Sequence[Course]], field: str) -> tuple[float, ...
 # --- Linearly separable data that break (OS), and what becomes of Theorem 1 on them ---------------
 #
 # The dial is mu, the least cosine of two of the y_i x_i: (OS) is mu >= 0, up to right angles within
-# a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1.
-#
-# Why it fails: let x_k have a negative product with every other datum. A neuron that is active on
-# x_k alone moves along x_k, which leaves all others off: it stays alone, with x_k as its limit
-# direction.
+# a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1. Why
+# Theorem 1 fails on them is on the page.
 
 
 EDGES = (-1.0, -0.75, -0.5, -0.25, 0.0, 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,7 +36,6 @@ LABELS = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
 """The data of the page's first figure: (OS), (Span), sums that are no max-margin vectors, and a
 narrow cone of directions that no datum activates."""
 EXPERIMENT_NAMES = ("section-5.1", "plane", "digits:0-1")
-_DIGITS = re.compile(r"digits:([0-9])-([0-9])")
 _MOST_DATA, _MOST_FEATURES = 1000, 100
 _MOST_WEIGHTS, _MOST_CROSSINGS = 660, 20_000
 """p (d + 1) and n p of a flow that takes at most half a minute."""
@@ -121,10 +119,7 @@ def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, N
             return dataset, X, y
     if dataset == "plane":
         return dataset, PLANE, LABELS
-    if digits := _DIGITS.fullmatch(dataset):
-        if digits[1] == digits[2]:
-            raise InputError(f'dataset "{dataset}" must name two different digits.')
-        pair = images.pair(images.digits(), *map(int, digits.groups()))
+    if pair := images.two_digits(dataset):
         return dataset, pair.X, pair.y
     given = datasets.load_signs(dataset, EXPERIMENT_NAMES, (2, _MOST_DATA))
     if given.d > _MOST_FEATURES:

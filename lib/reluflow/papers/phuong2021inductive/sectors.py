@@ -656,25 +656,16 @@ LOG_SIZES = (1.0, 0.0, -1.0, -2.0, -3.0, -4.0, -12.0)
 """ln of the largest norm at the start."""
 
 
-class Directions(NamedTuple):
-    """Data X (n, d), y (n,), first directions W0 (p, d) and signs (p,) of a_j."""
-
-    X: NDArray
-    y: NDArray
-    W0: NDArray
-    signs: NDArray
-
-
-def at_home(given: Directions, log_size: float) -> NDArray:
+def at_home(given: Start, log_size: float) -> NDArray:
     """Whether each neuron (p,) is in the extremal sector of its sign, or dead, by twice the time
-    at which the last one would be in the limit; all begin with norm e^log_size."""
-    X, y, W0, signs = given
+    at which the last one would be in the limit; all norms are e^log_size times the given ones."""
+    X, y, W0, signs = given.X, given.y, given.W0, given.signs
     chart = Neurons(signs, X.shape[1])
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
     # Twice, for in the limit the pulls are y / 2.
     times = [2.0 * align(X, y, w, s).time for w, s in zip(W0, signs, strict=True)]
-    path = integrate(field, chart.along(W0, log_size), 2.0 * max(times) + 1e-3, at_zero=0.0,
-                     rtol=1e-7, method=DOP853)  # fmt: skip
+    z = chart.along(W0, given.log_norms + log_size)
+    path = integrate(field, z, 2.0 * max(times) + 1e-3, at_zero=0.0, rtol=1e-7, method=DOP853)
     U = chart.split(path.end)[0]
     for event in path.events:  # a neuron that died lies on a boundary, on either side by rounding
         if event.kind == "deactivate":
@@ -692,7 +683,8 @@ def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
     rng, total = np.random.default_rng(seed), np.zeros(len(LOG_SIZES), int)
     for _ in range(count):
         X, y = spanning(2, 3, rng).values()
-        one = Directions(X, y, rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1]))
+        W0, signs = rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1])
+        one = Start(X, y, W0, np.zeros(5), signs)
         home = [at_home(one, size) for size in LOG_SIZES]
         for factor in (2.0, 4.0, 8.0, 16.0):
             if not home[-1].all():
@@ -701,7 +693,7 @@ def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
     return total, 5 * count
 
 
-def needed(given: Directions, which: int) -> float:
+def needed(given: Start, which: int) -> float:
     """ln of the largest start at which the neuron `which` is at home by then: bisection to 0.1."""
     low, high = -400.0, 3.0
     while high - low > 0.1:
@@ -710,14 +702,14 @@ def needed(given: Directions, which: int) -> float:
     return low
 
 
-def beside(log_angle: float) -> Directions:
+def beside(log_angle: float) -> Start:
     """Three neurons on four data in the plane: one along the sum of either label, and one with
     a > 0 at the angle e^log_angle from the negative sum, on the side of the nearer positive
     data."""
     X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-1.0, 2.0]])
     middle = np.arctan2(3.0, -3.0) - np.exp(log_angle)
     W0 = np.array([[4.0, 0.0], [-3.0, 3.0], [np.cos(middle), np.sin(middle)]])
-    return Directions(X, LABELS, W0, np.array([1.0, -1.0, 1.0]))
+    return Start(X, LABELS, W0, np.zeros(3), np.array([1.0, -1.0, 1.0]))
 
 
 def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evidence]:
@@ -967,12 +959,8 @@ LINEAR = Reading(
 
 
 def stays(output: int) -> bool:
-    """Whether <w, x_1> and <w, x_2> stay below 0 for all time, in fractions.
-
-    From where w = (-5, 6), <w, x_3> = 0, it is w - p x_4 + q x_3 with p = int a c_4, q = int a c_3.
-    It is active on x_4 as long as p grows, so p <= 5/74; and q <= sup|w| int c_3, where int c_3 <=
-    e^(-5 s / 4) / (25 s / 2) from the time on at which the output is s.
-    """
+    """Whether <w, x_1> and <w, x_2> stay below 0 for all time from w = (-5, 6) on, where the output
+    is s = `output`: by the page's bounds of p and q in w - p x_4 + q x_3, in fractions."""
     X, w = WAITING_X.astype(int).astype(object), np.array([-5, 6], dtype=object)
     inner, G = X.dot(w), X.dot(X.T)
     assert inner[2] == 0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.margin.max_margin import max_margin
-from reluflow.parameters import DEVICE, EFFORT, SEED, Parameter, between
+from reluflow.parameters import DEVICE, EFFORT, SEED, Parameter, between, one_of
 
 # --- Random orthogonally separable data -----------------------------------------------------------
 #
@@ -227,8 +227,6 @@ def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
-OPTIMISERS = ("flow", "sgd")
-
 PARAMETERS: Mapping[str, Parameter] = {
     "dataset": Parameter(
         str,
@@ -244,8 +242,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "optimiser": Parameter(
         str,
         'what trains: gradient "flow", or "sgd", descent on minibatches',
-        lambda value: value in OPTIMISERS,
-        '"flow" or "sgd"',
+        *one_of("flow", "sgd"),
     ),
     "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 10_000)),
     **SECTION,
@@ -255,8 +252,7 @@ CNN: Mapping[str, Parameter] = {
     "images": Parameter(
         str,
         'images of 0 and 1 to train on: "digits", which is at hand, or "mnist", half an hour',
-        lambda value: value in ("digits", "mnist"),
-        '"digits" or "mnist"',
+        *one_of("digits", "mnist"),
     ),
     "epochs": Parameter(int, "how often training goes through the images", *between(1, 1000)),
     "device": DEVICE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
-from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, survey
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement, survey
 from reluflow.flows.charts import Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
@@ -580,32 +580,6 @@ GLOSS = Reading(
 # Below n l(0).
 
 
-def reaches_the_optimum() -> Statement:
-    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1, from L < n l(0) on separable
-    data and a fully connected linear network; -1 where the loss stops."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        end = limit(item["network"], item["loss"], X, y, item["theta"], FULLY_CONNECTED_REACH[0])
-        if end.status not in (CONVERGED, UNDECIDED):
-            return -1.0
-        best, m = max_margin(X, y), item["network"].degree
-        excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
-        return 1e-6 - abs(excess) if end.converged else np.nan
-
-    return Statement(
-        "the flow comes to zero loss and to the direction of a global optimum",
-        {f"{name}, {loss.name}": partial(_separable, name, loss)
-         for loss in (EXPONENTIAL, LOGISTIC) for name in ("normal", "parallel", "of all sizes")},
-        slack,
-        given("mm.ours.linear", network=lambda item: _is_full(item["network"]),
-              data=_are_separable, flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
-              start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
-        witness={"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC,
-                 "X": np.ones((1, 1)), "y": np.ones(1), "theta": np.array([-0.5, 0.5])},
-    )  # fmt: skip
-
-
 def _separable(kind: str, loss: Loss, rng: np.random.Generator) -> Instance:
     """1 to 5 data in 1 to 3 dimensions, depth 2 to 5, widths 1 to 3; starts of all sizes, on the
     side on which the sum of the margins is positive."""
@@ -644,6 +618,29 @@ def _log_loss(item: Instance, factor: float) -> float:
     return float(item["loss"].log_value(factor * z, item["y"]))
 
 
+@statement(
+    "the flow comes to zero loss and to the direction of a global optimum",
+    {f"{name}, {loss.name}": partial(_separable, name, loss)
+     for loss in (EXPONENTIAL, LOGISTIC) for name in ("normal", "parallel", "of all sizes")},
+    given("mm.ours.linear", network=lambda item: _is_full(item["network"]), data=_are_separable,
+          flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
+          start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
+    witness={"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC,
+             "X": np.ones((1, 1)), "y": np.ones(1), "theta": np.array([-0.5, 0.5])},
+)  # fmt: skip
+def reaches_the_optimum(
+    network: Network, loss: Loss, X: NDArray, y: NDArray, theta: NDArray
+) -> float:
+    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1, from L < n l(0) on separable
+    data and a fully connected linear network; -1 where the loss stops."""
+    end = limit(network, loss, X, y, theta, FULLY_CONNECTED_REACH[0])
+    if end.status not in (CONVERGED, UNDECIDED):
+        return -1.0
+    best, m = max_margin(X, y), network.degree
+    excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
+    return 1e-6 - abs(excess) if end.converged else np.nan
+
+
 def no_more_is_enough() -> list[Evidence]:
     """mm.ours.linear, its constant: from theta = r (-1, 1, ..., 1), widths 1 and data x_i = y_i =
     1, the velocity is -c n r^(m-2) theta."""
@@ -672,9 +669,8 @@ def optima_are_kkt_points() -> Statement:
     its certificate; NaN where the enumeration was cut off."""
 
     def one(kind: Draw, rng: np.random.Generator) -> dict[str, Any]:
-        item = kind(rng)
-        given = {name: item[name] for name in ("network", "X", "y")}
-        return {**given, "optimum": _optimum(item)}
+        item = {name: value for name, value in kind(rng).items() if name in ("network", "X", "y")}
+        return {**item, "optimum": _optimum(**item)}
 
     kinds = {f"linear, {kind}": each for kind, each in setting.sparse_linear().items()}
     for number, (kind, each) in enumerate(setting.sparse_relu().items()):
@@ -705,9 +701,8 @@ class Optimal:
     boundary: bool
 
 
-def _optimum(item: Mapping[str, Any]) -> Optimal:
-    """The optimum of an instance's "network", "X" and "y", by at most 300 convex programs."""
-    network, X, y = item["network"], item["X"], item["y"]
+def _optimum(network: Network, X: NDArray, y: NDArray) -> Optimal:
+    """The optimum of a network on data X (n, d), y (n,), by at most 300 convex programs."""
     unknown = Optimal(np.zeros(network.size), np.nan, False)
     try:
         best = global_optimum(network, X, y, nodes=300)
@@ -746,7 +741,7 @@ def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
 def boundaries(seed: int, count: int) -> list[Evidence]:
     """How many of `count` optima for alternating labels have an input 0: these are KKT points."""
     rng = np.random.default_rng(seed)
-    found = [_optimum(alternating(rng)) for _ in range(count)]
+    found = [_optimum(**alternating(rng)) for _ in range(count)]
     told = [one for one in found if one.boundary and np.isfinite(one.residual)]
     right = sum(one.residual <= NECESSITY_RESIDUAL for one in told)
     return [fact("optima on an activation boundary that are KKT points", right, len(told),

@@ -99,9 +99,11 @@ def _draw(near: bool, rng: np.random.Generator) -> dict[str, NDArray]:
     # With all margins 1 the weights of the power iteration, 1 each, become multipliers.
     right = bool(np.all(out > 0.0))
     X, y = X / (out if right else np.ones(n))[:, None], np.ones(n)
-    residual = _residual(network, theta, X, out) if right else np.inf
+    g = network.gradient(theta, X, out)
+    off = theta - float(theta @ g) / (float(g @ g) or 1.0) * g
+    residual = np.linalg.norm(off) / np.linalg.norm(theta) if right else np.inf
     return {"theta": theta, "X": X, "y": y, "layer": np.array(layer), "change": change,
-            "residual": np.array(residual),
+            "residual": np.array(float(residual)),
             "maps": np.concatenate([g.ravel() for g in network.maps]),
             "cuts": np.array([g.shape for g in network.maps])}  # fmt: skip
 
@@ -164,13 +166,6 @@ def _stationary(network: Network, X: NDArray, rng: np.random.Generator) -> NDArr
             break
         theta = new
     return theta
-
-
-def _residual(network: Network, theta: NDArray, X: NDArray, weights: NDArray) -> float:
-    """|theta - c sum_i weights_i grad f(x_i)| / |theta| with the best c."""
-    g = network.gradient(theta, X, weights)
-    c = float(theta @ g) / (float(g @ g) or 1.0)
-    return float(np.linalg.norm(theta - c * g) / np.linalg.norm(theta))
 
 
 # --- The printed start of Theorems 4.2 (2) and 5.3 has more than one gradient flow ----------------

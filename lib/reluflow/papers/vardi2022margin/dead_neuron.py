@@ -82,15 +82,13 @@ def two_neurons() -> Network:
     return fully_connected((2, 2))
 
 
-def draw_start(
-    X: NDArray, rng: np.random.Generator, sizes: tuple[float, float], edge: float = -3.0
-) -> NDArray:
+def draw_start(X: NDArray, rng: np.random.Generator, sizes: tuple[float, float]) -> NDArray:
     """theta(0) (6,) with w_1 active on both data X (2, 2), w_2 on neither, v_1 > 0.
 
     The lengths |w_1|, |w_2|, v_1, |v_2| are powers of ten drawn between `sizes`, apart from each
-    other; the two inputs of a neuron have ratios up to 10^-edge.
+    other; the two inputs of a neuron have ratios up to 1000.
     """
-    inputs = 10.0 ** rng.uniform(edge, 0.0, (2, 2)) * np.array([[1.0], [-1.0]])
+    inputs = 10.0 ** rng.uniform(-3.0, 0.0, (2, 2)) * np.array([[1.0], [-1.0]])
     W = np.linalg.solve(X, inputs.T).T
     lengths = 10.0 ** rng.uniform(*sizes, 4)
     W *= (lengths[:2] / np.linalg.norm(W, axis=1))[:, None]

@@ -19,22 +19,13 @@ from reluflow.errors import InputError
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
-from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
 
 # --- What the parameters cells of chapter 5 may hold ----------------------------------------------
 
 
 NETWORKS = ("fully connected", "diagonal", "convolutional", "sparse")
-ACTIVATIONS = ("relu", "linear")
 LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
-STARTS = ("paper", "gaussian", "uniform", "xavier")
-
-
-def _one_of(meaning: str, words: tuple[str, ...], optional: bool = False) -> Parameter:
-    named = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
-    return Parameter(str, meaning, lambda value: value in words, named, optional)
-
-
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
@@ -42,19 +33,19 @@ PARAMETERS: Mapping[str, Parameter] = {
         str, "the name of a printed data set, or the path of a CSV file with labels +1 and -1",
         bool, "a name or a path, not empty",
     ),
-    "network": _one_of("the family of the network", NETWORKS),
+    "network": Parameter(str, "the family of the network", *one_of(*NETWORKS)),
     "depth": Parameter(int, "number of layers m", *between(2, 8)),
     "width": Parameter(
         int, "hidden units in each layer; weights of the filter of a convolutional network; not "
         "used by a diagonal one", *between(1, 64),
     ),
-    "activation": _one_of("what the hidden units do", ACTIVATIONS),
-    "start": _one_of(
-        "where the flow starts; None for the printed start where there is one, else gaussian",
-        STARTS, optional=True,
+    "activation": Parameter(str, "what the hidden units do", *one_of("relu", "linear")),
+    "start": Parameter(
+        str, "where the flow starts; None for the printed start where there is one, else gaussian",
+        *one_of("paper", "gaussian", "uniform", "xavier"), optional=True,
     ),
     "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 10)),
-    "loss": _one_of("the loss", tuple(LOSSES)),
+    "loss": Parameter(str, "the loss", *one_of(*LOSSES)),
     "reach": Parameter(
         float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
     ),
@@ -271,18 +262,14 @@ def full(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]
 
 def unshared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
     """Weights are missing with a probability that is drawn, and none is shared."""
-    found = []
-    for a, b in pairwise(widths):
-        found.append(_numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)))
-    return tuple(found)
+    return tuple(
+        _numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)) for a, b in pairwise(widths)
+    )
 
 
 def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
     """Weights are missing, and each of the others is a random one of a few parameters."""
-    found = []
-    for there in unshared(rng, widths):
-        found.append(_renumbered(there > 0, rng))
-    return tuple(found)
+    return tuple(_renumbered(there > 0, rng) for there in unshared(rng, widths))
 
 
 def _renumbered(there: NDArray, rng: np.random.Generator) -> NDArray:
@@ -361,8 +348,11 @@ def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
         depth = int(rng.integers(depths[0], depths[1] + 1))
         return fully_connected(rng.integers(1, 4, depth).tolist(), "linear")
 
-    return {f"{kind} data": partial(_with_start, network, data, _normal)
-            for kind, data in DATA.items()}  # fmt: skip
+    return _on_all_data(network, _normal)
+
+
+def _on_all_data(of: Callable[[np.random.Generator], Network], start: Start) -> dict[str, Draw]:
+    return {f"{kind} data": partial(_with_start, of, data, start) for kind, data in DATA.items()}
 
 
 def _sparse(
@@ -405,9 +395,7 @@ def trained_networks_shared(activation: str) -> dict[str, Draw]:
         widths = [*rng.integers(1, 4, int(rng.integers(2, 5))), 1]
         return Network(tuple(_shared(rng, b, a) for a, b in pairwise(widths)), activation)
 
-    start = _normal if activation == "linear" else _mostly_positive
-    return {f"{kind} data": partial(_with_start, network, data, start)
-            for kind, data in DATA.items()}  # fmt: skip
+    return _on_all_data(network, _normal if activation == "linear" else _mostly_positive)
 
 
 # --- data -----------------------------------------------------------------------------------------

@@ -464,10 +464,8 @@ def least_l1(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
 
 def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector:
     """A vector (size,) with these entries, and zeros."""
-    out = [Fraction(0)] * size
-    for k, value in zip(where, values, strict=True):
-        out[k] = value
-    return tuple(out)
+    entries = dict(zip(where, values, strict=True))
+    return tuple(entries.get(k, Fraction(0)) for k in range(size))
 
 
 def longer_predictor() -> list[Evidence]:
