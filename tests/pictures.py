@@ -14,7 +14,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import numpy as np
-from matplotlib.image import imread
 
 TOLERANCE = 0.3  # points, a fortieth of a letter: other CPUs move a line by a thousandth of it
 ENDS = 2.0  # points: rounding decides which of the last points of a smooth curve is left out
@@ -60,6 +59,8 @@ def _near(key: str, a: str, b: str) -> bool:
     if key == "d":
         return bool((np.abs(_reach(a) - _reach(b)) <= ROOM).all())
     if a.startswith("data:image/png") and b.startswith("data:image/png"):
+        from matplotlib.image import imread  # which takes long, and few runs come here
+
         p, q = (255.0 * imread(io.BytesIO(base64.b64decode(x.split(",")[1]))) for x in (a, b))
         return p.shape == q.shape and float(np.abs(p - q).max()) <= IMAGE
     a, b = (HASHED.sub("hashed", each) for each in (a, b))
