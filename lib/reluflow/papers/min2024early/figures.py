@@ -142,7 +142,9 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     middle of the widest arc outside S_+ and S_-; a curve is broken where its neuron crosses the
     cut, and ends where the neuron dies."""
     X, y, t, W, v = (np.asarray(a, float) for a in (X, y, t, W, v))
-    cut = _cut(X, y)
+    outside = arcs(X, lambda U: silent(X, U) | ~(serves(X, y, U, 1.0) | serves(X, y, U, -1.0)))
+    a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
+    cut = float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
     fig, (ax,) = panels(1, 1, height=3.2)
     for name, where in regions(X, y).items():
         for a, b in where:
@@ -172,13 +174,6 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
            ylabel="direction (degrees)")  # fmt: skip
     legend_below(fig, columns=3)
     return fig
-
-
-def _cut(X: NDArray, y: NDArray) -> float:
-    """An angle in [-2 pi, 0) far from S_+ and S_-."""
-    outside = arcs(X, lambda U: silent(X, U) | ~(serves(X, y, U, 1.0) | serves(X, y, U, -1.0)))
-    a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
-    return float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
 
 
 def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -505,7 +500,10 @@ def whole(each: Whole) -> Figure:
     from t_2 on, in log10 (t - t_2), log10 of the loss."""
     titles = ["1 they turn", "2 they grow", "3 the loss falls"]
     fig, (first, second, third) = panels(1, 3, height=3.1, titles=titles)
-    aligning, waiting, falling = _places(each)
+    # Where the moments lie: log10 t, t, log10 (t - t_2) from the first one after t_2.
+    aligning, waiting = each.aligning.log_time / _LN10, np.exp(each.waiting.log_time)
+    falling = each.falling.log_time / _LN10
+    falling[0] = min(0.0, float(falling[1]))
     for j, sign in enumerate(each.given.signs):
         centre = each.given.centre(sign)
         cosine = each.aligning.U[:, j] @ centre / np.linalg.norm(centre)
@@ -539,13 +537,6 @@ def _neuron(each: Whole, j: int) -> dict[str, object]:
             "$v_j < 0$": {"color": NEGATIVE, "lw": 1.3, "ls": (0, (4, 1.5)),
                           "zorder": 2.5}}  # fmt: skip
     return {"label": name if j == alike[0] else "_", **look[name]}
-
-
-def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
-    """Where the moments lie: log10 t, t, log10 (t - t_2) from the first one after t_2."""
-    last = each.falling.log_time / _LN10
-    last[0] = min(0.0, float(last[1]))
-    return each.aligning.log_time / _LN10, np.exp(each.waiting.log_time), last
 
 
 @in_house_style
