@@ -15,7 +15,7 @@ from reluflow.papers.vardi2022margin import figures as margin
 from reluflow.papers.vardi2022margin import own_data
 from reluflow.your_data.study import Followed, OneNeuron, Study
 
-POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
+_MARKS = (1.0, separable.POSITIVE, "+"), (-1.0, separable.NEGATIVE, "_")
 
 
 @in_house_style
@@ -31,7 +31,7 @@ def data(study: Study) -> Figure:
     _scatter(right, study, np.stack([study.lengths, study.y], axis=1))
     right.set(xlabel="length of the input", ylabel="label")
     if study.signs:
-        for sign, colour, mark in ((1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")):
+        for sign, colour, mark in _MARKS:
             style.legend_entry(left, f"label {sign:g}", ls="", marker=mark, color=colour, ms=7)
         legend_below(fig)
     return fig
@@ -50,7 +50,7 @@ def _places(study: Study) -> tuple[NDArray, tuple[str, str]]:
 
 def _scatter(ax, study: Study, places: NDArray) -> None:
     if study.signs:
-        for sign, colour, mark in ((1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")):
+        for sign, colour, mark in _MARKS:
             ax.plot(*places[study.y == sign].T, ls="", marker=mark, ms=7, mew=1.4, color=colour)
     else:
         ax.plot(*places.T, ls="", marker="o", ms=3.5, color=style.INK, alpha=0.7)

@@ -166,7 +166,9 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
     name = "Lee et al. 2022a, Lemma F.5: a small start activates all data"
     if all_three or neuron.radius is None:
         promised = _nothing(why) if why else "from q > 0 and a norm too small to be computed here"
-        happened = f"of {len(y)} data up to {_most_active(neuron)} are active at once"
+        paths = run.flows[: neuron.small]
+        most = max(int((path.states @ X.T > 0.0).sum(axis=1).max()) for path in paths)
+        happened = f"of {len(y)} data up to {most} are active at once"
         found.append(Line(name, promised, happened, SILENT if why else OPEN))
     else:
         count = sum(entered(X, path) for path, _ in small)
@@ -231,13 +233,6 @@ def _all(count: int, total: int) -> str:
     return KEPT if count == total else BROKEN
 
 
-def _most_active(neuron: OneNeuron) -> int:
-    """The most data that are active at once along the small starts' flows, at their knots."""
-    X = neuron.run.X
-    paths = neuron.run.flows[: neuron.small]
-    return max(int((path.states @ X.T > 0.0).sum(axis=1).max()) for path in paths)
-
-
 # --- Lee, Sim & Ye 2022b, about a law -------------------------------------------------------------
 
 
@@ -299,7 +294,7 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
     happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {layers.grown.status}"
     happened += f", from ln ε = {approx(layers.grown.log_eps)}"
     tiny = layers.grown.log_eps <= enough_log_eps(own.X, own.y, own.W0, own.signs)
-    verdict = KEPT if tiny and rank and _number(rank) <= 2.0 else OPEN
+    verdict = KEPT if tiny and rank and float(rank.removeprefix("≈")) <= 2.0 else OPEN
     promise = "a stable rank of at most 2 in the end, from a start tiny enough to align"
     alive = {v for v, path in zip(own.signs, turned.paths, strict=True) if path.status != "dead"}
     if len(alive) < 2:
@@ -312,10 +307,6 @@ def _not_followed(name: str, study: Study) -> Line:
     if not study.signs:
         return Line(name, _nothing("it is about labels 1 and -1"), "not asked", SILENT)
     return Line(name, "not worked out here", f"not followed: {study.obstacle}", OPEN)
-
-
-def _number(text: str) -> float:
-    return float(text.removeprefix("≈"))
 
 
 def _of_separability(study: Study, layers: Followed | None) -> Line:

@@ -159,18 +159,19 @@ def second_is_lost() -> bool:
     -c < 0, and the flow cannot leave it by h_1 or v within the time NEAR / c. At h_2 = 0 the
     datum pulls with a part of s_2 only. Below, h_1' = 17 v s_1, v' = s_1 h_1 and h_2' = -4 v s_1.
     """
-    h_1, v = _ball(Fraction(3, 2) - 4 * NEAR, Fraction(1, 10)), _ball(Fraction(1), Fraction(1, 10))
-    h_2 = _ball(NEAR / 2, NEAR / 2)
+    h_1, v = ball(Fraction(3, 2) - 4 * NEAR, Fraction(1, 10)), ball(Fraction(1), Fraction(1, 10))
+    h_2 = ball(NEAR / 2, NEAR / 2)
     s_1, s_2 = (1 / (1 + (v * h).exp()) for h in (h_1, h_2))
     slowest = (v * (4 * s_1 - s_2)).lower()
     if not slowest > 0:
         return False
-    moved = [abs(rate).upper() * _ball(NEAR) / slowest
+    moved = [abs(rate).upper() * ball(NEAR) / slowest
              for rate in (v * (17 * s_1 - 4 * s_2), s_1 * h_1 + s_2 * h_2)]  # fmt: skip
-    return all(bool(each < _ball(Fraction(1, 10))) for each in moved)
+    return all(bool(each < ball(Fraction(1, 10))) for each in moved)
 
 
-def _ball(centre: Fraction, radius: Fraction = Fraction(0)) -> arb:
+def ball(centre: Fraction, radius: Fraction = Fraction(0)) -> arb:
+    """An enclosure of the numbers within `radius` of `centre`."""
     low, high = (arb(fmpq(q.numerator, q.denominator)) for q in (centre - radius, centre + radius))
     return low.union(high)
 
@@ -237,7 +238,7 @@ def loses_a_datum() -> Counterexample:
     X, y, start = BOTH_RIGHT
     found = _right_once()
     margins = _margins(found)
-    losses = ((1 + (-_ball(q)).exp()).log() for q in (Fraction(3, 2) - 4 * NEAR, NEAR))
+    losses = ((1 + (-ball(q)).exp()).log() for q in (Fraction(3, 2) - 4 * NEAR, NEAR))
     return Counterexample(
         instance={"network": "v σ(⟨w, x⟩), one ReLU neuron", "loss": "logistic", "x_1": (1, -4),
                   "x_2": (0, 1), "y_1, y_2": (1, 1), "w(0)": (Fraction(3, 2), NEAR), "v(0)": 1},

@@ -19,6 +19,7 @@ from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, 
 from reluflow.losses import LOGISTIC
 from reluflow.networks.indexed import convolutional
 from reluflow.papers.vardi2022margin import constructions, setting
+from reluflow.papers.vardi2022margin.certificates import ball
 from reluflow.papers.vardi2022margin.constructions import (
     BOTH,
     End,
@@ -297,7 +298,7 @@ def _margins(theta: NDArray) -> NDArray:
 
 def enters_below_one() -> bool:
     """Whether L(0) < 1 for 0 <= b <= EDGE: q_1 >= A (A - 2 EDGE) and q_2 >= 0 there."""
-    return bool((1 + (-_ball(A * (A - 2 * EDGE))).exp()).log() + arb(2).log() < 1)
+    return bool((1 + (-ball(A * (A - 2 * EDGE))).exp()).log() + arb(2).log() < 1)
 
 
 def edges_lead_out() -> bool:
@@ -306,18 +307,14 @@ def edges_lead_out() -> bool:
     There c_1 a < a e^(2 EDGE a - a^2), which falls in a as 1/a < 2 a - 2 EDGE; at a = A it is below
     c_2 EDGE. And a' > 0, as EDGE < A.
     """
-    edge = _ball(EDGE)
+    edge = ball(EDGE)
     pull = A * (2 * A * edge - A**2).exp()
     return bool(pull < edge / (1 + (edge * edge).exp())) and bool(1 / arb(A) < 2 * A - 2 * edge)
 
 
 def loss_is_large() -> bool:
     """Whether L > 1/2 in the strip, where q_2 <= EDGE^2."""
-    return bool((1 + (-_ball(EDGE * EDGE)).exp()).log() > arb(1) / 2)
-
-
-def _ball(value: Fraction) -> arb:
-    return arb(value.numerator) / arb(value.denominator)
+    return bool((1 + (-ball(EDGE * EDGE)).exp()).log() > arb(1) / 2)
 
 
 # --- Tables 1 and 2, filled by certificates -------------------------------------------------------
