@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -83,6 +83,11 @@ class CurveStyle:
     width: float
     activation: str  # "relu" or "linear"
     zorder: float
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """As keywords of `Axes.plot`."""
+        return {"color": self.colour, "ls": self.line, "lw": self.width, "zorder": self.zorder}
 
 
 # Okabe and Ito's blue and vermillion; line styles differ too, so that grey print stays readable.
@@ -185,7 +190,7 @@ def curve_style(name: str, repeat: int = 0) -> CurveStyle:
         return style
     share = min(0.32 * repeat, 0.7)
     colour = tuple((1 - share) * c + share for c in to_rgb(style.colour))
-    return CurveStyle(to_hex(colour), style.line, style.width, style.activation, style.zorder)
+    return replace(style, colour=to_hex(colour))
 
 
 def curve_styles(names: list[str]) -> dict[str, CurveStyle]:
