@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
@@ -20,7 +19,6 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.mathtext import MathTextParser
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
@@ -107,9 +105,6 @@ MARKERS: dict[str, dict[str, object]] = {
     "global minimum": {"marker": "*", "ms": 15, "mfc": GLOBAL, "mec": INK, "mew": 0.9},
     "local minimum": {"marker": "s", "ms": 7.5, "mfc": LOCAL, "mec": INK, "mew": 1.2},
 }
-
-# Matplotlib keeps 50 formulas. The pages' figures have more, and each is laid out several times.
-MathTextParser._parse_cached = lru_cache(4096)(MathTextParser._parse_cached.__wrapped__)
 
 
 @contextmanager
