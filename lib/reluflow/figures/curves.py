@@ -73,9 +73,8 @@ def clock_values(
             extra = np.geomspace(first, max(last, first), points)
             own = own[own > first]
         if path.clock == "steps":
-            extra = np.unique(
-                np.clip(np.round(extra), extra[0] if xscale == "linear" else 1.0, last)
-            )
+            first = extra[0] if xscale == "linear" else 1.0
+            extra = np.unique(np.clip(np.round(extra), first, last))
         clocks[name] = np.sort(np.concatenate([own, extra]))
     return clocks
 
@@ -109,11 +108,7 @@ def _log_start(paths: Paths, step: float | None, end: float, start: float | None
 
 
 def time_axis(
-    ax: Axes,
-    clocks: Mapping[str, NDArray],
-    paths: Paths,
-    step: float | None,
-    xscale: str,
+    ax: Axes, clocks: Mapping[str, NDArray], paths: Paths, step: float | None, xscale: str
 ) -> None:
     """Set scale, limits and label of the time axis."""
     iterations = step is not None or all(p.clock == "steps" for p in paths.values())
@@ -158,51 +153,26 @@ def preactivations(
     clocks = clock_values(trajectories, step, xscale, start, until, points)
     time_axis(ax, clocks, trajectories, step, xscale)
     i = datum + 1
-    ax.axhline(
-        y_i,
-        color=style.datum_colour(datum),
-        ls=(0, (6.0, 3.0)),
-        lw=1.4,
-        zorder=1.5,
-        label=f"$y_{{{i}}}$",
-    )
+    ax.axhline(y_i, color=style.datum_colour(datum), ls=(0, (6.0, 3.0)), lw=1.4, zorder=1.5,
+               label=f"$y_{{{i}}}$")  # fmt: skip
     ax.axhline(0.0, color=style.INK, lw=0.9, zorder=1.4)
     styles = style.curve_styles(list(trajectories))
     for k, (name, path) in enumerate(trajectories.items()):
         curve, t = styles[name], clocks[name]
         h = states(path, t, step) @ x
-        ax.plot(
-            t, h, color=curve.colour, ls=curve.line, lw=curve.width, label=name, zorder=curve.zorder
-        )
+        ax.plot(t, h, label=name, **curve.look)
         own = [e for e in path.events if e.datum == datum]
         when = np.array([e.t for e in own]) / unit(path, step)
         low, high = ax.get_xlim()
         for e, at in zip(own, when, strict=True):
             if low <= at <= high:
-                ax.plot(
-                    at,
-                    float(path.at(np.array([e.t]))[0] @ x),
-                    ls="",
-                    marker="D",
-                    ms=max(8.5 - 2.5 * k, 3.5),  # coinciding events of two paths both show
-                    zorder=5.0,
-                    clip_on=False,  # an event at the very start shows in full
-                    mec=curve.colour,
-                    mew=1.3,
-                    mfc=curve.colour if e.kind == "deactivate" else "white",
-                )
-        ax.plot(
-            1.015,
-            float(path.end @ x),
-            marker="<",
-            ms=7,
-            mew=0.0,
-            color=curve.colour,
-            clip_on=False,
-            transform=ax.get_yaxis_transform(),
-            ls="",
-            zorder=5.0,
-        )
+                # Coinciding events of two paths both show, one at the very start in full.
+                ax.plot(at, float(path.at(np.array([e.t]))[0] @ x), ls="", marker="D",
+                        ms=max(8.5 - 2.5 * k, 3.5), mec=curve.colour, mew=1.3, clip_on=False,
+                        mfc=curve.colour if e.kind == "deactivate" else "white",
+                        zorder=5.0)  # fmt: skip
+        ax.plot(1.015, float(path.end @ x), ls="", marker="<", ms=7, mew=0.0, color=curve.colour,
+                clip_on=False, transform=ax.get_yaxis_transform(), zorder=5.0)  # fmt: skip
     bottom, top = _range([line.get_ydata() for line in ax.lines if len(line.get_ydata()) > 0])
     ax.set_ylim(bottom, top)
     if bottom < 0:
@@ -235,26 +205,15 @@ def loss_curves(
     ax.set_yscale("log")
     ax.set_ylabel("loss $L(w)$")
     styles = style.curve_styles(list(trajectories))
-    values = {}
-    for name, path in trajectories.items():
-        kind = (activation or {}).get(name, styles[name].activation)
-        values[name] = loss(X, y, states(path, clocks[name], step), kind)
-    top = max(float(np.max(v)) for v in values.values())
+    kinds = {name: curve.activation for name, curve in styles.items()} | dict(activation or {})
+    values = {name: loss(X, y, states(path, clocks[name], step), kinds[name])
+              for name, path in trajectories.items()}  # fmt: skip
+    low = top = max(float(np.max(v)) for v in values.values())
     floor = LOSS_FLOOR * top
-    low = top
     for name, v in values.items():
-        curve = styles[name]
-        drawn = np.where(v > floor, v, np.nan)
         low = min(low, float(np.min(v[v > floor], initial=top)))
-        ax.plot(
-            clocks[name],
-            drawn,
-            color=curve.colour,
-            ls=curve.line,
-            lw=curve.width,
-            label=name,
-            zorder=curve.zorder,
-        )
+        drawn = np.where(v > floor, v, np.nan)
+        ax.plot(clocks[name], drawn, label=name, **styles[name].look)
     if top > 0:  # else every path stands at zero loss, where a logarithmic axis shows nothing
         pad = max((top / low) ** 0.06, 1.05)
         ax.set_ylim(low / pad, top * pad)

@@ -221,17 +221,10 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
         case Text():
             return "text", repr(artist.get_text()), _artists_place(artist.get_position(), rulers)
         case AxLine():
-            there = artist.get_xy2()
-            end = (
-                f"slope {approx(artist.get_slope(), 5)}"
-                if there is None
-                else _artists_place(there, rulers)
-            )
-            return (
-                "endless line",
-                _line_look(artist),
-                f"{_artists_place(artist.get_xy1(), rulers)} {end}",
-            )
+            there, here = artist.get_xy2(), _artists_place(artist.get_xy1(), rulers)
+            slope = f"slope {approx(artist.get_slope(), 5)}" if there is None else ""
+            end = slope or _artists_place(there, rulers)
+            return "endless line", _line_look(artist), f"{here} {end}"
         case Line2D():
             return "line", _line_look(artist), _line(artist, artist.get_xydata().T, rulers)
         case ContourSet():
@@ -239,11 +232,8 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
         case Quiver():
             u, v = (np.asarray(c, float).ravel() for c in (artist.U, artist.V))
             data = numbers(np.asarray(artist.get_offsets(), float).T, rulers)
-            return (
-                "quiver",
-                _colours(artist.get_facecolor()),
-                f"{data}; {_values(u, 'u', place)}; {_values(v, 'v', place)}",
-            )
+            data += f"; {_values(u, 'u', place)}; {_values(v, 'v', place)}"
+            return "quiver", _colours(artist.get_facecolor()), data
         case QuadMesh():
             corners = np.asarray(artist.get_coordinates(), float).reshape(-1, 2)
             return "mesh", "", numbers(corners.T, rulers) + _mapped(artist, place)
@@ -394,8 +384,9 @@ def _line_look(line: Line2D) -> str:
     return " ".join(look)
 
 
-def _colours(rgba: ArrayLike, most: int = 4) -> str:
+def _colours(rgba: ArrayLike) -> str:
     """List the distinct colours of an artist, at most four of them."""
+    most = 4
     table = np.atleast_2d(np.asarray(rgba, float))
     if table.size == 0:
         return "none"
@@ -469,37 +460,20 @@ def _axes(ax: Axes, number: int, place: float) -> list[str]:
     head = " ".join([f"axes {number}", *(repr(t) for t in titles if t)])
     if not ax.axison:
         head += " without frame"
-    lines = [head]
-    rulers = _rulers(ax, place)
-    for ruler, axis in zip(rulers, _coordinate_axes(ax), strict=True):
-        scale = axis.get_scale() if hasattr(axis, "get_scale") else "linear"
-        low, high = _limits(ax, axis)
-        line = f"  {ruler.name} {axis.get_label_text()!r} {scale} "
-        line += f"[{ruler.shown(low)}, {ruler.shown(high)}]"
+    lines, axes = [head], (ax.xaxis, ax.yaxis)
+    rulers = []
+    for name, axis in zip("xy", axes, strict=True):
+        low, high = axis.get_view_interval()
+        rulers.append(Ruler(name, axis.get_transform(), low, high, place))
+    for ruler, axis in zip(rulers, axes, strict=True):
+        line = f"  {ruler.name} {axis.get_label_text()!r} {axis.get_scale()} "
+        line += f"[{ruler.shown(ruler.low)}, {ruler.shown(ruler.high)}]"
         formatter = axis.get_major_formatter()
         if isinstance(formatter, FixedFormatter | FuncFormatter) and axis.get_visible():
             ticks = [t.get_text() for t in axis.get_ticklabels()]
             line += f" ticks {', '.join(ticks)}"
         lines.append(line)
-    for artist in _drawn(ax):
-        lines.append("  " + describe(artist, ax, rulers))
-    return lines
-
-
-def _coordinate_axes(ax: Axes) -> list[Axis]:
-    return [ax.xaxis, ax.yaxis]
-
-
-def _limits(ax: Axes, axis: Axis) -> tuple[float, float]:
-    return ax.get_xlim() if axis is ax.xaxis else ax.get_ylim()
-
-
-def _rulers(ax: Axes, place: float) -> list[Ruler]:
-    names = "xyz"
-    return [
-        Ruler(names[k], axis.get_transform(), *_limits(ax, axis), place)
-        for k, axis in enumerate(_coordinate_axes(ax))
-    ]
+    return lines + ["  " + describe(artist, ax, rulers) for artist in _drawn(ax)]
 
 
 def _drawn(ax: Axes) -> Iterable[Artist | BarContainer]:
@@ -544,7 +518,7 @@ def _beyond_the_edge(fig: Figure) -> list[str]:
 
 def _words(ax: Axes) -> Iterable[tuple[str, BboxBase]]:
     """Yield titles, axis labels (with their ticks) and free text, each with its place in pixels."""
-    for axis in _coordinate_axes(ax) if ax.axison else []:
+    for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
         box = axis.get_tightbbox() if axis.get_visible() else None
         if box is not None:
             yield axis.get_label_text() or f"ticks along {axis.axis_name}", box

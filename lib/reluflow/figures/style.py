@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any
 
 import matplotlib as mpl
@@ -20,7 +19,6 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.mathtext import MathTextParser
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
@@ -84,6 +82,11 @@ class CurveStyle:
     activation: str  # "relu" or "linear"
     zorder: float
 
+    @property
+    def look(self) -> dict[str, Any]:
+        """As keywords of `Axes.plot`."""
+        return {"color": self.colour, "ls": self.line, "lw": self.width, "zorder": self.zorder}
+
 
 # Okabe and Ito's blue and vermillion; line styles differ too, so that grey print stays readable.
 # Thin curves lie over thick ones: where two dynamics coincide, both remain visible.
@@ -102,9 +105,6 @@ MARKERS: dict[str, dict[str, object]] = {
     "global minimum": {"marker": "*", "ms": 15, "mfc": GLOBAL, "mec": INK, "mew": 0.9},
     "local minimum": {"marker": "s", "ms": 7.5, "mfc": LOCAL, "mec": INK, "mew": 1.2},
 }
-
-# Matplotlib keeps 50 formulas. The pages' figures have more, and each is laid out several times.
-MathTextParser._parse_cached = lru_cache(4096)(MathTextParser._parse_cached.__wrapped__)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def curve_style(name: str, repeat: int = 0) -> CurveStyle:
         return style
     share = min(0.32 * repeat, 0.7)
     colour = tuple((1 - share) * c + share for c in to_rgb(style.colour))
-    return CurveStyle(to_hex(colour), style.line, style.width, style.activation, style.zorder)
+    return replace(style, colour=to_hex(colour))
 
 
 def curve_styles(names: list[str]) -> dict[str, CurveStyle]:

@@ -280,30 +280,12 @@ def flow(
     window = frame.window_of(ax)
     curve = style.curve_style(name)
     W = trajectory.at(drawing_times(trajectory))
-    ax.plot(
-        *W.T,
-        color=curve.colour,
-        ls=curve.line,
-        lw=curve.width,
-        label=frame.fresh(ax, name),
-        zorder=curve.zorder,
-    )
+    ax.plot(*W.T, label=frame.fresh(ax, name), **curve.look)
+    head_look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": curve.colour,
+                 "lw": 0.0, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}  # fmt: skip
     for tail, head in arrow_heads(W, window, arrows):
-        ax.annotate(
-            "",
-            head,
-            tail,
-            annotation_clip=True,
-            zorder=curve.zorder + 0.05,
-            arrowprops={
-                "arrowstyle": "-|>,head_width=0.28,head_length=0.6",
-                "color": curve.colour,
-                "lw": 0.0,
-                "mutation_scale": 12,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
+        ax.annotate("", head, tail, annotation_clip=True, zorder=curve.zorder + 0.05,
+                    arrowprops=head_look)  # fmt: skip
     if events:
         mark_events(ax, trajectory, curve.activation)
     seen = frame.inside(W, window)

@@ -7,7 +7,7 @@ from typing import Any
 
 from docutils import nodes
 
-from reluflow.ledger.cards import Address, Proof, addresses, page_card, proof_label, proofs
+from reluflow.ledger.cards import Proof, addresses, page_card, proof_label, proofs
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.rows import RECORD, row_from_record
 from reluflow.ledger.scoreboard import Instead, true_instead
@@ -46,9 +46,7 @@ def _told() -> dict[str, Instead]:
     return true_instead(claim.paper for claim in _claims().values())
 
 
-@cache
-def _addresses() -> list[Address]:
-    return addresses()
+_addresses = cache(addresses)
 
 
 @cache

@@ -133,9 +133,7 @@ def switching(
         last = 3.0 * max(e.t for e in (*path.events, *line.events))
         t = np.geomspace(1e-3 * last, last, 600)
         for flow_of, name in ((line, "linear flow"), (path, "ReLU flow")):
-            curve = style.CURVES[name]
-            ax.plot(t, flow_of.at(t) @ rows[k], color=curve.colour, ls=curve.line, lw=curve.width,
-                    label=name, zorder=curve.zorder)  # fmt: skip
+            ax.plot(t, flow_of.at(t) @ rows[k], label=name, **style.CURVES[name].look)
         back = [e.t for e in line.events if e.datum == k and e.kind == "activate"]
         if back:
             both = any(e.datum == k and e.kind == "activate" for e in path.events)
@@ -155,13 +153,13 @@ def weight_space(run: Experiment) -> Figure:
     return activity_curves(run)
 
 
-def activity_curves(run: Experiment, most: int = 5) -> Figure:
-    """Loss and x_i.w along the flows from the start whose ReLU flow has most events: the data with
-    events first, `most` of them."""
+def activity_curves(run: Experiment) -> Figure:
+    """Loss and x_i.w along the flows from the start whose ReLU flow has most events: of five data,
+    those with events first."""
     k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
     relu, linear = run.flows[k], run.linear_flows[k]
     order = [e.datum for e in (*relu.events, *linear.events)] + list(range(len(run.y)))
-    data = sorted(list(dict.fromkeys(order))[:most])
+    data = sorted(list(dict.fromkeys(order))[:5])
     return losses_and_preactivations(run.X, run.y, relu, linear, run.step, None, data)
 
 
@@ -386,22 +384,20 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
 
 
 @in_house_style
-def boundary_crossings(
-    examples: Mapping[str, tuple[ArrayLike, ArrayLike]], datum: int = 0
-) -> Figure:
-    """x_j.w(t) along linear flows from 0, one panel for each data set X, y; crossings of zero are
+def boundary_crossings(examples: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figure:
+    """x_1.w(t) along linear flows from 0, one panel for each data set X, y; crossings of zero are
     marked. The vertical scale is logarithmic away from zero, so that all of them can be seen."""
     fig, axes = panels(1, len(examples), height=3.0, titles=list(examples))
     for ax, (X, y) in zip(axes, examples.values(), strict=True):
         X, y = np.asarray(X, float), np.asarray(y, float)
         path = affine_flow(X, y, np.zeros(X.shape[1]), "linear")
         rates = np.linalg.svd(X, compute_uv=False) ** 2
-        at = np.array([e.t for e in path.events if e.datum == datum])
+        at = np.array([e.t for e in path.events if e.datum == 0])
         t = np.geomspace(0.1 / rates[0], max(8.0 / rates[-1], 2.0 * at.max(initial=0.0)), 600)
-        h = path.at(t) @ X[datum]
+        h = path.at(t) @ X[0]
         between = [np.abs(part).max() for part in np.split(h, np.searchsorted(t, at)) if len(part)]
         ax.plot(t, h, color=style.CURVES["linear flow"].colour, lw=1.8)
-        ax.plot(at, 0.0 * at, ls="", marker="D", ms=5.5, mfc=style.datum_colour(datum), mec="white",
+        ax.plot(at, 0.0 * at, ls="", marker="D", ms=5.5, mfc=style.datum_colour(0), mec="white",
                 zorder=4)  # fmt: skip
         for k, moment in enumerate(at):
             word, side = ("off", -10.0) if k % 2 == 0 else ("on", 9.0)
@@ -419,7 +415,7 @@ def boundary_crossings(
         ax.set_yticks(sizes, [f"{v:g}".replace("-", "−") for v in sizes])
         ax.set(xlabel="time $t$", xlim=(t[0], t[-1]))
         _inactive(ax)
-    axes[0].set_ylabel(f"$x_{{{datum + 1}}}\\cdot w(t)$")
+    axes[0].set_ylabel("$x_{1}\\cdot w(t)$")
     return fig
 
 
