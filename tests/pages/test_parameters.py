@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -21,8 +22,9 @@ from reluflow.parameters import Parameter
 from reluflow.your_data.study import PARAMETERS as STUDY
 
 TABLES = (SUPPORT_VECTORS, MAGNITUDE_ANGLE, ALIGNMENT, SEPARABILITY, CNN, MARGIN, STUDY)
-RANGES = {f"{n}: {name}": p for n, table in enumerate(TABLES) for name, p in table.items()
-          if p.rule.startswith("from ")}  # fmt: skip
+ALL = {f"{n}: {name}": p for n, table in enumerate(TABLES) for name, p in table.items()}
+RANGES = {name: p for name, p in ALL.items() if p.rule.startswith("from ")}
+CHOICES = {name: p for name, p in ALL.items() if p.rule.startswith('"')}
 DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0, "effort": 1.0}
 
 
@@ -189,8 +191,9 @@ def test_effort_scales_counts() -> None:
     assert [parameters.counts(0.05)(base, least=80) for base in (40, 80, 4000)] == [40, 80, 200]
 
 
-def test_many_parameters_have_a_range() -> None:
+def test_many_parameters_have_a_range_or_choices() -> None:
     assert len(RANGES) >= 20
+    assert len(CHOICES) >= 7
 
 
 @pytest.mark.parametrize("parameter", RANGES.values(), ids=RANGES)
@@ -200,3 +203,10 @@ def test_a_range_is_the_one_that_its_rule_names(parameter: Parameter) -> None:
     assert parameter.check(most)
     assert not parameter.check(least - 0.1 * abs(least))
     assert not parameter.check(most + 0.1 * abs(most))
+
+
+@pytest.mark.parametrize("parameter", CHOICES.values(), ids=CHOICES)
+def test_a_choice_is_one_of_those_that_its_rule_names(parameter: Parameter) -> None:
+    named = re.findall('"([^"]+)"', parameter.rule)
+    assert all(map(parameter.check, named))
+    assert not any(map(parameter.check, ["", "no such", named[0].upper(), named[0] + " "]))

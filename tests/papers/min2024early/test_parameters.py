@@ -75,28 +75,6 @@ def test_two_digits_are_the_images_of_the_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
-    [
-        ("loss", "square", '"exponential", "logistic" or "twice logistic"'),
-        ("h", 1, "from 2 to 200"),
-        ("log_eps", 0.5, "from -1 000 000 to -1"),
-        ("sigma", 0.0, "from 1e-12 to 1"),
-        ("step", 0.0, "from 1e-8 to 1"),
-        ("iterations", 5, "from 10 to 100 000"),
-        ("scale", -1.0, "from 1e-6 to 1"),
-        ("seed", -1, "at least 0"),
-        ("dataset", "", "a name or a path"),
-    ],
-)
-def test_a_bad_value_is_one_sentence(name: str, value: object, told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        check({**DEFAULTS, "effort": 1.0, name: value}, PARAMETERS)
-    assert name in str(caught.value)
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("changed", "told"),
     [
         ({"dataset": "figure-5"}, 'did you mean "figure-'),

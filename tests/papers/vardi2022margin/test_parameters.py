@@ -41,28 +41,6 @@ def test_the_defaults_are_the_paper_s() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
-    [
-        ("network", "dense", '"fully connected", "diagonal", "convolutional" or "sparse"'),
-        ("activation", "tanh", '"relu" or "linear"'),
-        ("loss", "square", '"exponential" or "logistic"'),
-        ("start", "zero", '"paper", "gaussian", "uniform" or "xavier"'),
-        ("depth", 1, "from 2 to 8"),
-        ("width", 0, "from 1 to 64"),
-        ("reach", 1, "from 10 to 1 000 000 000"),
-        ("scale", 0.0, "from 0.001 to 10"),
-        ("seed", -1, "at least 0"),
-    ],
-)
-def test_a_bad_value_is_one_sentence(name: str, value: object, told: str) -> None:
-    with pytest.raises(InputError) as caught:
-        check({**DEFAULTS, "effort": 1.0, name: value}, PARAMETERS)
-    assert name in str(caught.value)
-    assert told in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("changed", "told"),
     [
         ({"dataset": "theorem-3.3"}, 'did you mean "theorem-3.2"'),
