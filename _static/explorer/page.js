@@ -21,13 +21,13 @@
   function editable(table, { X, y }, change, remove) {
     fill(
       table,
-      ["", "x1", "x2", "y", ""],
+      ["", "first", "second", "label", ""],
       X.map((_, i) => [reluflow.named(i)]),
     );
     X.forEach((x, i) => {
       const row = table.rows[i + 1];
       [...x, y[i]].forEach((value, c) => {
-        const label = `${reluflow.named(i)}: ${["x1", "x2", "y"][c]}`;
+        const label = `${reluflow.named(i)}: ${["first coordinate", "second coordinate", "label"][c]}`;
         const input = html("input", { value, "aria-label": label });
         input.addEventListener("change", () => change(input, i, c));
         row.insertCell().append(input);

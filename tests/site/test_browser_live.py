@@ -211,7 +211,7 @@ def test_a_datum_is_moved_by_keys_and_by_the_mouse(page: Page) -> None:
     assert (labels.tolist(), start.tolist()) == (y.tolist(), w.tolist())
     handle.press("Shift+ArrowLeft")
     assert moved[1, 0] - shown(page)[0][1, 0] == pytest.approx(0.1 * step[1, 0])
-    assert page.get_by_label("x₂: x1").input_value() == str(shown(page)[0][1, 0])
+    assert page.get_by_label("x₂: first coordinate").input_value() == str(shown(page)[0][1, 0])
     handle.scroll_into_view_if_needed()
     box = handle.locator(".dot").bounding_box()
     assert box

@@ -136,7 +136,7 @@
       // Until the angle is there, and the length within half a per cent.
       let to = Math.max(7, logTan(phi) + 4);
       do course = orbit(phi, v, m, to);
-      while (Math.abs(course.v.at(-1) - 1) > 0.005 && (to += 2));
+      while (Math.abs(course.v.at(-1) - 1) > 0.005 && (to += 2) < 30);
       const last = course.t.at(-1);
       const scale = clockTo(last);
       const t = range(many + 1, (k) => scale.value(k / many));
@@ -188,7 +188,7 @@
       const early = above ? ` At t = 1 it is ${short(Math.abs(above), 2)} ${above > 0 ? "above" : "below"} the bound (8) for small starts.` : "";
       const more = m < 2 ? early : ` The upper bound that Theorem 3.8 prints ${printed}; the repaired one holds.`;
       const [angle, size] = at(t);
-      return `From ${told()}, the magnitude ${how}.${more} At t = ${short(t, 3)} the student has the length ${short(size, 3)} and is ${degrees(Math.PI - angle)} from the teacher.`;
+      return `From ${told()}, the magnitude ${how}.${more} ${now ? "At" : "In the end, at"} t = ${short(t, 3)}${now ? "" : ","} the student has the length ${short(size, 3)} and is ${degrees(Math.PI - angle)} from the teacher.`;
     }
 
     begin();

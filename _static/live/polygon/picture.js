@@ -161,12 +161,12 @@
       // What the proof of Theorem 1 prints: with its maximum for a minimum it is the same for all starts.
       const proof = mu > 0 ? (16 * Math.log(Y.length)) / (mu ** 2.5 * Math.min(...state.X.map((x) => Math.hypot(...x)))) : 0;
       const late = path.ends === "home" && path.t > proof && mu > 0 ? ` The time that the proof prints, ${short(proof, 3)}, is too short here.` : "";
-      const speaks = mu > 0 ? "(A1) (equal labels attract, different ones repel) holds, and the theorem speaks" : "(A1) does not hold, and the theorem is silent";
+      const speaks = mu > 0 ? `(A1) holds with μ = ${short(mu, 3)} (equal labels attract, different ones repel), and the theorem speaks` : `(A1) does not hold, μ = ${short(mu, 3)}, and the theorem is silent`;
       const wrong = path.pieces[0].active.every((on, i) => on === (Y[i] === -s));
       const by = !(mu > 0) ? "" : wrong ? " It starts in the cone of the other label, for which no bound on the time is the same for all starts." : ` Our bound on this time is ${short(bound, 3)}.`;
       const apart = Math.max(0, ...real.map(([, v], k) => Math.abs(v - limit[k][1])));
       const far = apart < 0.01 ? "less than 0.01" : `at most ${short(apart, 2)}`;
-      return `The neuron's path ${["does not bend", "bends once", "bends twice"][bends] ?? `bends ${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} The data are ${mu > 0 ? "apart" : "not apart"} by μ = ${short(mu, 3)}: ${speaks}. At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
+      return `The neuron's path ${["does not bend", "bends once", "bends twice"][bends] ?? `bends ${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} ${speaks}. At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
     }
 
     function point(t) {

@@ -91,15 +91,17 @@ def _answer(question: str, case: Setting) -> str:
     best = float(loss(X, y, flow.end)) <= minima[0].loss + 1e-9 * (y @ y)
     ends = f"from here the flow {'reaches' if best else 'misses'} the global minimum"
     worse = any({*a.support} > {*b.support} and a.rank > b.rank for a in minima for b in minima)
+    slides, parts = flow.status == "sliding", flow.status == "non-unique"
     rests = not flow.events and not (X @ w > 0.0).any()
     yes, why = {
         "Does a far start miss the global minimum?": (not best, ends),
         "Does a tiny start find the global minimum?": (best, ends),
         "Do more active data mean a smaller loss?": (
             not worse, f"{'a' if worse else 'no'} minimum here has more of them and a larger loss"),
-        "Can a flow stay on a boundary?": (flow.status == "sliding", f"this one is {flow.status}"),
+        "Can a flow stay on a boundary?": (
+            slides, "this one slides along it" if slides else "this one crosses what it meets"),
         "Can one start have two futures?": (
-            flow.status == "non-unique", f"from here the flow is {flow.status}"),
+            parts, f"{'more than one flow leaves' if parts else 'one flow alone leaves'} this one"),
         "Can a neuron never move at all?": (
             rests, f"this one {'stays where it is' if rests else 'moves'}"),
     }[question]  # fmt: skip
