@@ -53,9 +53,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 154),
         ("modules of papers", 66),
-        ("lines", 56834),
-        ("lines outside papers", 19922),
-        ("code", 35054),
+        ("lines", 56836),
+        ("lines outside papers", 19924),
+        ("code", 35056),
         ("code of papers a claim", 69),
         ("lines of tests", 36236),
         ("pages", 40),

@@ -298,6 +298,6 @@ def test_what_stands_on_no_page_is_not_found(browser: Browser, site: Path, query
 
 def test_a_word_of_no_claim_is_found_on_its_page(browser: Browser, site: Path) -> None:
     with opened(browser, site / "search.html") as visit:
-        found = search(visit, site, "processor")
+        found = search(visit, site, "emulated")
         expect(found.locator("#search-results li > a").first).to_contain_text("How we know")
         expect(found.locator("#claims-found")).to_have_count(0)

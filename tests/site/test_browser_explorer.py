@@ -369,7 +369,7 @@ def test_bad_data_get_one_sentence(page: Page, text: str, wrong: str) -> None:
 
 def test_data_are_edited_in_the_table(page: Page) -> None:
     open_data(page)
-    cell = page.get_by_label("x₁: y")
+    cell = page.get_by_label("x₁: label")
     cell.fill("2.5")
     cell.press("Tab")
     assert shown(page)[1][0] == 2.5
