@@ -99,7 +99,7 @@ def _answer(question: str, case: Setting) -> str:
         "Do more active data mean a smaller loss?": (
             not worse, f"{'a' if worse else 'no'} minimum here has more of them and a larger loss"),
         "Can a flow stay on a boundary?": (
-            slides, "this one slides along it" if slides else "this one crosses what it meets"),
+            slides, f"this one {'slides along it' if slides else 'does not'}"),
         "Can one start have two futures?": (
             parts, f"{'more than one flow leaves' if parts else 'one flow alone leaves'} this one"),
         "Can a neuron never move at all?": (
