@@ -29,7 +29,6 @@ from reluflow.approx import on_grain
 from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.figures import style
-from reluflow.figures.book import Pictures
 from reluflow.figures.curves import clock_values
 from reluflow.figures.fingerprint import Ruler, describe, numbers
 from reluflow.figures.fingerprint import curves as curves_line
@@ -47,6 +46,7 @@ from reluflow.figures.weight_space import arrow_heads, level_values
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.geometry import enumerate_cells, local_minima
 from reluflow.networks import gradient, loss
+from reluflow.site.book import Pictures
 from reluflow.statistics import wilson
 
 # Example 5.1 of the paper (d = 2) and Example 5.2 (d = 3).

@@ -9,10 +9,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reluflow.losses import EXPONENTIAL
-from reluflow.margin import limits, stays
+from reluflow.margin import limits
 from reluflow.margin.confirm import Seen, Stationary, doubt, vanishing
-from reluflow.margin.limits import Limit, limit
-from reluflow.margin.stays import Spread, curvature, departs, radau_growth, widest_at_most
+from reluflow.margin.limits import (
+    Limit,
+    Spread,
+    curvature,
+    departs,
+    limit,
+    radau_growth,
+    widest_at_most,
+)
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
 ONE = np.ones(1)
@@ -115,10 +122,10 @@ def test_a_manifold_of_kkt_points_is_seen() -> None:
     assert found.error >= 1e-6
 
 
-@pytest.mark.parametrize("large", [1, stays.LARGE])
+@pytest.mark.parametrize("large", [1, limits.LARGE])
 def test_what_a_flow_has_no_part_in_does_not_count(monkeypatch, large: int) -> None:
     """A tie from equal starts is the limit; a part of 1e-12 in the difference makes it none."""
-    monkeypatch.setattr(stays, "LARGE", large)
+    monkeypatch.setattr(limits, "LARGE", large)
     network, X = diagonal(2, 3, "linear"), np.ones((1, 2))
     found = raced([1.0, 1.0], [1.0, 1.0])
     assert found.converged
@@ -188,7 +195,7 @@ def test_the_bound_of_a_spread_is_one(monkeypatch) -> None:
             bound = widest_at_most([(found.path, noise)], away)
             assert spread.widest * (1.0 - 1e-9) <= bound < 1e3 * spread.widest
             with monkeypatch.context() as changed:
-                changed.setattr(stays, "APART", 0.999 * bound)
+                changed.setattr(limits, "APART", 0.999 * bound)
                 assert widest_at_most([(found.path, noise)], away) == np.inf
 
 
@@ -212,7 +219,7 @@ def test_points_that_drift_on_are_no_limit(monkeypatch) -> None:
     real = limits.candidate
 
     def candidate(*given) -> Stationary:
-        return stays.replace(real(*given), theta=next(drifting))
+        return limits.replace(real(*given), theta=next(drifting))
 
     monkeypatch.setattr(limits, "candidate", candidate)
     monkeypatch.setattr(limits, "doubt", lambda *given: "")

@@ -11,8 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from papermill.exceptions import PapermillExecutionError
 from reluflow.run import __main__ as command
-from reluflow.run.page import html
-from reluflow.run.plain import plain
+from reluflow.run.page import html, plain
 
 GLUED = "application/papermill.record/"
 TEXT = """(a-label)=

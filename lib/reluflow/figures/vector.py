@@ -106,7 +106,7 @@ class Picture:
     """A drawn figure: its name, what can be seen in it, and its drawings as SVG.
 
     `narrow`, for a phone, is empty where the panels cannot be put one below another. It travels
-    with the picture, as metadata: `reluflow.figures.book` sets both into a page.
+    with the picture, as metadata: `reluflow.site.book` sets both into a page.
     """
 
     name: str

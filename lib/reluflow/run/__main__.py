@@ -27,8 +27,7 @@ from reluflow import ledger, pages
 from reluflow.errors import InputError
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
-from reluflow.run.page import html
-from reluflow.run.plain import plain
+from reluflow.run.page import html, plain
 
 OWN = "06_your_data"
 INDEX = "index.html"
