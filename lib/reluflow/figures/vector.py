@@ -76,8 +76,9 @@ def stack(fig: Figure) -> bool:
             legend_below(fig)
         fig.set_figheight(sum(heights) + _high(fig))
         for _ in range(HIGHER):
-            if cut_off(fig):
-                fig.set_figheight(1.15 * fig.get_figheight())
+            if not cut_off(fig):
+                break
+            fig.set_figheight(1.15 * fig.get_figheight())
     return True
 
 
