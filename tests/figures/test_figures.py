@@ -41,7 +41,7 @@ from reluflow.figures.frame import (
     drawing_times,
     window_half_spaces,
 )
-from reluflow.figures.vector import PHONE, SVG, Fingerprint, Picture, stack, svg
+from reluflow.figures.vector import PHONE, SVG, Fingerprint, Picture, stacked, svg
 from reluflow.figures.weight_space import arrow_heads, level_values
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.geometry import enumerate_cells, local_minima
@@ -905,7 +905,7 @@ def test_panels_stand_one_below_another_on_a_phone():
         ax.plot([0, 1], [0, k], label=f"a curve that is called {k}")
     axes[0].set_ylabel("height")
     figures.legend_below(fig)
-    assert stack(fig)
+    assert stacked(fig)
     fig.draw_without_rendering()
     boxes = [ax.get_window_extent() for ax in axes]
     assert all(a.y0 > b.y1 and abs(a.x0 - b.x0) < 1.0 for a, b in pairwise(boxes))
@@ -918,7 +918,7 @@ def test_panels_stand_one_below_another_on_a_phone():
 def test_many_small_panels_stand_in_two_columns():
     fig, axes = figures.panels(2, 3, 4.0)
     axes[5].set_visible(False)
-    assert stack(fig)
+    assert stacked(fig)
     fig.draw_without_rendering()
     left = [round(ax.get_window_extent().x0) for ax in axes[:5]]
     assert left[0] == left[2] == left[4] < left[1] == left[3]
@@ -927,7 +927,7 @@ def test_many_small_panels_stand_in_two_columns():
 def test_axes_off_the_grid_stay_where_they_are():
     fig, _ = figures.panels(1, 2)
     fig.add_subplot(3, 3, 9)
-    assert not stack(fig)
+    assert not stacked(fig)
     assert fig.get_figwidth() == style.TEXT_WIDTH
 
 
@@ -1027,4 +1027,4 @@ def test_a_name_stands_beside_its_own_curve_and_no_longer_in_the_legend():
             gaps = [np.linalg.norm(c - 0.5 * (box.min + box.max), axis=1).min() for c in curves]
             assert np.argmin(gaps) == k
             assert not any(box.contains(*point) for point in curves[k])
-        assert stack(fig)
+        assert stacked(fig)

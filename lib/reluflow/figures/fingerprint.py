@@ -450,7 +450,7 @@ def describe_drawn(fig: Figure, place: float = PLACE) -> str:
     shown = (ax for ax in fig.axes if ax.get_visible())
     for number, ax in enumerate(shown, start=1):
         lines += _axes(ax, number, place)
-    lines += [f"cut off: {text!r}" for text in _beyond_the_edge(fig)]
+    lines += [f"cut off: {text!r}" for text in beyond_the_edge(fig)]
     return "\n".join(lines)
 
 
@@ -503,10 +503,11 @@ def _says_nothing(text: Text) -> bool:
 def cut_off(fig: Figure) -> list[str]:
     """Return the words of the figure that reach beyond its edge and so cannot be read in full."""
     fig.draw_without_rendering()
-    return _beyond_the_edge(fig)
+    return beyond_the_edge(fig)
 
 
-def _beyond_the_edge(fig: Figure) -> list[str]:
+def beyond_the_edge(fig: Figure) -> list[str]:
+    """The same of a figure that has been drawn before and not changed since."""
     page = fig.bbox.padded(0.5)  # pixels
     boxes = [words for ax in fig.axes if ax.get_visible() for words in _words(ax)]
     texts = [t for legend in fig.legends for t in legend.get_texts()] + fig.texts

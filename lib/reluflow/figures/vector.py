@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
 from reluflow.errors import InputError
-from reluflow.figures.fingerprint import cut_off, describe_drawn
+from reluflow.figures.fingerprint import beyond_the_edge, describe_drawn
 from reluflow.figures.style import RC, house, legend_below
 
 SVG = "image/svg+xml"
@@ -48,14 +48,12 @@ def _rounded(number: re.Match[str]) -> str:
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
-def stack(fig: Figure) -> bool:
-    """Put the panels of a figure one below another, in the order in which they are read.
-
-    Returns False, and leaves the figure alone, where its axes do not stand on one grid.
-    """
+def stacked(fig: Figure) -> str:
+    """Put the panels of a figure one below another, in the order in which they are read, and draw
+    it; empty, and the figure is left alone, where its axes do not stand on one grid."""
     axes = [ax for ax in fig.axes if ax.get_visible() and ax.get_subplotspec() is not None]
     if len({id(ax.get_gridspec()) for ax in axes}) != 1:
-        return False
+        return ""
     grid, legends = axes[0].get_gridspec(), list(fig.legends)
     places = {ax: (ax.get_subplotspec().rowspan, ax.get_subplotspec().colspan) for ax in axes}
     order = sorted(set(places.values()), key=lambda place: [place[0].start, place[1].start])
@@ -66,20 +64,22 @@ def stack(fig: Figure) -> bool:
         for k in range(0, len(order), columns)
     ]
     with house():
-        stacked = GridSpec(len(heights), columns, figure=fig, height_ratios=heights)
+        below = GridSpec(len(heights), columns, figure=fig, height_ratios=heights)
         for ax, place in places.items():
-            ax.set_subplotspec(stacked[order.index(place)])
+            ax.set_subplotspec(below[order.index(place)])
             _label(ax)
         fig.set_figwidth(min(PHONE, fig.get_figwidth()))
         for legend in legends:
             legend.remove()
             legend_below(fig)
         fig.set_figheight(sum(heights) + _high(fig))
-        for _ in range(HIGHER):
-            if not cut_off(fig):
-                break
-            fig.set_figheight(1.15 * fig.get_figheight())
-    return True
+    drawn = svg(fig)
+    for _ in range(HIGHER):
+        if not beyond_the_edge(fig):
+            break
+        fig.set_figheight(1.15 * fig.get_figheight())
+        drawn = svg(fig)
+    return drawn
 
 
 def _high(fig: Figure) -> float:
@@ -156,7 +156,6 @@ def show(fig: Figure, name: str, *, alt: str) -> None:
         raise InputError(f"alt of figure {name!r} is empty: say in words what can be seen")
     wide = svg(fig)
     text, width = describe_drawn(fig), round(100 * fig.get_figwidth())
-    narrow = svg(fig) if stack(fig) else ""
-    display(Picture(name, " ".join(alt.split()), wide, narrow, width))
+    display(Picture(name, " ".join(alt.split()), wide, stacked(fig), width))
     display(Fingerprint(name, text))
     plt.close(fig)  # a figure that pyplot knows would be shown again at the end of the cell
