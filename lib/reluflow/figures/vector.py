@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
 from reluflow.errors import InputError
-from reluflow.figures.fingerprint import beyond_the_edge, describe_drawn
+from reluflow.figures.fingerprint import beyond_the_edge, cut_off, describe_drawn
 from reluflow.figures.style import RC, house, legend_below
 
 SVG = "image/svg+xml"
@@ -77,7 +77,8 @@ def stacked(fig: Figure) -> str:
     for _ in range(HIGHER):
         if not beyond_the_edge(fig):
             break
-        fig.set_figheight(1.15 * fig.get_figheight())
+        if cut_off(fig):  # even when it is laid out once more
+            fig.set_figheight(1.15 * fig.get_figheight())
         drawn = svg(fig)
     return drawn
 
