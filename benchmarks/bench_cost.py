@@ -1,6 +1,6 @@
 """What the page on costs shows: work against precision, growth, and the targets of speed.
 
-    python benchmarks/bench_cost.py precision flows growth targets [--write]
+    python benchmarks/bench_cost.py precision flows growth targets compiled [--write]
 
 All seconds are of processor time on one thread, and the least of several turns: in each turn every
 method runs once, so that a busy machine disturbs them alike. With --write the tables become
@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from bench_affine import STARTS, X, Y
+from compiled import compiled
 from growth import REPEATS, SIZES, works
 from hard_cases import Answer
 from machine import TURNS, record, seconds
@@ -117,7 +118,10 @@ def growth() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names)
 
 
-PARTS = {"precision": precision, "flows": flows, "growth": growth, "targets": targets}
+PARTS = {
+    "precision": precision, "flows": flows, "growth": growth, "targets": targets,
+    "compiled": compiled,
+}  # fmt: skip
 
 
 def main() -> None:

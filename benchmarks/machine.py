@@ -22,7 +22,7 @@ RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 def machine() -> str:
     """The processor, the load and the versions, in a line."""
     found = []
-    for name in ("numpy", "scipy", "torch", "diffrax", "jax", "torchdiffeq"):
+    for name in ("numpy", "scipy", "torch", "diffrax", "jax", "torchdiffeq", "numba"):
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:

@@ -58,8 +58,9 @@ def test_each_page_has_the_definitions_to_which_it_leads(browser: Browser, site:
     assert len(led) >= 50
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", MAIN)
+@pytest.mark.parametrize(
+    ("name", "theme"), [*((name, "light") for name in MAIN), (MAIN[2], "dark")]
+)
 def test_the_mouse_shows_and_leaves(browser: Browser, site: Path, name: str, theme: str) -> None:
     with opened(browser, chapter(site, name), theme=theme) as visit:
         link, told = visit.page.locator(LINKS).first, visit.page.locator(OPEN)
@@ -100,9 +101,8 @@ def test_the_keyboard_shows(laptop: Opened) -> None:
     expect(told).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_finger_shows_and_closes(browser: Browser, site: Path, theme: str) -> None:
-    with opened(browser, chapter(site), PHONE, theme) as visit:
+def test_a_finger_shows_and_closes(browser: Browser, site: Path) -> None:
+    with opened(browser, chapter(site), PHONE) as visit:
         told, page = visit.page.locator(OPEN), visit.page.url
         for id in visit.ask(f"[...document.querySelectorAll(`{LINKS}`)].map(e => e.hash)"):
             word(visit, id[1:]).tap()
