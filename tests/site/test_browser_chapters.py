@@ -217,9 +217,9 @@ SLIDING = """([X, y, signs, z, until]) => {
 def by_small_steps(
     X: NDArray, y: NDArray, signs: NDArray, W: NDArray, until: float, h: float
 ) -> NDArray:
-    """The balanced flow of many sets at once, (moments, sets, neurons, 2), ten steps apart, by Heun's
-    steps in the plane of weights: the limit of ever shorter ones is Filippov's solution, with no
-    word about boundaries. The clock runs with the sum of the pulls."""
+    """The balanced flow of many sets at once, (moments, sets, neurons, 2), by steps of Heun in the
+    plane of weights, ten from one moment to the next: the limit of ever shorter ones is Filippov's
+    solution, with no word about boundaries. The clock runs with the sum of the pulls."""
 
     def field(W: NDArray) -> NDArray:
         H = W @ X.transpose(0, 2, 1)
