@@ -549,6 +549,23 @@ def test_what_waits_is_drawn_once_when_the_finger_is_lifted(browser: Browser, si
         assert not visit.complaints
 
 
+def test_the_nearest_of_two_points_is_dragged(browser: Browser, site: Path) -> None:
+    """Where the room for a finger of one lies over another: the neuron over x_4."""
+    with opened(browser, site / f"{PICTURES['polygon']}.html", anchor="live-polygon?") as visit:
+        grips = visit.page.locator("#live-polygon .handle")
+        datum, neuron = grips.nth(3), grips.nth(4)
+        was = neuron.get_attribute("aria-valuetext") or ""
+        datum.scroll_into_view_if_needed()
+        box = datum.locator(".dot").bounding_box()
+        assert box
+        visit.page.mouse.move(box["x"] + 8, box["y"] + 8)
+        visit.page.mouse.down()
+        visit.page.mouse.move(box["x"] + 28, box["y"] + 8)
+        visit.page.mouse.up()
+        expect(datum).not_to_have_attribute("aria-valuetext", "(−1, −3)")
+        expect(neuron).to_have_attribute("aria-valuetext", was)
+
+
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_an_example_of_the_race_is_a_button(browser: Browser, site: Path, k: int) -> None:
     with opened(browser, site / f"{PICTURES['race']}.html", anchor="live-race?m=4&x=2,1") as visit:
