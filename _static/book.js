@@ -96,9 +96,11 @@ function orderTables() {
 // What is wider than its place scrolls by itself: it fades where there is more, and keys reach it.
 // A formula is first set in smaller type, by a quarter at most; one with a number fills its line.
 const WIDE = "div.math, pre, .cell_output, .output, .output > div, .pst-scrollable-table-container, mjx-container, .totals";
-function mark(box) {
+const fitted = new WeakMap(); // widths for which formulas are set: to set one changes its size, which
+function mark(box) { // brings it here again, without end
   const formula = box.matches(".math, .math > mjx-container") ? box.closest(".math") : null;
-  if (formula && !box.querySelector("mjx-labels")) {
+  if (formula && fitted.get(box) !== formula.clientWidth && !box.querySelector("mjx-labels")) {
+    fitted.set(box, formula.clientWidth);
     formula.style.fontSize = "";
     const share = box.clientWidth / box.scrollWidth;
     if (share < 1) formula.style.fontSize = `${Math.max(75, 98 * share)}%`;

@@ -319,12 +319,21 @@
     let dragged = false;
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
+      // Where grips overlap, the point that is nearest is taken, not the one that was drawn last.
+      const gap = (each) => {
+        const { left, right, top, bottom } = each.getBoundingClientRect();
+        return Math.hypot(event.clientX - (left + right) / 2, event.clientY - (top + bottom) / 2);
+      };
+      const nearest = [...svg.querySelectorAll(".handle")].reduce((a, b) => (gap(b) < gap(a) ? b : a), group);
+      nearest.take(event);
+    });
+    group.take = (event) => {
       dragged = true;
       reluflow.drag(svg);
       group.setPointerCapture(event.pointerId);
       event.preventDefault();
       group.focus({ preventScroll: true });
-    });
+    };
     group.addEventListener("pointermove", (event) => {
       if (dragged) move(on.at(event));
     });

@@ -206,6 +206,74 @@ def test_the_flow_of_many_neurons_is_that_of_the_library(
         np.testing.assert_allclose(drawn["z"][1::2], late.R[k], atol=5e-3)
 
 
+SLIDING = """([X, y, signs, z, until]) => {
+  const { sigma, states } = reluflow.turning.follow(X, y, signs, z, 30, 1e-6);
+  const seen = sigma.map((_, k) => k).filter(k => sigma[k] <= until);
+  const kept = seen.filter((_, k) => k % 8 === 0 || k === seen.length - 1);
+  return { sigma: kept.map(k => sigma[k]), states: kept.map(k => states[k]) };
+}"""
+
+
+def by_small_steps(
+    X: NDArray, y: NDArray, signs: NDArray, W: NDArray, until: float, h: float
+) -> NDArray:
+    """The balanced flow of many sets at once, (moments, sets, neurons, 2), by steps of Heun in the
+    plane of weights, ten from one moment to the next: the limit of ever shorter ones is Filippov's
+    solution, with no word about boundaries. The clock runs with the sum of the pulls."""
+
+    def field(W: NDArray) -> NDArray:
+        H = W @ X.transpose(0, 2, 1)
+        sizes = signs * np.linalg.norm(W, axis=2)
+        margins = y * np.einsum("mp,mpn->mn", sizes, np.maximum(H, 0.0))
+        pulls = 1.0 / (1.0 + np.exp(np.minimum(margins, 700.0)))
+        pulls *= y / pulls.sum(axis=1, keepdims=True)
+        return sizes[..., None] * (((H > 0.0) * pulls[:, None]) @ X)
+
+    found = [W]
+    for k in range(round(until / h)):
+        first = field(W)
+        W = W + 0.5 * h * (first + field(W + h * first))
+        if k % 10 == 9:
+            found.append(W)
+    return np.array(found)
+
+
+def test_neurons_slide_as_the_limit_of_small_steps_does(page: Page) -> None:
+    """Data that are not separable in any way, through all of the first two acts. Directions and
+    log lengths within 0.005, less than a pixel of the picture, wherever the small steps agree with
+    steps twice as large to half of that."""
+    rng, until, h = np.random.default_rng(25), 3.0, 4e-4
+    X, angles = rng.uniform(-3.0, 3.0, (NUMBER, 6, 2)), rng.uniform(-math.pi, math.pi, (NUMBER, 6))
+    y, signs = np.tile([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], (2, NUMBER, 1))
+    logs = rng.uniform(-3.0, 1.0, (NUMBER, 6))
+    W = np.exp(logs)[..., None] * np.stack([np.cos(angles), np.sin(angles)], -1)
+    starts = np.stack([angles, logs], -1).reshape(NUMBER, -1)
+    cases = [[*(v.tolist() for v in each), until] for each in zip(X, y, signs, starts, strict=True)]
+    drawn = asked(page, SLIDING, cases)
+    fine, coarse = (by_small_steps(X, y, signs, W, until, step) for step in (h, 2.0 * h))
+
+    def apart(a: NDArray, b: NDArray) -> float:
+        """How far directions and log lengths are apart, at most."""
+        (r, s) = (np.linalg.norm(v, axis=-1, keepdims=True) for v in (a, b))
+        return float(max(np.abs(a / r - b / s).max(), np.abs(np.log(r / s)).max()))
+
+    compared = slid = 0
+    for m, each in enumerate(drawn):
+        if apart(fine[::2, m][: len(coarse)], coarse[: len(fine[::2]), m]) > 0.0025:
+            continue
+        compared += 1
+        at = np.array(each["sigma"]) / (10.0 * h)
+        k = np.minimum(at.astype(int), len(fine) - 2)
+        part = (at - k)[:, None, None]
+        truth = (1.0 - part) * fine[k, m] + part * fine[k + 1, m]
+        turns, sizes = np.moveaxis(np.array(each["states"]).reshape(len(k), -1, 2), 2, 0)
+        U = np.stack([np.cos(turns), np.sin(turns)], -1)
+        slid += bool((np.abs(U @ X[m].T) < 1e-9).any())
+        assert apart(np.exp(sizes)[..., None] * U, truth) < 0.005, cases[m]
+    assert compared > 0.9 * NUMBER
+    assert slid > NUMBER / 4
+
+
 # --- Chapter 5 ------------------------------------------------------------------------------------
 
 RACE = """([start, x, m, levels]) => {
@@ -479,6 +547,23 @@ def test_what_waits_is_drawn_once_when_the_finger_is_lifted(browser: Browser, si
         }""")
         assert drawn == 1
         assert not visit.complaints
+
+
+def test_the_nearest_of_two_points_is_dragged(browser: Browser, site: Path) -> None:
+    """Where the room for a finger of one lies over another: the neuron over x_4."""
+    with opened(browser, site / f"{PICTURES['polygon']}.html", anchor="live-polygon?") as visit:
+        grips = visit.page.locator("#live-polygon .handle")
+        datum, neuron = grips.nth(3), grips.nth(4)
+        was = neuron.get_attribute("aria-valuetext") or ""
+        datum.scroll_into_view_if_needed()
+        box = datum.locator(".dot").bounding_box()
+        assert box
+        visit.page.mouse.move(box["x"] + 8, box["y"] + 8)
+        visit.page.mouse.down()
+        visit.page.mouse.move(box["x"] + 28, box["y"] + 8)
+        visit.page.mouse.up()
+        expect(datum).not_to_have_attribute("aria-valuetext", "(−1, −3)")
+        expect(neuron).to_have_attribute("aria-valuetext", was)
 
 
 @pytest.mark.parametrize("k", [0, 1, 2])

@@ -9,7 +9,7 @@ from pathlib import Path
 import looks
 import pytest
 import yaml
-from browser import Opened, opened
+from browser import PHONE, Opened, opened
 from built import ROOT
 from playwright.sync_api import Browser
 
@@ -117,3 +117,21 @@ def test_a_letter_is_a_page_and_those_to_lee_et_al_are_two(
         size = visit.ask("() => getComputedStyle(document.querySelector('.errata td')).fontSize")
     assert len(re.findall(rb"/Type */Page\b", printed)) == 1 + paper.startswith("lee")
     assert float(size.removesuffix("px")) > 9.3  # 7 pt: small print, and no smaller
+
+
+def test_formulas_that_are_set_smaller_come_to_rest(site: Path, browser: Browser) -> None:
+    """To set one changes its size, of which the page is told; it went on so in each frame."""
+    name = "chapters/05_margin_maximization.html"
+    with opened(browser, site / name, PHONE) as visit:
+        visit.page.wait_for_function(
+            "[...document.querySelectorAll('.math')].some(e => e.style.fontSize)"
+        )
+        visit.ask(f"() => {looks.FRAMES}")
+        changed = visit.ask("""async () => {
+            let count = 0;
+            const rule = { attributes: true, subtree: true, attributeFilter: ["style"] };
+            new MutationObserver(found => (count += found.length)).observe(document.body, rule);
+            for (let k = 0; k < 10; k++) await new Promise(requestAnimationFrame);
+            return count;
+        }""")
+    assert changed == 0

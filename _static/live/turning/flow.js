@@ -30,7 +30,8 @@
     return -top - Math.log(parts.reduce((sum, part) => sum + Math.exp(part - top), 0));
   }
 
-  /** The pulls y_i exp(-margin) / ... of all data, of which the largest are near 1. */
+  /** The pulls y_i / (1 + e^margin) of all data over the sum of their sizes, and how steeply the
+   * logarithm of each falls with its margin. */
   function pulls(X, y, signs, z, on) {
     const q = X.map(() => 0);
     for (let j = 0; j < signs.length; j++) {
@@ -41,7 +42,7 @@
     const logs = q.map((v) => -softplus(v));
     const most = Math.max(...logs);
     const top = most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
-    return logs.map((log, i) => y[i] * Math.exp(log - top));
+    return { pull: logs.map((log, i) => y[i] * Math.exp(log - top)), steep: q.map((v) => Math.exp(v - softplus(v))) };
   }
 
   /** How fast neuron j turns where these data are active. */
@@ -54,11 +55,37 @@
    * would bend wherever two change places, which a step near the end does all the time. Which data
    * are active is as in `on` through the whole step, and a neuron that is held does not turn. */
   function rate(X, y, signs, z, { on, held }) {
-    const pull = pulls(X, y, signs, z, on);
+    const { pull } = pulls(X, y, signs, z, on);
     return signs.flatMap((sign, j) => {
       const [c, s] = [Math.cos(z[2 * j]), Math.sin(z[2 * j])];
       const along = X.reduce((sum, x, i) => (on[j][i] ? sum + sign * pull[i] * (c * x[0] + s * x[1]) : sum), 0);
       return [held[j] ? 0 : turning(X, sign, z[2 * j], pull, on[j]), along];
+    });
+  }
+
+  /** The matrix of the derivatives of the rates, by rows. */
+  function jacobian(X, y, signs, z, { on, held }) {
+    const { pull, steep } = pulls(X, y, signs, z, on);
+    const u = signs.map((_, j) => [Math.cos(z[2 * j]), Math.sin(z[2 * j])]);
+    const ahead = (j, x) => u[j][0] * x[0] + u[j][1] * x[1];
+    const aside = (j, x) => u[j][0] * x[1] - u[j][1] * x[0];
+    const falls = X.map((x, i) =>
+      signs.flatMap((s, j) => {
+        const by = on[j][i] ? steep[i] * y[i] * s * Math.exp(2 * z[2 * j + 1]) : 0;
+        return [by * aside(j, x), 2 * by * ahead(j, x)];
+      }),
+    );
+    const all = z.map((_, c) => falls.reduce((sum, fall, i) => sum + Math.abs(pull[i]) * fall[c], 0));
+    const row = (j, part) => {
+      const parts = X.map((x, i) => (on[j][i] ? signs[j] * pull[i] * part(j, x) : 0));
+      const total = parts.reduce((a, b) => a + b, 0);
+      return [total, z.map((_, c) => parts.reduce((sum, v, i) => (v ? sum + v * (all[c] - falls[i][c]) : sum), 0))];
+    };
+    return signs.flatMap((_, j) => {
+      const [[grows, along], [turns, across]] = [row(j, ahead), row(j, aside)];
+      along[2 * j] += turns;
+      across[2 * j] -= grows;
+      return [held[j] ? z.map(() => 0) : across, along];
     });
   }
 
@@ -69,11 +96,11 @@
 
   /** What must not fall below 0 while the same data are active: [value, neuron], [value, neuron, way]. */
   function guards(X, y, signs, z, { on, held }) {
-    const pull = pulls(X, y, signs, z, on);
+    const { pull } = pulls(X, y, signs, z, on);
     return signs.flatMap((s, j) => {
       const angle = z[2 * j];
       if (!held[j]) return X.map((x, i) => [(on[j][i] ? 1 : -1) * height(angle, x), j]);
-      return [1, -1].map((way) => [-way * turning(X, s, angle, pull, beyond(X, on[j], held[j], angle, way)), j, way]);
+      return [1, -1].map((way) => [REST - way * turning(X, s, angle, pull, beyond(X, on[j], held[j], angle, way)), j, way]);
     });
   }
 
@@ -91,7 +118,7 @@
     z[2 * j] = across + Math.PI * Math.round((z[2 * j] - across) / Math.PI);
     const angle = z[2 * j];
     const edge = X.flatMap((x, i) => (Math.abs(height(angle, x)) < 1e-9 ? [i] : []));
-    const pull = pulls(X, y, signs, z, on);
+    const { pull } = pulls(X, y, signs, z, on);
     const way = Math.sign(turning(X, signs[j], angle, pull, on[j]));
     const after = beyond(X, on[j], edge, angle, way);
     const back = way * turning(X, signs[j], angle, pull, after) < 0;
@@ -132,26 +159,26 @@
     [[], [4], [1, -1], [1, -1, -8 / 3]],
   ];
 
-  /** A step of Rodas3 and how wrong it may be. */
+  /** A step of Rodas3, and what it may be wrong by. */
   function step(f, z, here, J, h) {
-    const solve = solver(z.map((_, i) => z.map((__, c) => (i === c ? 2 / h : 0) - J[c][i])));
+    const solve = solver(z.map((_, i) => z.map((__, c) => (i === c ? 2 / h : 0) - J[i][c])));
     const K = [];
     for (let k = 0; k < 4; k++) {
       const at = z.map((value, i) => A[k].reduce((sum, a, j) => sum + a * K[j][i], value));
       const slope = k < 2 ? here : f(at);
       K.push(solve(slope.map((v, i) => C[k].reduce((sum, c, j) => sum + (c / h) * K[j][i], v))));
     }
-    return [z.map((value, i) => value + 2 * K[0][i] + K[2][i] + K[3][i]), Math.max(1e-16, ...K[3].map(Math.abs))];
+    return [z.map((value, i) => value + 2 * K[0][i] + K[2][i] + K[3][i]), K[3]];
   }
 
   /**
-   * The flow from z until log(1/loss) is `last`: `states`, `clock` (log(1/loss) of each), and
+   * The flow from z until log(1/loss) is `last`: `states`, `clock` (log(1/loss) of each), `sigma`, and
    * `ends`: "there", "rests" where nothing moves any more, "slow" where `most` steps were not
    * enough. A step ends where a neuron comes to the boundary of a datum, which it crosses or on which
    * it is held. A generator, which rests after each step.
    */
-  function* following(X, y, signs, z, last, tolerance = 1e-6, most = 1500) {
-    const found = { states: [z], clock: [depth(X, y, signs, z)], ends: "there" };
+  function* following(X, y, signs, z, last, tolerance = 1e-6, most = 3000) {
+    const found = { states: [z], clock: [depth(X, y, signs, z)], sigma: [0], ends: "there" };
     let now = {
       on: signs.map((_, j) => X.map((x) => height(z[2 * j], x) > 0)),
       held: signs.map(() => null),
@@ -162,43 +189,46 @@
       const f = (state) => rate(X, y, signs, state, now);
       const here = f(z);
       if (Math.max(...here.map(Math.abs)) < REST) return { ...found, ends: "rests" };
-      const nudge = 1e-7 / Math.max(1, 1e-3 * found.clock.at(-1)); // margins bend the sharper
-      const J = z.map((value, c) => {
-        const nudged = z.slice();
-        nudged[c] = value + nudge;
-        const by = nudged[c] - value;
-        return f(nudged).map((after, i) => (after - here[i]) / by);
-      });
+      const J = jacobian(X, y, signs, z, now);
+      const share = (state) => pulls(X, y, signs, state, now.on).pull;
+      // Of angles; lengths may be ten times as wrong. Late a margin is as large as log(1/loss), and
+      // what is nothing to an angle may turn a pull round: these may be a hundred times as wrong.
+      const error = (state, off) => {
+        const [a, b] = [share(state), share(state.map((v, c) => v - off[c]))];
+        return Math.max(1e-16, ...off.map((v, c) => Math.abs(v) / (c % 2 ? 10 : 1)), ...a.map((v, i) => Math.abs(v - b[i]) / 100));
+      };
       const broken = (state) => guards(X, y, signs, state, now).filter(([value]) => !(value >= -EDGE));
       let next, wrong, past, tried;
       for (;;) {
         tried = h;
-        [next, wrong] = step(f, z, here, J, h);
+        const [after, off] = step(f, z, here, J, h);
+        next = after;
+        wrong = error(after, off);
         const better = h * Math.min(4, Math.max(0.2, 0.9 * (wrong / tolerance) ** (-1 / 3)));
         const fine = wrong <= tolerance || h < 1e-7;
-        h = Math.min(Number.isFinite(better) ? Math.max(better, 1e-7) : h / 5, 0.5);
+        h = Math.min(Number.isFinite(better) ? Math.max(better, 1e-7) : h / 5, Math.max(0.5, found.sigma.at(-1) / 20));
         if (fine) break;
       }
       past = broken(next);
-      if (past.length) {
-        // The shortest step that an event ends.
-        let [low, high] = [0, tried];
-        while (high - low > 1e-7 * tried) {
-          const middle = (low + high) / 2;
+      if (past.length || depth(X, y, signs, next) > last) {
+        // The shortest step that an event ends, or the end of the clock.
+        let low = 0;
+        const least = 1e-7 * tried;
+        while (tried - low > least) {
+          const middle = (low + tried) / 2;
           const [state] = step(f, z, here, J, middle);
           const events = broken(state);
-          if (events.length) [high, next, past] = [middle, state, events];
+          if (events.length || depth(X, y, signs, state) > last) [tried, next, past] = [middle, state, events];
           else low = middle;
         }
         for (const [, j, left] of past) now = regime(X, y, signs, next, now, j, left);
       }
       z = next;
+      found.sigma.push(found.sigma.at(-1) + tried);
       found.states.push(z);
       found.clock.push(depth(X, y, signs, z));
       yield;
     }
-    found.states[found.states.length - 1] = stateAt(found, last);
-    found.clock[found.clock.length - 1] = last;
     return found;
   }
 
@@ -219,5 +249,5 @@
     }
   }
 
-  reluflow.turning = { follow, following, stateAt };
+  reluflow.turning = { follow, following, stateAt, margins };
 })();

@@ -3,7 +3,7 @@
 
 (() => {
   const { html, paint, short, tens, within, range, through, disc, text } = reluflow;
-  const { follow, following } = reluflow.turning;
+  const { follow, following, margins } = reluflow.turning;
   const LENGTHS = [20, 5, 0, -Math.LN10]; // of the start, as -log
   const LAST = 1e6; // log(1/loss)
   const X = [[3, 1], [2, 3], [4, 7], [-5, 2], [-5, -1], [-8, 4]];
@@ -132,7 +132,7 @@
 
     const given = () => {
       const z = state.turns.flatMap((turn) => [(turn * Math.PI) / 180, -state.length]);
-      return [state.X, Y, SIGNS, z, LAST, 1e-5, 900];
+      return [state.X, Y, SIGNS, z, LAST, 1e-5, 2000];
     };
 
     function begin(found) {
@@ -186,9 +186,14 @@
         const far = Math.max(...group.map((j) => off(z, j)));
         return [`those of label ${name} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
       });
-      const cut = run.ends !== "there" ? ` The flow is followed to ${loss(1)} only: ${run.ends === "slow" ? "from there it needs too many steps" : "there nothing moves any more"}.` : "";
+      const unfit = margins(state.X, Y, SIGNS, run.states.at(-1)).flatMap((q, i) => (q < 1e-6 ? [reluflow.named(i)] : []));
+      const why = {
+        there: "",
+        slow: ` The flow is followed to ${loss(1)} only: from there it needs too many steps.`,
+        rests: ` The loss falls no further than to ${short(Math.exp(-run.clock.at(-1)), 3)}: there nothing moves any more, and ${unfit.join(", ")} ${unfit.length > 1 ? "do" : "does"} not get the right sign.`,
+      };
       const act = ACTS[stage(z, share)];
-      return `${held}${share < 1 ? ` ${act}.` : ""} At ${loss(share)}, ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
+      return `${held}${share < 1 ? ` ${act}.` : ""} At ${loss(share)}, ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${why[run.ends]}`;
     }
 
     begin(follow(...given()));
