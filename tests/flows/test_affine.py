@@ -5,6 +5,7 @@ Accuracy to many digits is `test_affine_accuracy`'s business; here it is the cou
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 from math import log
 
@@ -801,3 +802,47 @@ def test_a_far_start_that_is_forgotten_is_no_measure_of_rounding(far: float) -> 
     assert [(event.datum, event.kind) for event in path.events] == [(1, "deactivate")]
     assert (path.status, path.events[0].t) == ("converged", pytest.approx(np.log1p(far)))
     np.testing.assert_allclose(path.end, [0.01, 0.0], atol=1e-14)
+
+
+# --- Data along two orthogonal directions: two flows on the line, by hand -------------------------
+
+
+def end_on_the_line(x: list[int], y: list[int], u: Fraction) -> Fraction:
+    """Where a neuron on the line ends that starts from u != 0: each sign has a cell of its own."""
+    for side in (1 if u > 0 else -1, -1 if u > 0 else 1):
+        pull = {s: sum(a * b for a, b in zip(x, y, strict=True) if a * s > 0) for s in (1, -1)}
+        if not any(a * side > 0 for a in x):
+            return u
+        if pull[side] * side >= 0:  # it comes to 0 in no finite time
+            return Fraction(pull[side], sum(a * a for a in x if a * side > 0))
+        if pull[-side] * side >= 0:  # it is held there
+            return Fraction(0)
+        u = Fraction(-side)
+    raise AssertionError("unreachable: the second cell holds the flow")
+
+
+@pytest.mark.parametrize("log_size", [-9.0, 0.0, 6.0])
+def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
+    """Labels 0 and opposite data: a flow that fades on its boundary would part from the exact one
+    for good if rounding took it across."""
+    rng, left_open = np.random.default_rng(0), 0
+    for _ in range(1000):
+        p = rng.integers(-4, 5, 2)
+        if not p.any():
+            continue
+        along, n = rng.random(6) < 0.5, int(rng.integers(2, 7))
+        times, y = rng.choice([-3, -2, -1, 1, 2, 3], n), rng.integers(-3, 4, n)
+        axes, w = (p, np.array([-p[1], p[0]])), rng.normal(size=2) * 10.0**log_size
+        own = [along[:n], ~along[:n]]
+        exact = np.zeros(2)
+        for axis, rows in zip(axes, own, strict=True):
+            start = sum(Fraction(float(a)) * int(b) for a, b in zip(w, axis, strict=True))
+            size = int(axis @ axis)
+            x = [int(k) * size for k in times[rows]]
+            exact += float(end_on_the_line(x, y[rows].tolist(), start / size)) * axis
+        flow = affine_flow(np.where(own[0][:, None], *axes) * times[:, None], y, w)
+        if flow.status == "non-unique":
+            left_open += 1
+            continue
+        np.testing.assert_allclose(flow.end, exact, atol=1e-9 * max(1.0, np.abs(w).max()))
+    assert left_open < 10

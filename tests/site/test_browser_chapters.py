@@ -170,7 +170,7 @@ def test_the_true_flow_comes_to_the_polygon(page: Page) -> None:
     """From ten times smaller starts it is not farther from the limit, and from the least it is
     there, to what the steps are good for."""
     held = [case for case in TURNS if SAME["serves"] & {asked(page, POLYGON, [case])[0]["ends"]}]
-    for case in held[:40]:
+    for case in held[:NUMBER]:
         far, near, least = asked(page, TRUE, [{**case, "e": e} for e in (1, 4, 12)])
         assert max(least) <= 1e-4, case
         assert max(near) <= max(far) + 1e-4, case

@@ -60,7 +60,7 @@ def draw(seed: int) -> Case:
     return X, y, w.astype(float)
 
 
-RANDOM = [draw(seed) for seed in range(100)]
+RANDOM = [draw(seed) for seed in range(200)]
 PAPER = [tuple(np.array(e[key], float) for key in ("X", "y", "w")) for e in examples()]
 FAR = [
     (np.diag([2.0, 1.0]), np.array([0.02, -1.0]), np.full(2, 1e12)),

@@ -269,7 +269,7 @@ def test_the_assumptions_are_those_of_the_library(browser: Browser, site: Path) 
 def test_the_first_row_is_the_exact_flow(browser: Browser, site: Path) -> None:
     rng = np.random.default_rng(5)
     cases = [(rng.uniform(0.1, 1.0, (4, 2)), rng.uniform(0.2, 3.0, 4), s) for s in
-             (-6.0, 0.0, 1.5) for _ in range(20)]  # fmt: skip
+             (-6.0, 0.0, 1.5) for _ in range(67)]  # fmt: skip
     with opened(browser, site / MAP) as visit:
         drawn = visit.page.evaluate(ENDS, [[X.tolist(), y.tolist(), s] for X, y, s in cases])
     for (X, y, s), best in zip(cases, drawn, strict=True):

@@ -683,15 +683,26 @@ def _course(
     sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:
         factor.follow(state.on)
-        current, length = opening(factor, (state.on * (y - h)) @ X, w, t)
+        gap = state.on * (y - h)
+        current, length = opening(factor, gap @ X, w, t)
         contact = first_contact(X, norms, h, sides, current, length)
         if contact is not None:
-            return current, contact
+            if _goes_on(X, contact, np.abs(gap) @ norms):
+                return current, contact
+            length = 0.0
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
     current = segment(X, y, w, state.on, state.normals, t, h)
     room = rooms(X, y, h, current, state.on, state.stay) if state.stay else None
     return current, first_contact(X, norms, h, sides, current, room=room, clear=length)
+
+
+def _goes_on(X: NDArray, contact: Contact, force: float) -> bool:
+    """Whether what an opening has beyond a contact is more than rounding of its amplitudes, which
+    are added up from a `force`; else only the limit tells whether there is a contact."""
+    flow, along = contact.moment.flow, X[contact.data] @ contact.moment.flow.V
+    beyond = np.abs((along * flow.b) @ contact.moment.left[0])
+    return bool((beyond > 64 * _EPS * force * (np.abs(along) @ (1.0 / flow.rates))).all())
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:

@@ -244,8 +244,8 @@ class Segment:
     """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
 
     Shapes: w0 (d,), V (d, r), b and rates (r,). The limit is `rest` + `fit` (d,): the part of w0
-    off span(V), and V c. c (r,) are added up from numbers of the sizes `terms` (r,), and do not
-    depend on w0. The first form keeps the digits early, the second one late, when a far start is
+    off span(V), and V c. c (r,) do not depend on w0; b and c are added up from numbers of the sizes
+    `terms` (2, r). The first form keeps the digits early, the second one late, when a far start is
     forgotten. An `opening` knows no limit (fit is inf, and there is no c).
     """
 
@@ -423,7 +423,11 @@ def segment(
 
     gap, aside = target - (A @ u if h is None else h[on]), np.sqrt(rest @ rest)
     b = coordinates(fit + rest - u, A.T @ gap)
-    c, terms = coordinates(fit, A.T @ target), np.abs(U).T @ np.abs(target) / s
+    c = coordinates(fit, A.T @ target)
+    # Rounding of a product of a row with V counts where it cancels, too.
+    parts = np.abs(A) @ np.abs(V) / rates
+    terms = np.abs(np.stack([gap, target])) @ parts
+    terms[1] += length_of(fit)
     return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, terms)
 
 
@@ -492,7 +496,9 @@ def _felt(X: NDArray, rest: NDArray) -> NDArray:
 
 def _still(w: NDArray, t0: float) -> Segment:
     none = np.zeros(0)
-    return Segment(t0, w, np.zeros((len(w), 0)), none, none, w, np.zeros(len(w)), none, none)
+    return Segment(
+        t0, w, np.zeros((len(w), 0)), none, none, w, np.zeros(len(w)), none, np.zeros((2, 0))
+    )
 
 
 def slopes_of(X: NDArray, current: Segment) -> NDArray:
@@ -507,8 +513,8 @@ def limits_of(X: NDArray, h: NDArray, current: Segment) -> NDArray | None:
         return None
     along, still = _along(X, current), _felt(X, current.rest)
     limit = along @ current.c + still
-    early = np.abs(h) + np.abs(along) @ np.abs(current.b)
-    late = np.abs(along) @ current.terms + np.abs(still)
+    of_b, of_c = (np.abs(along) @ current.terms.T).T
+    early, late = np.abs(h) + np.abs(along) @ np.abs(current.b) + of_b, of_c + np.abs(still)
     return np.where(np.abs(limit) <= 32 * _EPS * np.minimum(early, late), 0.0, limit)
 
 
