@@ -181,3 +181,12 @@ def targets() -> pd.DataFrame:
     floors = pd.to_numeric(table["floor"], errors="coerce")
     shown["floor"] = floors.map("{:.3g}".format).replace("nan", "")
     return shown
+
+
+def compiled() -> tuple[pd.DataFrame, float, float]:
+    """Seconds of each page of chapter 1 and of its flows, the longest first; seconds to load a
+    compiler, and to compile one root finder."""
+    table = record("compiled").set_index("what")
+    load, compiling = (float(table.loc[w, "seconds"]) for w in ("loading Numba", "compiling"))
+    pages = table[["flows", "count"]].apply(pd.to_numeric, errors="coerce").dropna()
+    return pages.sort_values("flows", ascending=False), load, compiling
