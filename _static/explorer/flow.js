@@ -15,14 +15,14 @@
   const product = (u, v) => sum(u.map((value, k) => value * v[k]));
 
   /** w(s) = w0 + sum_k b_k (1 - exp(-l_k s)) V_k, s the time since t0. The limit is rest + sum_k
-   * c_k V_k, rest being what of w0 is orthogonal to V: c does not depend on w0, and is added up
-   * from numbers of the size `width`. */
-  function segment(t0, w0, { V, b, rates, c, rest, width }) {
+   * c_k V_k, rest being what of w0 is orthogonal to V: c does not depend on w0; b and c are added
+   * up from numbers of the sizes `widths`. */
+  function segment(t0, w0, { V, b, rates, c, rest, widths }) {
     const limit = rest.map((r, i) => r + sum(V.map((v, k) => v[i] * c[k])));
-    return { t0, w0, V, b, rates, c, rest, limit, width };
+    return { t0, w0, V, b, rates, c, rest, limit, widths };
   }
 
-  const still = (t0, w0) => segment(t0, w0, { V: [], b: [], rates: [], c: [], rest: w0, width: 0 });
+  const still = (t0, w0) => segment(t0, w0, { V: [], b: [], rates: [], c: [], rest: w0, widths: [0, 0] });
 
   /** The sizes of what a state is added up from after the time s: from the start, from the limit. */
   const sizes = ({ w0, b, rates, limit }, s) => [
@@ -103,7 +103,7 @@
       rates,
       c: fitted(labels),
       rest: flat ? V[1].map((v) => v * dot(w, V[1])) : [0, 0],
-      width: length(labels) / Math.sqrt(rates.at(-1)),
+      widths: [gap, labels].map((v) => length(v) / Math.sqrt(rates.at(-1))),
     });
   }
 
@@ -126,7 +126,7 @@
       rates: [rate],
       c: fitted(labels),
       rest: [0, 0],
-      width: length(labels) / Math.sqrt(rate),
+      widths: [gap, labels].map((v) => length(v) / Math.sqrt(rate)),
     });
   }
 
@@ -135,13 +135,14 @@
     Math.abs(dot(x, v)) <= most * EPS * terms(x, v) ? 0 : dot(x, v);
 
   /** x.w(s), which is h at first, as a sum of exponentials: [h, amplitudes, rates, limit]. */
-  function sumOf(x, h, { V, b, rates, c, rest, width }) {
+  function sumOf(x, h, { w0, V, b, rates, c, rest, widths }) {
     const along = V.map((v) => felt(x, v));
     const slopes = along.map((v, k) => v * b[k]);
     const kept = felt(x, rest, 40);
-    const limit = kept + sum(along.map((v, k) => v * c[k]));
-    const early = Math.abs(h) + sum(slopes.map(Math.abs));
-    const late = Math.abs(kept) + sum(along.map(Math.abs)) * width;
+    const [ofB, ofC] = widths.map((width) => sum(along.map(Math.abs)) * width);
+    const early = Math.abs(h) + sum(slopes.map(Math.abs)) + ofB + (h === 0 ? 0 : terms(x, w0));
+    const late = Math.abs(kept) + ofC;
+    const limit = early < late ? h + sum(slopes) : kept + sum(along.map((v, k) => v * c[k]));
     return [h, slopes, rates, Math.abs(limit) <= 32 * EPS * Math.min(early, late) ? 0 : limit];
   }
 

@@ -846,3 +846,21 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
             continue
         np.testing.assert_allclose(flow.end, exact, atol=1e-9 * max(1.0, np.abs(w).max()))
     assert left_open < 10
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "w", "end"),
+    [
+        ([[3, -3], [-2, -1], [-2, 4], [-1, 3], [-1, 1], [-3, -4], [6, 8]], [21, 3, 2, 0, 2, 2, 0],
+         [4.01322122088338, -3.0067409709372344], [4, -3]),
+        ([[-2, -3], [-1, 3], [1, -1], [-1, -2], [-2, 8], [-1, 4]], [11, 1, 1, 6, 3, -1],
+         [-3.98624755824228, -0.9967112388019578], [-4, -1]),
+    ],
+)  # fmt: skip
+def test_a_start_near_a_limit_on_a_boundary_stays_there(
+    X: list, y: list, w: list, end: list
+) -> None:
+    """By 100 digits there is no event: what fits the active data is on the boundary of others."""
+    flow = affine_flow(X, y, w)
+    assert flow.events == ()
+    np.testing.assert_allclose(flow.end, end, atol=1e-9)

@@ -53,11 +53,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 150),
         ("modules of papers", 66),
-        ("lines", 56819),
-        ("lines outside papers", 19907),
-        ("code", 35073),
+        ("lines", 56821),
+        ("lines outside papers", 19909),
+        ("code", 35075),
         ("code of papers a claim", 69),
-        ("lines of tests", 36390),
+        ("lines of tests", 36408),
         ("pages", 40),
     ],
 )

@@ -512,9 +512,11 @@ def limits_of(X: NDArray, h: NDArray, current: Segment) -> NDArray | None:
     if current.opens:
         return None
     along, still = _along(X, current), _felt(X, current.rest)
-    limit = along @ current.c + still
     of_b, of_c = (np.abs(along) @ current.terms.T).T
-    early, late = np.abs(h) + np.abs(along) @ np.abs(current.b) + of_b, of_c + np.abs(still)
+    early = np.abs(h) + np.abs(along) @ np.abs(current.b) + of_b
+    early += np.where(h == 0.0, 0.0, np.abs(X) @ np.abs(current.w0))
+    late = of_c + np.abs(still)
+    limit = np.where(early < late, h + along @ current.b, along @ current.c + still)
     return np.where(np.abs(limit) <= 32 * _EPS * np.minimum(early, late), 0.0, limit)
 
 
