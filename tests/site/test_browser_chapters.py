@@ -383,6 +383,9 @@ def test_every_counterexample_is_in_a_picture_or_told_why_not() -> None:
     rows = {row.claim.id: row for row in ROWS if row.counterexample and not setting(row)}
     found = {id for id, row in rows.items() if row.claim.paper != "lee2022support"}
     assert found == {*SHOWN, *STILL}
+    first = [row for row in rows.values() if row.claim.paper == "lee2022support"]
+    dimensions = {len(row.counterexample.instance["X"][0]) for row in first if row.counterexample}
+    assert dimensions == {1, 3, 4}  # the explorer shows all that are in the plane
     assert {id for id, each in TOLD.items() if each.live} == {*SHOWN}
 
 
