@@ -424,7 +424,8 @@ def segment(
     gap, aside = target - (A @ u if h is None else h[on]), np.sqrt(rest @ rest)
     b = coordinates(fit + rest - u, A.T @ gap)
     c = coordinates(fit, A.T @ target)
-    # Rounding of a product of a row with V counts where it cancels, too.
+    # Rounding of a product of a row with V counts where it cancels, too; and V itself is rounded,
+    # so that each coordinate of the fit has some of the others.
     parts = np.abs(A) @ np.abs(V) / rates
     terms = np.abs(np.stack([gap, target])) @ parts
     terms[1] += length_of(fit)
@@ -508,7 +509,8 @@ def slopes_of(X: NDArray, current: Segment) -> NDArray:
 
 def limits_of(X: NDArray, h: NDArray, current: Segment) -> NDArray | None:
     """Limits (n,) of x_j.w(t), which is h (n,) at the start, those that are rounding alone set to
-    zero: not h plus the amplitudes, for beside a far h they would drown. None for an opening."""
+    zero. Each is h plus the amplitudes or, where these drown, as beside a far h, what the limit's
+    coordinates give. None for an opening."""
     if current.opens:
         return None
     along, still = _along(X, current), _felt(X, current.rest)
