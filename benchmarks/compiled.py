@@ -3,8 +3,8 @@
     python benchmarks/compiled.py PAGE      seconds of a page, of its flows, and their number
     python benchmarks/compiled.py numba     seconds to load Numba and to compile a root finder
 
-Each is a process of its own: a kernel that runs a page loads for itself, and compiles unless that is
-kept on disk for its kind of CPU.
+Each is a process of its own: a kernel that runs a page loads for itself, and compiles unless that
+is kept on disk for its kind of CPU.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def _descent() -> Iterator[Row]:
 def _build() -> Iterator[Row]:
     book = Path(__file__).resolve().parents[1]
     quiet: dict[str, Any] = {"cwd": book, "check": True, "stdout": subprocess.DEVNULL}
-    subprocess.run(["bash", "book", "test", "--version"], **quiet)  # makes .venv where it is missing
+    subprocess.run(["bash", "book", "test", "--version"], **quiet)  # makes .venv at first
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(["bash", "book", "build"], **quiet)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
