@@ -53,8 +53,8 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 150),
         ("modules of papers", 66),
-        ("lines", 56821),
-        ("lines outside papers", 19909),
+        ("lines", 56823),
+        ("lines outside papers", 19911),
         ("code", 35075),
         ("code of papers a claim", 69),
         ("lines of tests", 36424),
