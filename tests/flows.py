@@ -54,8 +54,11 @@ def draw(seed: int) -> tuple[NDArray, NDArray, NDArray]:
     return X, y, 10.0 ** rng.uniform(-3, 1) * rng.normal(size=d)
 
 
-def exact(seed: int, activation: str = "relu") -> Flow:
+def exact(seed: int, activation: str = "relu", below: bool = False) -> Flow:
+    """With labels `below` zero, too, a flow may slide."""
     X, y, w = draw(seed)
+    if below:
+        y *= np.where(np.random.default_rng(seed).random(len(y)) < 0.5, -1.0, 1.0)
     return Flow(
         affine_flow(X, y, w, activation),
         lambda W: loss(X, y, W, activation),
@@ -222,6 +225,7 @@ SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.arr
 FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
     "exact, linear": lambda seed: exact(seed, "linear"),
+    "exact, labels of either sign": lambda seed: exact(seed, below=True),
     "planar": planar,
     "descent": steps,
     "descent, many data": many_steps,

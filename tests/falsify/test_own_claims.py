@@ -15,7 +15,7 @@ from reluflow.falsify import Statement, falsify, given, settle
 from reluflow.ledger import LedgerError, Reading, cited, computed, exact, fact, proved, read
 from reluflow.ledger.cards import page_card
 from reluflow.ledger.inventory import Claim, load_inventories
-from reluflow.ledger.rows import Ledger, card, row_from_record, text
+from reluflow.ledger.rows import Ledger, row_from_record
 from reluflow.places import CHAPTERS
 
 from tests.ledger.test_inventory import faults
@@ -67,11 +67,6 @@ def test_a_sentence_narrowed_in_the_inventory_no_longer_fits_the_record() -> Non
         row_from_record(row.record(), {CLAIM.id: other})
 
 
-def test_instances_that_no_statement_drew_settle_nothing() -> None:
-    with pytest.raises(LedgerError, match="does not test the hypothesis"):
-        ledger_of_our_own().settle(CLAIM.id, [fact("broken", 0, 0, tried=100)])
-
-
 @pytest.mark.parametrize(
     ("known", "verdict"),
     [
@@ -102,21 +97,6 @@ def test_a_claim_of_our_own_takes_no_reading() -> None:
             known=proved("here"),
             reading=Reading("so", "none"),
         )
-
-
-def test_the_hypotheses_stand_in_front_of_the_claim() -> None:
-    row = ledger_of_our_own().settle(
-        CLAIM.id, [fact("identity", True, True)], known=proved("this section")
-    )
-    assert CLAIM.full == "Given: $x > 0$. $x < 10$. Then: $x^2 > 0$."
-    assert "given: $x > 0$." in text(row.claim, row.verdict, row.parts)
-    for html in (card(row.claim, row.verdict, row.parts), page_card(row, [], "chapters/x")):
-        assert html.index(r"\(x &lt; 10\)") < html.index(r"\(x^2 &gt; 0\)")
-
-
-def test_a_theorem_that_is_cited_has_a_name() -> None:
-    with pytest.raises(LedgerError, match="names the theorem"):
-        cited("this section", " ")
 
 
 def test_what_was_chosen_after_seeing_is_told_and_recorded() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -13,7 +11,6 @@ from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.segment import Factor, limits_of, opening, segment, slopes_of
-from sklearn import datasets
 from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(
@@ -67,17 +64,6 @@ def test_the_first_contact_is_the_first_of_all_data(seed) -> None:
     np.testing.assert_array_equal(w, flow.after(np.array([contact.moment.s]))[0])
     rounding = 1e-14 * contact.moment.summed * np.linalg.norm(X, axis=1)
     assert (np.abs(contact.h - X @ w) <= rounding).all()
-
-
-@FEW
-@given(SEEDS)
-def test_a_contact_past_the_end_is_none(seed) -> None:
-    X, _, h, sides, flow = random_flow(seed)
-    norms = np.linalg.norm(X, axis=1)
-    time, _ = among_all(X, h, sides, flow)
-    assume(np.isfinite(time))
-    assert affine.first_contact(X, norms, h, sides, flow, 0.999 * time) is None
-    assert affine.first_contact(X, norms, h, sides, flow, 1.001 * time) is not None
 
 
 @settings(FEW, max_examples=400)
@@ -184,24 +170,3 @@ def test_a_far_start_has_no_opening() -> None:
 
 
 # --- Real data ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["iris", "wine", "diabetes"])
-def test_no_datum_of_real_data_crosses_unnoticed(name) -> None:
-    data = getattr(datasets, f"load_{name}")()
-    X = (data.data - data.data.min(axis=0)) / np.ptp(data.data, axis=0)
-    y = data.target - data.target.min() + 1.0
-    w0 = np.random.default_rng(0).standard_normal(X.shape[1])
-    flow = affine_flow(X, y, w0)
-    assert flow.status == "converged"
-    active, events = X @ w0 > 0, list(flow.events)
-    size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(flow.states, axis=1).max()
-    for start, stop in pairwise([*flow.t, flow.settled]):
-        while events and events[0].t <= start:
-            event = events.pop(0)
-            assert active[event.datum] != (event.kind == "activate")
-            active[event.datum] = event.kind == "activate"
-        h = X @ flow.at(np.linspace(start, stop, 7)[1:-1]).T
-        assert (np.where(active[:, None], h, -h) >= -1e-13 * size).all()
-    assert not events
-    np.testing.assert_allclose(X[active].T @ (y[active] - X[active] @ flow.end), 0.0, atol=1e-8)

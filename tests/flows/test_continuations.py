@@ -16,7 +16,6 @@ from reluflow.flows.segment import (
     tangent_basis,
     tangent_projector,
 )
-from reluflow.networks import gradient
 from scipy.optimize import linprog
 
 FEW = settings(
@@ -49,18 +48,6 @@ def test_parallel_data_share_a_surface() -> None:
     assert (first.plus, first.minus) == ((0, 3), (2,))
     # Plus: (1 - 4) sqrt(5); minus: 3 * (-2 sqrt(5)).
     np.testing.assert_allclose(first.jump, np.sqrt(5) * np.array([-6.0, -3.0]), rtol=1e-14)
-
-
-def test_the_jumps_are_what_the_data_add_to_the_velocity() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=3)
-    X, y = np.array([x, 2 * x, -0.5 * x]), rng.normal(size=3)
-    (surface,) = switching_surfaces(X, y, np.arange(3))
-    w = rng.normal(size=3)
-    w -= x * (x @ w) / (x @ x)
-    for side, jump in zip((-1, 1), surface.jump, strict=True):
-        velocity = -gradient(X, y, w + side * 1e-9 * x)
-        np.testing.assert_allclose(velocity, jump * surface.normal, atol=1e-7)
 
 
 def test_the_tangent_space() -> None:
@@ -158,31 +145,6 @@ def test_a_crossing_so_slow_that_its_speed_is_rounding(force, arrival, expected)
 
 
 # --- Several surfaces -----------------------------------------------------------------------------
-
-
-def test_two_surfaces_are_entered_and_held_independently() -> None:
-    # Orthogonal surfaces at w = (0, 0, 1): each acts for itself.
-    single = {
-        (1.0, 0.5): [1],
-        (1.0, -2.0): [-1],
-        (1.0, -0.5): [-1, 0, 1],
-        (-1.0, 0.5): [0],
-        (-1.0, 2.0): [1],
-        (-1.0, -0.5): [-1],
-    }
-    for (one, first), (two, second) in product(single.items(), repeat=2):
-        X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [one[1], two[1], 1.0]])
-        _, modes = leave(X, [one[0], two[0], 2.0], [0.0, 0.0, 1.0])
-        assert sides(modes) == sorted(product(first, second))
-        # A force pushes against each surface: what is held is not at rest.
-        assert not any(any(mode.resting) for mode in modes)
-
-
-def test_a_corner_with_one_way_out() -> None:
-    # Crossing the first surface sets the second one in motion: faces cannot be decided one by one.
-    X, y = np.array([[1.0, 0.0], [-0.6, 0.8], [0.0, 0.0]]), np.array([-1.0, -1.0, 1.0])
-    _, modes = leave(X, y, [0.0, 0.0])
-    assert sides(modes) == [(0, 0)]
 
 
 @FEW
@@ -293,12 +255,6 @@ def test_what_surfaces_can_hold(seed, shape) -> None:
         assert feasible == (slack > 0)
         # What is tangent to the surfaces is no business of theirs.
         np.testing.assert_allclose(F @ (v + Q @ np.ones(Q.shape[1])), F @ v, atol=1e-9)
-
-
-def test_no_surfaces_hold_everything() -> None:
-    F, c = sliding_condition(np.ones((1, 3)), ())
-    assert F.shape == (0, 3)
-    assert c.shape == (0,)
 
 
 def test_jumps_that_do_not_differ_hold_one_force_only() -> None:

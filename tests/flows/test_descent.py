@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.descent import affine_descent, path_distance
@@ -67,36 +64,26 @@ def clear_of_boundaries(X, states) -> bool:
 # --- Equal to the loop ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", ["relu", "linear"])
+# Small steps, and those near and above the inverse of an eigenvalue; where the flow of labels of
+# either sign slides, descent zigzags: a flip every few steps.
+@pytest.mark.parametrize(
+    ("signs", "activation", "paces", "steps", "tolerance"),
+    [
+        ("positive", "relu", (0.01, 0.7), 400, 1e-12),
+        ("positive", "linear", (0.01, 0.7), 400, 1e-12),
+        ("mixed", "relu", (0.02, 0.3), 300, 1e-9),
+        ("positive", "relu", (0.9, 2.3), 60, 1e-9),
+        ("positive", "linear", (0.9, 2.3), 60, 1e-9),
+    ],
+)
 @FEW
-@given(seed=st.integers(0, 10**6), pace=st.sampled_from([0.01, 0.2, 0.7]))
-def test_small_steps(activation, seed, pace) -> None:
-    X, y, w0 = random_case(seed, "positive")
-    step = pace / np.linalg.norm(X, 2) ** 2
-    states, _ = loop(X, y, w0, step, 400, activation == "linear")
+@given(seed=st.integers(0, 10**6), share=st.floats(0.0, 1.0))
+def test_it_is_the_loop(signs, activation, paces, steps, tolerance, seed, share) -> None:
+    X, y, w0 = random_case(seed, signs)
+    step = (paces[0] + share * (paces[1] - paces[0])) / np.linalg.norm(X, 2) ** 2
+    states, _ = loop(X, y, w0, step, steps, activation == "linear")
     assume(clear_of_boundaries(X, states))
-    agrees(X, y, w0, step, 400, activation)
-
-
-@FEW
-@given(st.integers(0, 10**6), st.sampled_from([0.02, 0.3]))
-def test_labels_of_either_sign(seed, pace) -> None:
-    # Where the flow slides, descent zigzags: a flip every few steps.
-    X, y, w0 = random_case(seed, "mixed")
-    step = pace / np.linalg.norm(X, 2) ** 2
-    states, _ = loop(X, y, w0, step, 300)
-    assume(clear_of_boundaries(X, states))
-    agrees(X, y, w0, step, 300, tolerance=1e-9)
-
-
-@FEW
-@given(st.integers(0, 10**6), st.floats(0.9, 2.3), st.sampled_from(["relu", "linear"]))
-def test_steps_near_and_above_the_inverse_of_an_eigenvalue(seed, pace, activation) -> None:
-    X, y, w0 = random_case(seed, "positive")
-    step = pace / np.linalg.norm(X, 2) ** 2
-    states, _ = loop(X, y, w0, step, 60, activation == "linear")
-    assume(clear_of_boundaries(X, states))
-    agrees(X, y, w0, step, 60, activation, tolerance=1e-9)
+    agrees(X, y, w0, step, steps, activation, tolerance)
 
 
 def test_a_step_that_lands_on_the_minimum() -> None:
@@ -112,15 +99,6 @@ def test_a_flip_at_the_first_step_and_at_the_last() -> None:
     assert first > 20  # not among the steps that are looked at one by one
     assert agrees(X, y, w0, 1e-4, int(first)).events[-1].t == first
     assert agrees(X, y, w0, 1e-4, int(first) - 1).events == ()
-
-
-@pytest.mark.parametrize("activation", ["relu", "linear"])
-def test_no_steps(activation) -> None:
-    path = affine_descent([[1.0, 2.0]], [1.0], [0.5, 0.5], 0.1, 0, activation)
-    assert (path.status, path.events, path.clock) == ("horizon", (), "steps")
-    np.testing.assert_array_equal(path.end, [0.5, 0.5])
-    np.testing.assert_array_equal(path.at(0), [0.5, 0.5])
-    np.testing.assert_array_equal(path.t, [0.0])
 
 
 def test_the_boundary_counts_as_inactive() -> None:
@@ -154,14 +132,6 @@ def test_a_visit_between_two_steps_leaves_no_trace() -> None:
 # --- Long ways ------------------------------------------------------------------------------------
 
 
-def test_a_long_way_costs_no_steps() -> None:
-    # 10^15 steps of one closed form.
-    path = affine_descent([[1.0]], [3.0], [1.0], 1e-15, 10**15)
-    assert path.end[0] == pytest.approx(3.0 - 2.0 * np.exp(-1.0), rel=1e-12)
-    half = path.at(5 * 10**14)[0]
-    assert half == pytest.approx(3.0 - 2.0 * np.exp(-0.5), rel=1e-12)
-
-
 def test_a_late_flip_is_found_to_the_step() -> None:
     # w_2 falls as (1 - s)^k 1 + 0 while w_1 stays: x_3.w = w_2 - 0.3 changes its sign once.
     s = 1e-7
@@ -172,18 +142,6 @@ def test_a_late_flip_is_found_to_the_step() -> None:
     assert event.t == np.ceil(np.log((0.3 - 1e-9) / (1 - 1e-9)) / np.log1p(-s))
     k = int(event.t)
     assert X[2] @ path.at(k - 1) > 0 >= X[2] @ path.at(k)
-
-
-def test_the_descent_of_many_small_steps_is_the_flow() -> None:
-    rng = np.random.default_rng(3)
-    X, y, w0 = rng.normal(size=(12, 3)), rng.uniform(0.5, 2.0, 12), rng.normal(size=3)
-    flow, path = affine_flow(X, y, w0), affine_descent(X, y, w0, 1e-8, 10**8)
-    events = [e for e in flow.events if e.t <= 1.0]
-    assert len(events) >= 2
-    assert [(e.datum, e.kind) for e in path.events] == [(e.datum, e.kind) for e in events]
-    np.testing.assert_allclose(path.end, flow.at(1.0), atol=1e-6)
-    for one, other in zip(path.events, events, strict=True):
-        assert abs(one.t * 1e-8 - other.t) < 1e-6
 
 
 # --- Overflow and errors --------------------------------------------------------------------------
@@ -206,14 +164,7 @@ def test_divergence_is_said(activation) -> None:
     ("change", "words"),
     [
         ({"step": 0.0}, "step must be a positive number"),
-        ({"step": -1.0}, "step must be a positive number"),
-        ({"step": np.nan}, "step must be a positive number"),
-        ({"n_steps": -1}, "n_steps must be a whole number"),
         ({"n_steps": 1.5}, "n_steps must be a whole number"),
-        ({"activation": "tanh"}, "activation must be"),
-        ({"w0": [1.0]}, "w0 must have shape"),
-        ({"y": [1.0, 2.0]}, "y must have shape"),
-        ({"X": [[1.0, np.nan]]}, "not finite"),
     ],
 )
 def test_bad_input_is_named(change, words) -> None:
@@ -240,17 +191,3 @@ def test_path_distance_by_hand() -> None:
     assert path_distance(flow, descent, s) == pytest.approx(apart.max() / reach)
     # A clock that runs at another rate is another path.
     assert path_distance(flow, descent, 2 * s) > 3 * apart.max() / reach
-
-
-@pytest.mark.parametrize(("start", "events", "room"), [((1e-4, 1e-4), 0, 0.02), ((0, 45), 3, 0.1)])
-def test_path_distance_halves_with_the_step(start: tuple, events: int, room: float) -> None:
-    """Descent is the flow at zero step: the distance is of first order, past deactivations too."""
-    data = load("example-5.1")
-    flow = affine_flow(data.X, data.y, start)
-    assert len(flow.events) == events
-    far = [
-        path_distance(flow, affine_descent(data.X, data.y, start, s, round(50 / s)), s)
-        for s in (0.004, 0.002, 0.001, 0.0005)
-    ]
-    assert all(a / b == pytest.approx(2, abs=room) for a, b in pairwise(far))
-    assert far[0] < 0.01

@@ -144,16 +144,11 @@ def check_all_zeros(a: int, b: dict[int, int]) -> int:
 # --- All zeros, and nothing else ------------------------------------------------------------------
 
 
-@EXACT
-@given(sums_of(6, 8))
-def test_finds_every_zero_of_few_exponentials(case) -> None:
-    check_all_zeros(*case)
-
-
-@settings(EXACT, max_examples=25)
-@given(sums_of(11, 14))
-def test_finds_every_zero_of_many_exponentials(case) -> None:
-    check_all_zeros(*case)
+@pytest.mark.parametrize(("most", "highest"), [(6, 8), (11, 14)])
+@settings(EXACT, max_examples=40)
+@given(data=st.data())
+def test_every_zero_is_found(most, highest, data) -> None:
+    check_all_zeros(*data.draw(sums_of(most, highest)))
 
 
 @EXACT
@@ -328,23 +323,6 @@ def test_the_limit_of_a_derivative_is_not_drowned_by_fast_terms() -> None:
     assert min(abs(t / expected - 1.0) for t in late) < 1e-12
 
 
-@settings(EXACT, max_examples=40)
-@given(seed=st.integers(0, 10**6))
-def test_the_value_is_zero_at_a_zero_and_has_one_sign_before(seed) -> None:
-    a, b, rates, sign0 = random_sums(seed, "plain")
-    first = exponential_sums.first_zeros(a, b, rates, sign0).crossings.min(axis=1, initial=np.inf)
-    earliest = first.min()
-    until = earliest if np.isfinite(earliest) else 200.0 / rates[0]
-    u = np.concatenate([np.geomspace(1e-12, 0.999999, 4000), np.linspace(0.001, 0.999, 4000)])
-    values = exponential_sums.evaluate(a, b, rates, np.tile(until * u, (len(a), 1)))
-    scale = np.abs(a) + np.abs(b).sum(axis=1)
-    assert (values * sign0[:, None] > -1e-13 * scale[:, None]).all()
-    if np.isfinite(earliest):
-        j = int(np.argmin(first))
-        at = exponential_sums.evaluate(a[j : j + 1], b[j : j + 1], rates, np.array([[earliest]]))
-        assert abs(at[0, 0]) <= 1e-14 * scale[j]
-
-
 def test_a_zero_right_after_the_start_keeps_its_digits() -> None:
     # f = -c + 3 (1 - exp(-2t)) with tiny c: t = c/6 to many digits, where 3 - c would be 3.
     for c in (1e-300, 1e-100, 1e-20):
@@ -367,19 +345,6 @@ def test_equal_rates_are_one() -> None:
     for routine in isolators(3).values():
         found = routine(a, b, rates, np.array([1.0])).crossings[0]
         np.testing.assert_allclose(found[np.isfinite(found)], [log(2.0)], rtol=1e-14)
-
-
-def test_rates_may_come_in_any_order() -> None:
-    rates, b = np.array([3.0, 1.0, 2.0]), np.array([[-6.0, -11.0, 6.0]])
-    order = np.argsort(rates)
-    one = exponential_sums.zeros(np.array([4.0]), b, rates, np.array([1.0])).crossings
-    other = exponential_sums.rolle(
-        np.array([4.0]), b[:, order], rates[order], np.array([1.0])
-    ).crossings
-    np.testing.assert_array_equal(one, other)
-    assert np.isfinite(one).any()
-    first = exponential_sums.first_zeros(np.array([4.0]), b, rates, np.array([1.0])).crossings
-    assert first.min() == one.min()
 
 
 def test_no_exponentials_or_no_sums() -> None:
@@ -436,14 +401,6 @@ def test_the_zero_at_the_start_hides_no_later_one(extra) -> None:
     b = np.concatenate([[[-1.25, 1.0]], np.zeros((1, extra))], axis=1)
     found = exponential_sums.first_zeros(np.zeros(1), b, np.arange(1.0, 3 + extra), np.array([1.0]))
     np.testing.assert_allclose(found.crossings.min(), log(4.0), rtol=1e-13)
-
-
-def test_what_only_the_second_sum_has_is_found_in_its_row() -> None:
-    a, b = np.array([1.0, 1.0]), np.array([[1.0, 1.0], [-2.0, 0.5]])
-    for routine in isolators(2).values():
-        found = routine(a, b, np.array([1.0, 2.0]), np.ones(2)).crossings
-        assert np.isinf(found[0]).all()
-        assert np.isfinite(found[1]).sum() == 1
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from reluflow.flows.segment import Factor
@@ -25,25 +27,26 @@ def assert_decomposes(factor: Factor, A: np.ndarray, tolerance: float) -> None:
     np.testing.assert_allclose((V * factor.s**2) @ V.T, A.T @ A, atol=1e-13 * s[0] ** 2)
 
 
+def walked(X: np.ndarray, sets: Iterable[np.ndarray], tolerance: float) -> None:
+    factor = Factor(X)
+    for on in sets:
+        factor.follow(on)
+        assert_decomposes(factor, X[on], tolerance)
+
+
 @pytest.mark.parametrize("d", [1, 2, 7, 20])
 def test_it_follows_data_that_come_and_go(d) -> None:
     rng = np.random.default_rng(d)
     X = rng.normal(size=(15 * d, d))
-    factor = Factor(X)
-    for on in walk(rng, len(X), 200):
-        factor.follow(on)
-        assert_decomposes(factor, X[on], 1e-12)
+    walked(X, walk(rng, len(X), 200), 1e-12)
+    walked(X, (rng.random(len(X)) < 0.6 for _ in range(20)), 1e-12)  # many at once
 
 
 def test_small_singular_values_keep_their_digits() -> None:
     # cond(H) = 1e12: H itself, in doubles, knows four digits of its smallest eigenvalue.
     rng = np.random.default_rng(0)
     turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
-    X = rng.normal(size=(200, 6)) * np.geomspace(1.0, 1e-6, 6) @ turn
-    factor = Factor(X)
-    for on in walk(rng, 200, 150):
-        factor.follow(on)
-        assert_decomposes(factor, X[on], 1e-8)
+    walked(rng.normal(size=(200, 6)) * np.geomspace(1.0, 1e-6, 6) @ turn, walk(rng, 200, 150), 1e-8)
 
 
 def test_data_that_come_and_go_cost_no_decomposition_of_all_rows(monkeypatch) -> None:
@@ -73,13 +76,9 @@ def test_large_data_that_go_leave_no_rounding_behind() -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 3)) * np.where(np.arange(60) < 30, 1e8, 1.0)[:, None]
     factor = Factor(X)
-    on = np.ones(60, bool)
-    for j in range(30):
-        factor.follow(on)
-        on = on.copy()
-        on[j] = False
-    factor.follow(on)
-    assert_decomposes(factor, X[on], 1e-12)
+    for j in range(31):
+        factor.follow(np.arange(60) >= j)
+    assert_decomposes(factor, X[30:], 1e-12)
 
 
 def test_largest_values_that_fade_leave_no_rounding_behind() -> None:
@@ -87,12 +86,7 @@ def test_largest_values_that_fade_leave_no_rounding_behind() -> None:
     one's length: without a fresh start the small values would keep seven digits."""
     X = np.zeros((47, 2))
     X[:45, 0], X[45:, 1] = 0.6 ** np.arange(45), 0.6**45
-    factor, on = Factor(X), np.ones(47, bool)
-    for j in range(42):
-        factor.follow(on)
-        assert_decomposes(factor, X[on], 1e-12)
-        on = on.copy()
-        on[j] = False
+    walked(X, (np.arange(47) >= j for j in range(42)), 1e-12)
 
 
 def test_data_that_are_dependent_but_for_rounding_have_no_small_value() -> None:
@@ -101,13 +95,3 @@ def test_data_that_are_dependent_but_for_rounding_have_no_small_value() -> None:
     for k in range(2, 8):
         factor.follow(np.arange(7) < k)
         assert factor.s.shape == (1,)
-
-
-def test_many_data_at_once() -> None:
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(40, 4))
-    factor = Factor(X)
-    for _ in range(20):
-        on = rng.random(40) < 0.6
-        factor.follow(on)
-        assert_decomposes(factor, X[on], 1e-12)

@@ -30,22 +30,6 @@ def changes(path) -> list[tuple[int, str]]:
     return [(e.datum, e.kind) for e in path.events]
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "w0", "end"),
-    [
-        (np.eye(2), (1.0, -1.0), (1e14, 1e14), (1.0, 0.0)),
-        (np.diag([2.0, 1.0]), (0.02, -1.0), (1e13, 1e13), (0.01, 0.0)),
-        (np.eye(2), (1.0, -1.0), (1e100, 1e100), (1.0, 0.0)),
-        (np.diag([2.0, 1e-3]), (-1.0, 1.0), (1e14, 1e14), (0.0, 1e3)),
-    ],
-)
-def test_the_last_crossing_is_not_missed(X, y, w0, end) -> None:
-    path = affine_flow(X, y, w0)
-    assert path.status == "converged"
-    np.testing.assert_allclose(path.end, end, rtol=1e-14, atol=1e-13)
-    np.testing.assert_allclose(path.at(path.settled), end, rtol=1e-9, atol=1e-9)
-
-
 @FEW
 @given(SEEDS, DECADES, st.integers(-8, 8), st.integers(-30, 30))
 def test_data_on_the_axes(seed, decades, size, unit) -> None:

@@ -15,7 +15,6 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
 from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
 from reluflow.papers.lee2022support.setting import integrate as brute
 from scipy.integrate import DOP853, quad
-from scipy.optimize import minimize
 
 DECADE = np.log(10.0)
 # Vardi et al. 2022, Theorem 3.2: one neuron active on both data, the other on none.
@@ -43,25 +42,6 @@ def test_one_neuron_follows_its_exact_flow_with_the_same_events(seed: int) -> No
     np.testing.assert_allclose(path.end, brute(X, y, w0, 5.0), atol=1e-5)
 
 
-def test_a_neuron_that_loses_all_data_rests() -> None:
-    """x = 1, y = -1: from w = 1 the flow w = 2 e^-t - 1 comes to 0 and stays there."""
-    path = neuron_flow(np.array([[1.0]]), np.array([-1.0]), np.array([1.0]), 9.0)
-    assert path.status == "converged"
-    assert [(e.datum, e.kind) for e in path.events] == [(0, "deactivate")]
-    assert path.t[-1] == pytest.approx(np.log(2.0), abs=1e-8)
-    np.testing.assert_allclose(path.end, 0.0, atol=1e-9)
-
-
-def test_a_flow_that_slides_says_so() -> None:
-    """The second label is negative: both sides push the flow onto its datum's boundary."""
-    X, y, w0 = np.array([[-1.0, 1.0], [2.0, 0.0]]), np.array([2.0, -3.0]), np.array([2.0, 3.0])
-    (event,) = affine_flow(X, y, w0).events
-    path = neuron_flow(X, y, w0, 20.0)
-    assert path.status == "sliding"
-    assert [(e.datum, e.kind) for e in path.events] == [(1, "slide")]
-    assert path.t[-1] == pytest.approx(event.t, abs=1e-7)
-
-
 # In the second case the first datum alone would push the flow back; both together do not.
 @pytest.mark.parametrize("y", [[1.0, 1.0, 3.0], [-2.0, 1.0, 3.0]], ids=str)
 def test_parallel_data_switch_together(y: list[float]) -> None:
@@ -70,65 +50,6 @@ def test_parallel_data_switch_together(y: list[float]) -> None:
     first = [e for e in path.events if e.t == path.events[0].t]
     assert {(e.datum, e.kind) for e in first} == {(0, "activate"), (1, "activate")}
     np.testing.assert_allclose(path.end, brute(X, np.array(y), start, 3.0), atol=1e-5)
-
-
-@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
-def test_two_linear_layers_come_to_the_widest_margin(loss) -> None:
-    """Ji & Telgarsky 2020: the predictor's direction; it is found here by a quadratic program."""
-    rng = np.random.default_rng(0)
-    network = fully_connected([2, 3], "linear")
-    X = rng.normal(size=(6, 2)) + np.array([2.0, 1.0])
-    y = np.ones(6)
-    chart = Polar(network)
-    start = chart.coordinates(0.5 * np.abs(rng.normal(size=network.size)))
-    path = integrate(GradientFlow(chart, loss, X, y, LOG_LOSS), start, 1e4 * DECADE, rtol=1e-8)
-    first, second = network.weights(path.end[:-1])
-    beta = (second @ first)[0]
-    best = widest_margin(X)
-    cosine = beta @ best / np.linalg.norm(beta) / np.linalg.norm(best)
-    assert (path.status, path.events) == ("horizon", ())
-    assert np.sqrt(2.0 - 2.0 * cosine) < 2e-4  # of the order of 1 / log(1/L)
-    assert path.log_loss[-1] == pytest.approx(-1e4 * DECADE, rel=1e-6)
-
-
-def test_the_two_neuron_example_goes_to_a_loss_of_one_over_ten_to_the_ten_thousand() -> None:
-    """By symmetry the limit is w_1 = (0, 1), v_1 = 1; the idle neuron keeps its weights."""
-    chart = Polar(TWO)
-    flow = GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), LOG_LOSS)
-    path = integrate(flow, chart.coordinates(THETA), 1e4 * DECADE)
-    u, rho = path.end[:-1], path.end[-1]
-    np.testing.assert_allclose(u[[0, 1, 4]], np.array([0, 1, 1]) / np.sqrt(2), atol=1e-5)
-    np.testing.assert_allclose(np.exp(rho) * u[[2, 3, 5]], [0.05, -1.0, 0.3], rtol=1e-4)
-    # 1/4 |w_1| |v_1| is the margin, so log(1/L) = |theta|^2 / 8 - log 2 but for the idle part.
-    assert np.exp(2 * rho) / 8 == pytest.approx(1e4 * DECADE, rel=1e-3)
-
-
-@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
-def test_linear_logistic_regression_comes_to_the_widest_margin(loss) -> None:
-    """Soudry et al. 2018: w / |w| goes to the hard-margin direction like 1 / log(1/L)."""
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(8, 2)) + np.array([2.0, 1.0])
-    y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
-    X *= y[:, None]
-    chart = Polar(neuron(2, "linear"))
-    flow = GradientFlow(chart, loss, X, y, LOG_LOSS)
-    path = integrate(flow, chart.coordinates([0.3, -0.2]), 1e4 * DECADE, rtol=1e-7)
-    best = widest_margin(X * y[:, None])
-    gaps = [
-        np.linalg.norm(path.at(tau)[:2] - best / np.linalg.norm(best))
-        for tau in (1e3 * DECADE, 1e4 * DECADE)
-    ]
-    assert path.status == "horizon"
-    assert gaps[1] < 1e-3
-    assert 8.0 < gaps[0] / gaps[1] < 12.0
-
-
-def widest_margin(Z: NDArray) -> NDArray:
-    """The shortest w with w.z >= 1 for all rows z of Z (n, d), by a quadratic program."""
-    rows = {"type": "ineq", "fun": lambda v: Z @ v - 1.0, "jac": lambda v: Z}
-    return minimize(
-        lambda v: v @ v, np.ones(Z.shape[1]), jac=lambda v: 2 * v, constraints=rows, tol=1e-14
-    ).x
 
 
 def separable(rng: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
@@ -197,12 +118,6 @@ def test_leaky_neurons_are_the_descent_of_their_own_loss(leak: float) -> None:
     np.testing.assert_allclose(np.exp(R)[:, None] * directions, W.detach(), atol=3e-3)
     np.testing.assert_allclose(signs * np.exp(R), v.detach(), atol=3e-3)
     np.testing.assert_allclose(chart.outputs(path.end, X), output.detach(), atol=2e-2)
-
-
-def test_a_leak_lies_between_0_and_1() -> None:
-    for leak in (-0.1, 1.1, np.nan):
-        with pytest.raises(InputError, match="leak"):
-            Neurons(np.ones(1), 2, leak)
 
 
 def test_alignment_from_a_size_that_no_float_holds() -> None:
@@ -274,20 +189,6 @@ def test_charts_and_clocks_change_on_the_way() -> None:
     # A path that cannot go on is returned as it is.
     rest = integrate(GradientFlow(Plain(neuron(1)), SQUARE, np.ones((1, 1)), np.ones(1)), [1.0], 2)
     assert then(rest, rest.field, 5.0) is rest
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_balance_of_layers_is_kept(seed: int) -> None:
-    """|W_l|_F^2 - |W_(l+1)|_F^2 is constant along the flow of a network without sharing."""
-    rng = np.random.default_rng(seed)
-    network = fully_connected([2, 3, 2])
-    X, y = rng.normal(size=(4, 2)), np.array([1.0, -1.0, 1.0, 1.0])
-    theta = rng.normal(size=network.size)
-    path = integrate(GradientFlow(Plain(network), LOGISTIC, X, y), theta, 2.0)
-    norms = np.array(
-        [[(W**2).sum() for W in network.weights(z)] for z in path.at(np.linspace(0, path.t[-1], 7))]
-    )
-    np.testing.assert_allclose(np.diff(norms) - np.diff(norms)[0], 0.0, atol=1e-6)
 
 
 def test_a_tighter_tolerance_is_nearer_to_the_truth() -> None:
@@ -371,14 +272,6 @@ def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
     np.testing.assert_allclose(fast.end, slow.end, atol=1e-7)
     with pytest.raises(InputError, match="loss below 1"):
         integrate(two, chart.coordinates(1e-3 * THETA), 1.0)
-
-
-def test_many_states_have_the_surfaces_of_each() -> None:
-    rng = np.random.default_rng(3)
-    for chart in (Plain(TWO), Polar(TWO), Neurons(np.array([1.0, -1.0]), 2)):
-        flow = GradientFlow(chart, LOGISTIC, APART, np.ones(2))
-        Z = rng.normal(size=(4, 7 if isinstance(chart, Polar) else 6))
-        np.testing.assert_allclose(flow.seen(Z), [flow.surfaces(z) for z in Z], atol=1e-15)
 
 
 class _Lines(Field):

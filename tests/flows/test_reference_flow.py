@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 from reference_flow import DIGITS, NotTransversal, ReferenceFlow, reference_flow
-from scipy.integrate import solve_ivp
 
 FIFTY = mpf(10) ** -50
 # Seeds of random_instance with activations, deactivations and both.
@@ -36,34 +35,6 @@ def assert_close(actual, expected):
 
 
 # Cases solved by hand
-
-
-def test_one_datum_decays_at_the_rate_of_its_squared_norm():
-    flow = reference_flow(np.array([[2.0]]), np.array([3.0]), np.array([5.0]))
-    assert flow.data == ()
-    assert_close(flow.end, [mpf(3) / 2])
-    assert_close(flow.at(mpf(1) / 3), [mpf(3) / 2 + mpf(7) / 2 * mp.exp(-mpf(4) / 3)])
-
-
-def test_a_dead_neuron_does_not_move():
-    flow = reference_flow(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0]), -np.ones(2))
-    assert (flow.data, flow.end) == ((), (-1, -1))
-
-
-def test_one_linear_datum_crosses_at_log_two():
-    flow = reference_flow(np.array([[1.0]]), np.array([1.0]), np.array([-1.0]), "linear")
-    assert (flow.data, flow.kinds) == ((0,), ("activate",))
-    assert_close(flow.times, [mp.log(2)])
-    assert_close(flow.end, [1])
-
-
-def test_orthogonal_data_move_apart_from_each_other():
-    X, y, w0 = np.array([[1.0, 1.0], [2.0, -2.0]]), np.array([1.0, 4.0]), np.array([-3.0, 1.0])
-    flow = reference_flow(X, y, w0, "linear")
-    # h_1 = 1 - 3 exp(-2t), h_2 = 4 - 12 exp(-8t).
-    assert flow.data == (1, 0)
-    assert_close(flow.times, [mp.log(3) / 8, mp.log(3) / 2])
-    assert_close(flow.end, [mpf(3) / 2, -mpf(1) / 2])
 
 
 def test_parallel_data_activate_together():
@@ -170,37 +141,3 @@ def test_the_flow_solves_its_equation(seed, activation):
 
 
 # SciPy
-
-
-def dop853(X, y, w, activation, horizon) -> tuple[list[float], list[int], np.ndarray]:
-    """Integrate the flow with terminal events at the boundaries and a restart at each."""
-    active = X @ w > 0
-    t, times, data = 0.0, [], []
-    while True:
-        A = active if activation == "relu" else np.ones(len(X), bool)
-
-        def rhs(_, w, A=A):
-            return -((X[A] @ w - y[A]) @ X[A])
-
-        events = [lambda _, w, j=j: X[j] @ w for j in range(len(X))]
-        for event, on in zip(events, active, strict=True):
-            event.terminal, event.direction = True, -1 if on else 1
-        run = solve_ivp(rhs, (t, horizon), w, "DOP853", events=events, rtol=1e-12, atol=1e-14)
-        t, w = run.t[-1], run.y[:, -1]
-        if run.status == 0:
-            return times, data, w
-        (j,) = [j for j, hits in enumerate(run.t_events) if len(hits)]
-        active[j] = not active[j]
-        times.append(t)
-        data.append(j)
-
-
-@WITH_EVENTS
-def test_dop853_finds_the_same_events_and_limit(seed, activation):
-    X, y, w0 = random_instance(seed)
-    flow = reference_flow(X, y, w0, activation)
-    horizon = float((flow.times or (mpf(0),))[-1] + 32 / min(flow.segments[-1].rates))
-    times, data, end = dop853(X, y, w0.copy(), activation, horizon)
-    assert data == list(flow.data)
-    np.testing.assert_allclose(times, [float(t) for t in flow.times], rtol=1e-9)
-    np.testing.assert_allclose(end, [float(v) for v in flow.end], rtol=0, atol=1e-9)

@@ -8,7 +8,6 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from flint import fmpq
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
@@ -24,17 +23,11 @@ from reluflow.margin.certificates import (
     SecondOrder,
     Shorter,
 )
-from reluflow.margin.check import Checked, check, is_empty, linear_parts, missing, numbers, point
+from reluflow.margin.check import check, is_empty, linear_parts, missing, numbers, point
 from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
 RNG = np.random.default_rng
-
-
-def beside(theta: NDArray, change: NDArray, sizes: NDArray) -> Shorter:
-    """Points theta + size change, with the distances that they have for a small change."""
-    points = theta + sizes[:, None] * change
-    return Shorter(points, np.array([1.0 * s * np.linalg.norm(change) for s in sizes]))
 
 
 # --- The network in rational numbers --------------------------------------------------------------
@@ -587,14 +580,6 @@ def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
         check(replace(network, rectified=True), theta, X, y, proof)
 
 
-def test_the_verdict_says_why() -> None:
-    network, theta, X, y, proof = shorter_case()
-    found = check(network, theta, X, y, replace(proof, layer=1))
-    assert isinstance(found, Checked)
-    assert "another layer" in found.detail
-    assert fmpq(1, 2) == point(network, theta, X, y).least / 2
-
-
 def test_the_engines_certificates_pass() -> None:
     rng, seen = RNG(5), set()
     for number in range(60):
@@ -619,13 +604,3 @@ def test_the_engines_certificates_pass() -> None:
                     assert again.verdict == found.verdict
                     seen.add((type(found.certificate).__name__, found.verdict))
     assert {("Shorter", "not local"), ("Cellwise", "global"), ("LayerCells", "global")} <= seen
-
-
-def test_no_point_is_shorter_than_what_is_called_global() -> None:
-    network, X = fully_connected((2, 2)), np.array([[1.0, 0.25], [-1.0, 0.25]])
-    best = global_optimum(network, X, np.ones(2))
-    assert check(network, best.theta, X, np.ones(2), best.certificate).verdict == "global"
-    theta = RNG(1).normal(size=(20000, network.size))
-    least = network.output(theta, X).min(axis=1)
-    costs = (theta**2).sum(axis=1)[least > 0.0] / least[least > 0.0]
-    assert costs.min() > (best.theta**2).sum() * (1.0 - 1e-9)

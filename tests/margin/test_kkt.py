@@ -8,7 +8,6 @@ from reluflow.errors import InputError
 from reluflow.margin.confirm import _System, polished
 from reluflow.margin.kkt import cells, kkt, margins, quotient, scaled
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
-from scipy.optimize import minimize
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
 TWO = fully_connected([2, 2])
@@ -61,21 +60,6 @@ def test_points_that_are_no_kkt_points_have_a_residual() -> None:
     assert kkt(TWO, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0], wide, np.ones(2)).residual > 0.1
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_local_optima_found_without_the_conditions_meet_them(seed: int) -> None:
-    """Problem (2) of a linear network by SLSQP."""
-    rng = np.random.default_rng(seed)
-    network = fully_connected([3, 2], "linear")
-    X = rng.normal(size=(3, 3)) + np.array([1.5, 0.0, 0.0])
-    y = np.ones(3)
-    constraint = {"type": "ineq", "fun": lambda t: margins(network, t, X, y) - 1.0}
-    theta = rng.normal(size=network.size)
-    best = minimize(lambda t: t @ t, theta, constraints=constraint, tol=1e-13,
-                    options={"maxiter": 500})  # fmt: skip
-    assert margins(network, best.x, X, y).min() == pytest.approx(1.0, abs=1e-6)
-    assert kkt(network, best.x, X, y).residual < 1e-4
-
-
 def test_cells_of_a_shared_filter_are_those_that_exist() -> None:
     """Both patches are (x, -x): one side is active or the other, never both."""
     network = convolutional(2, 2)
@@ -85,11 +69,6 @@ def test_cells_of_a_shared_filter_are_those_that_exist() -> None:
     apart = cells(TWO, np.array([0.0, 1.0, 0.0, 2.0, 1.0, 1.0]), np.array([1.0, 0.0]))
     free = {tuple(cell[0].tolist()) for cell in apart}
     assert len(free) == 4
-
-
-def test_units_without_weights_have_no_cells() -> None:
-    theta = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
-    assert len(cells(TWO, theta, APART[0])) == 1
 
 
 def test_the_polish_finds_a_kkt_point_from_near_it_and_stays_put_on_a_manifold() -> None:

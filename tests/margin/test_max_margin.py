@@ -22,25 +22,6 @@ def by_least_distance(Z: np.ndarray) -> np.ndarray | None:
     return None if length < 1e-9 else -residual[:-1] / residual[-1] / size
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "u"),
-    [
-        ([[2.0]], [1], [0.5]),
-        ([[2.0]], [-1], [-0.5]),
-        ([[1, 0.25], [-1, 0.25]], [1, 1], [0, 4]),
-        ([[1, 0], [0, 2], [5, 5]], [1, 1, 1], [1, 0.5]),
-        ([[3, 4]], [1], [0.12, 0.16]),
-        ([[1, 0], [1, 0], [2, 0]], [1, 1, 1], [1, 0]),
-    ],
-)
-def test_known_vectors(X, y, u) -> None:
-    found = max_margin(X, y)
-    np.testing.assert_allclose(found.u, u, atol=1e-12)
-    assert found.length == pytest.approx(np.linalg.norm(u))
-    np.testing.assert_allclose(found.direction, u / np.linalg.norm(u), atol=1e-12)
-    assert found.gap < 1e-12
-
-
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 8), d=st.integers(1, 5))
 def test_it_is_that_of_least_distance_programming_and_certified(seed: int, n: int, d: int) -> None:

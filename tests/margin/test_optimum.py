@@ -125,15 +125,6 @@ def test_printed_points(
         assert found.certificate.distances[-1] < 1e-5
 
 
-def test_a_point_of_any_length_will_do() -> None:
-    near, far = (
-        classify_optimum(fully_connected([2, 2]), c * DEAD, WIDE, [1, 1]) for c in (1e-9, 1e9)
-    )
-    assert near.verdict == far.verdict == "not local"
-    assert near.theta == pytest.approx(far.theta)
-    assert near.slack == pytest.approx(far.slack)
-
-
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
 def test_data_in_any_unit(unit: float) -> None:
     """A power of two in the data changes nothing, exactly; Problem (2) scales by its root."""
@@ -209,18 +200,6 @@ def test_what_is_a_local_optimum_cannot_be_shortened_nearby(seed: int) -> None:
             value = quotient(network, found.theta, X, y)
             for point in found.certificate.points:
                 assert quotient(network, point, X, y) < value
-
-
-def test_equal_neurons_may_change_places() -> None:
-    """Branch and bound counts a set of columns once, whatever neuron has which."""
-    X, y = np.array([*WIDE, [0.0, -1.0]]), np.ones(3)
-    given = two_layers.neurons(fully_connected([2, 3]), X)
-    assert len(set(given.groups)) == 1
-    found = two_layers.minimum(given, y)
-    apart = two_layers.Neurons(given.inputs, given.data, given.columns, (0, 1, 2))
-    slow = two_layers.minimum(apart, y)
-    assert found.value == pytest.approx(slow.value)
-    assert len(found.families) <= len(slow.families)
 
 
 def test_branch_and_bound_says_when_it_gives_up() -> None:

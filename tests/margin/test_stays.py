@@ -20,7 +20,7 @@ from reluflow.margin.limits import (
     radau_growth,
     widest_at_most,
 )
-from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.networks.indexed import Network, diagonal, fully_connected
 
 ONE = np.ones(1)
 S = np.sqrt(0.5)
@@ -67,22 +67,6 @@ def test_a_dying_unit_hides_no_other_that_leaves() -> None:
     found = raced([0.63086529, 0.7750592, 0.54148489], [1.01592941, 0.82596008, 0.94448012])
     assert found.converged
     assert winners(found, 3) == [0]
-
-
-@pytest.mark.parametrize("w", [1e-3, 1e-9, 1e-10])
-def test_theorem_4_4_off_its_ray(w: float) -> None:
-    """Its start lies on a saddle; the sign of the filter's first weight decides where it goes."""
-    X = [[4.0, S, -4.0, S]]
-    found = limit(convolutional(2, 2), EXPONENTIAL, X, ONE, [w, 1.0, S, S])
-    assert found.converged == (abs(w) > 1e-7)
-    assert not found.converged or np.sign(found.theta[0]) == np.sign(w)
-
-
-@pytest.mark.parametrize("delta", [1e-3, 1e-8, 1e-12])
-def test_theorem_5_1_off_its_datum(delta: float) -> None:
-    found = raced([1.0 + delta, 1.0 - delta], [1.0, 1.0])
-    assert found.converged == (delta > 1e-6)
-    assert not found.converged or winners(found, 2) == [0]
 
 
 def test_a_longer_look_is_taken_where_staying_is_open(monkeypatch) -> None:

@@ -22,40 +22,25 @@ numbers = st.lists(st.floats(-30.0, 30.0), min_size=1, max_size=5)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-@given(z=numbers, positive=st.booleans())
-def test_value_and_slopes_are_those_of_the_formula(
-    loss: Loss, z: list[float], positive: bool
-) -> None:
-    y = np.full(len(z), 1.0 if positive else -1.0)
-    terms = [PLAIN[loss.name](mpmath.mpf(a), b) for a, b in zip(z, y, strict=True)]
-    assert loss.value(np.array(z), y) == pytest.approx(float(sum(terms)), rel=1e-12, abs=1e-300)
-    with mpmath.workdps(40):
-        slopes = [
-            -float(mpmath.diff(lambda s, b=b: PLAIN[loss.name](s, b), mpmath.mpf(a)))
-            for a, b in zip(z, y, strict=True)
-        ]
-    np.testing.assert_allclose(loss.pull(np.array(z), y), slopes, rtol=1e-10, atol=1e-25)
-    if all(terms):
-        relative = np.array(slopes) / float(sum(terms))
-        found = loss.pull(np.array(z), y, relative=True)
-        np.testing.assert_allclose(found, relative, rtol=1e-9, atol=1e-20)
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @given(z=numbers, label=st.sampled_from([-2.0, -1.0, 1.0]))
-def test_second_derivatives_are_those_of_the_formula(
+def test_values_and_derivatives_are_those_of_the_formula(
     loss: Loss, z: list[float], label: float
 ) -> None:
     y = np.full(len(z), label)
     with mpmath.workdps(60):
-        bends = [mpmath.diff(lambda s: PLAIN[loss.name](s, label), mpmath.mpf(a), 2) for a in z]
-        total = sum(PLAIN[loss.name](mpmath.mpf(a), label) for a in z)
-        expected = np.array([float(b) for b in bends])
-        shares = np.array([float(b / total) for b in bends]) if total else None
-    np.testing.assert_allclose(loss.bend(np.array(z), y), expected, rtol=1e-10, atol=1e-25)
-    if shares is not None:
-        found = loss.bend(np.array(z), y, relative=True)
-        np.testing.assert_allclose(found, shares, rtol=1e-9, atol=1e-20)
+        total, slopes, bends = (
+            [mpmath.diff(lambda s: PLAIN[loss.name](s, label), mpmath.mpf(a), k) for a in z]
+            for k in range(3)
+        )
+        whole, slopes = mpmath.fsum(total), [-s for s in slopes]
+        shares = [[float(v / whole) for v in each] if whole else [] for each in (slopes, bends)]
+    assert loss.value(np.array(z), y) == pytest.approx(float(whole), rel=1e-12, abs=1e-300)
+    for found, expected, share in ((loss.pull, slopes, shares[0]), (loss.bend, bends, shares[1])):
+        exact = [float(v) for v in expected]
+        np.testing.assert_allclose(found(np.array(z), y), exact, rtol=1e-10, atol=1e-25)
+        if whole:
+            relative = found(np.array(z), y, relative=True)
+            np.testing.assert_allclose(relative, share, rtol=1e-9, atol=1e-20)
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
