@@ -621,21 +621,6 @@ def test_evidence() -> None:
     assert bad[0].what == "bad: instances that break it"
 
 
-def test_the_sizes_of_what_was_tried() -> None:
-    """How tame the draws were: entries of all arrays, but for zeros and what was rejected."""
-
-    def drawn(rng: np.random.Generator) -> dict:
-        return {"X": np.array([[0.0, -2.0], [1e6, np.inf]]), "n": 3, "kept": rng.random() < 0.5}
-
-    whole = Statement("good", {"one": drawn}, lambda i: 1.0)
-    assert falsify(whole, 0, 40, 0).sizes == (2.0, 3.0, 1e6)
-    none = Statement("good", {"one": drawn}, lambda i: 1.0, {"never": lambda i: False})
-    assert falsify(none, 0, 40, 0).sizes == ()
-    plain = Statement("good", {"one": lambda rng: {"x": rng.uniform(1, 2, 1)}}, lambda i: 1.0)
-    wider = replace(plain, draws={"one": lambda rng: {"x": rng.uniform(1, 2.02, 1)}})
-    assert falsify(plain, 0, 400, 0).sizes[2] * 1.005 < falsify(wider, 0, 400, 0).sizes[2]
-
-
 # --- settle and survey ----------------------------------------------------------------------------
 
 

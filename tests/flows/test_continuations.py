@@ -14,7 +14,6 @@ from reluflow.flows.segment import (
     sliding_condition,
     switching_surfaces,
     tangent_basis,
-    tangent_projector,
 )
 from scipy.optimize import linprog
 
@@ -48,16 +47,6 @@ def test_parallel_data_share_a_surface() -> None:
     assert (first.plus, first.minus) == ((0, 3), (2,))
     # Plus: (1 - 4) sqrt(5); minus: 3 * (-2 sqrt(5)).
     np.testing.assert_allclose(first.jump, np.sqrt(5) * np.array([-6.0, -3.0]), rtol=1e-14)
-
-
-def test_the_tangent_space() -> None:
-    assert (tangent_basis(np.zeros((0, 3)), 3) == np.eye(3)).all()
-    N = np.array([[1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-    Q = tangent_basis(N, 4)
-    assert Q.shape == (4, 2)  # the third normal depends on the others
-    np.testing.assert_allclose(N @ Q, 0.0, atol=1e-15)
-    np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-15)
-    np.testing.assert_allclose(tangent_projector(N, 4), np.diag([0, 0, 1, 1]), atol=1e-15)
 
 
 # --- One surface: all that can happen -------------------------------------------------------------
@@ -120,15 +109,6 @@ def test_a_datum_with_nothing_to_move_it() -> None:
     assert (mode.sides, mode.resting) == ((0,), (False,))
 
 
-def test_a_label_of_zero_has_no_jump() -> None:
-    _, (mode,) = leave([[1.0, 0.0], [0.5, 1.0]], [0.0, 2.0], [0.0, 1.0])
-    assert mode.sides == (1,)
-    _, (mode,) = leave([[1.0, 0.0], [-0.5, 1.0]], [0.0, 2.0], [0.0, 1.0])
-    assert mode.sides == (-1,)
-    _, (mode,) = leave([[1.0, 0.0], [0.0, 1.0]], [0.0, 2.0], [0.0, 1.0])
-    assert mode.sides == (0,)
-
-
 @pytest.mark.parametrize(
     ("force", "arrival", "expected"),
     [
@@ -185,24 +165,6 @@ def test_many_surfaces_that_only_attract_are_resolved() -> None:
     w = np.append(np.zeros(k), 1.0)
     _, modes = leave(X, np.append(-np.ones(k), 2.0), w)
     assert sides(modes) == [tuple(np.resize([1, -1, 0], k))]
-
-
-@pytest.mark.parametrize("n", [4, 7, 25])
-def test_two_ways_to_leave_the_origin_are_found(n) -> None:
-    rng = np.random.default_rng(n)
-    X, y = rng.normal(size=(n, 4)), rng.uniform(0.5, 2.0, n)
-    here, modes = leave(X, y, np.zeros(4))
-    assert len(modes) >= 2
-    assert (0,) * n in sides(modes)
-    for mode in modes:  # the velocity of the face points into it
-        chosen = [
-            surface.plus if s > 0 else surface.minus
-            for surface, s in zip(here, mode.sides, strict=True)
-        ]
-        velocity = sum((y[j] * X[j] for data in chosen for j in data), np.zeros(4))
-        if any(mode.sides):
-            speeds = np.array([surface.normal @ velocity for surface in here])
-            assert (speeds * mode.sides > 0).all()
 
 
 def test_too_many_surfaces() -> None:

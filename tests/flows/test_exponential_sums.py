@@ -7,13 +7,14 @@ Sturm's theorem in rational arithmetic counts its zeros in 0 < z < 1 without fin
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import comb, expm1, log
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reluflow import exact
 from reluflow.flows import exponential_sums
 
 EXACT = settings(
@@ -24,66 +25,10 @@ EXACT = settings(
 # --- The exact side -------------------------------------------------------------------------------
 
 
-def polynomial(a: int, b: dict[int, int]) -> list[Fraction]:
-    """Coefficients of a + sum b_k (1 - z^k), from z^0 on."""
-    p = [Fraction(0)] * (max(b) + 1)
-    p[0] = Fraction(a) + sum(map(Fraction, b.values()))
-    for k, value in b.items():
-        p[k] -= Fraction(value)
-    return p
-
-
-def trimmed(p: list[Fraction]) -> list[Fraction]:
-    while p and p[-1] == 0:
-        p = p[:-1]
-    return p
-
-
-def remainder(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
-    p = list(p)
-    while len(p) >= len(q):
-        factor, shift = p[-1] / q[-1], len(p) - len(q)
-        for k, value in enumerate(q):
-            p[k + shift] -= factor * value
-        p = p[:-1]
-    return trimmed(p)
-
-
-def sturm(p: list[Fraction]) -> list[list[Fraction]]:
-    """Sturm's sequence of p; its last entry is constant unless p has a multiple zero."""
-    chain = [trimmed(p), trimmed([k * v for k, v in enumerate(p)][1:])]
-    while chain[-1]:
-        chain.append([-v for v in remainder(chain[-2], chain[-1])])
-    return chain[:-1]
-
-
-def value(p: list[Fraction], z: Fraction) -> Fraction:
-    return sum((v * z**k for k, v in enumerate(p)), Fraction(0))
-
-
-def count(p: list[Fraction], lo: Fraction, hi: Fraction) -> int:
-    """Number of distinct zeros of p in (lo, hi]."""
-
-    def changes(z: Fraction) -> int:
-        signs = [v > 0 for v in (value(q, z) for q in sturm(p)) if v != 0]
-        return sum(s != t for s, t in pairwise(signs))
-
-    return changes(lo) - changes(hi)
-
-
-def inner(p: list[Fraction]) -> list[Fraction]:
-    """p without its zeros at z = 0 (t infinite) and z = 1 (t = 0)."""
-    p = trimmed(p)
-    while p[0] == 0:
-        p = p[1:]
-    while sum(p) == 0:  # divide by z - 1
-        q = [Fraction(0)] * (len(p) - 1)
-        carry = Fraction(0)
-        for k in range(len(p) - 1, 0, -1):
-            carry += p[k]
-            q[k - 1] = carry
-        p = q
-    return p
+def zeros_in_z(a: int, b: dict[int, int]) -> tuple[sympy.Poly, int]:
+    """a + sum b_k (1 - z^k) as a polynomial, and how many distinct zeros it has in 0 < z < 1."""
+    p = exact.polynomial({0: a + sum(b.values()), **{k: -v for k, v in b.items()}})
+    return p, exact.zeros_between(p, 0, 1)
 
 
 def sign_after_zero(a: int, b: dict[int, int]) -> float:
@@ -123,22 +68,16 @@ def sums_of(most: int, highest: int):
     )
 
 
-def check_all_zeros(a: int, b: dict[int, int]) -> int:
-    p = inner(polynomial(a, b))
-    if len(p) == 1:
-        expected = 0
-    else:
-        assume(len(sturm(p)[-1]) == 1)  # no multiple zero
-        expected = count(p, Fraction(0), Fraction(1))
+def check_all_zeros(a: int, b: dict[int, int]) -> None:
+    p, expected = zeros_in_z(a, b)
+    assume(p.is_sqf)  # no multiple zero
     for name, routine in isolators(len(b)).items():
         crossings = routine(*arrays(a, b)).crossings[0]
         crossings = crossings[np.isfinite(crossings)]
         assert len(crossings) == expected, name
-        for t in crossings:
-            z = Fraction(float(np.exp(-t)))
+        for z in (Fraction(float(np.exp(-t))) for t in crossings):
             width = Fraction(1, 10**7)
-            assert count(p, z * (1 - width), z * (1 + width)) >= 1, name
-    return expected
+            assert exact.zeros_between(p, z * (1 - width), z * (1 + width)) >= 1, name
 
 
 # --- All zeros, and nothing else ------------------------------------------------------------------
@@ -219,8 +158,7 @@ def test_the_first_zero_is_the_first_of_all(one, two, three) -> None:
     sign0 = np.array([sign_after_zero(*c) for c in cases])
     alone = []
     for c in cases:
-        p = inner(polynomial(*c))
-        assume(len(p) == 1 or len(sturm(p)[-1]) == 1)
+        assume(zeros_in_z(*c)[0].is_sqf)
         alone.append(exponential_sums.zeros(*arrays(*c)).crossings.min(initial=np.inf))
     for routine in (
         exponential_sums.first_zeros,
@@ -237,72 +175,35 @@ def test_the_first_zero_is_the_first_of_all(one, two, three) -> None:
 # --- The two isolators against each other ---------------------------------------------------------
 
 
-def random_sums(seed: int, kind: str):
-    rng = np.random.default_rng(seed)
-    m, r = int(rng.integers(1, 6)), int(rng.integers(2, 7))
-    rates = np.sort(rng.uniform(0.1, 5.0, r))
-    if kind == "clustered":
-        rates = np.sort(rng.uniform(0.5, 2.0, r) + 1e-9 * rng.standard_normal(r))
-        rates[1:] = rates[0] * (1 + np.sort(10.0 ** rng.uniform(-10, -1, r - 1)))
-    if kind == "stiff":
-        rates = np.sort(10.0 ** rng.uniform(-6, 4, r))
-    b = rng.standard_normal((m, r))
-    a = rng.standard_normal(m)
-    if kind == "tiny a":
-        a *= 10.0 ** rng.uniform(-300, -5, m)
-    return a, b, rates, np.sign(a)
-
-
-@pytest.mark.parametrize("kind", ["plain", "clustered", "stiff", "tiny a"])
-@settings(EXACT, max_examples=40)
-@given(seed=st.integers(0, 10**6))
-def test_both_isolators_find_the_same_zeros(kind, seed) -> None:
-    problem = random_sums(seed, kind)
-    tower = exponential_sums.rolle(*problem)
-    halved = exponential_sums.bounds(*problem, first_only=False)
-    assert np.isinf(tower.touches).all()
-    for one, other in zip(tower.crossings, halved.crossings, strict=True):
-        one, other = one[np.isfinite(one)], other[np.isfinite(other)]
-        # Late zeros of what has all but faded are rounding: hold those against each other that
-        # a relative perturbation of 1e-13 cannot move by more than 1e-6.
-        np.testing.assert_allclose(one[:1], other[:1], rtol=1e-6)
-        if kind != "clustered":
-            np.testing.assert_allclose(one, other, rtol=1e-6)
-
-
-def test_a_stiff_sum_keeps_its_late_zeros() -> None:
-    a, b, rates, sign0 = random_sums(52, "stiff")
-    for routine in (exponential_sums.zeros, exponential_sums.rolle):
-        times = routine(a, b, rates, sign0).crossings[0]
-        np.testing.assert_allclose(times[np.isfinite(times)], [107.565319811, 2325.69212879])
-    values = exponential_sums.evaluate(
-        a[:1], b[:1], rates, np.array([[100.0, 115.0, 2200.0, 2400.0]])
-    )[0]
-    assert np.sign(values).tolist() == [1.0, -1.0, -1.0, 1.0]
-
-
 def alternating_sums(decades: int, count: int, seed: int):
     """Sums whose rates span so many decades; every other one has weights of alternating signs, so
-    that zeros are many and the limits of the derivatives small against their terms."""
+    that zeros are many and the limits of the derivatives small against their terms. A fifth of them
+    begin next to zero, and a fifth have rates next to each other."""
     rng = np.random.default_rng(seed)
     for k in range(count):
         r = int(rng.integers(2, exponential_sums.TOWER_LIMIT + 1))
         exponents = np.sort(rng.uniform(0.0, decades, r))
         exponents[0], exponents[-1] = 0.0, decades
+        if k % 5 == 0:
+            exponents[1:] = np.log10(1.0 + np.sort(10.0 ** rng.uniform(-10, -1, r - 1)))
         a, b = rng.standard_normal(1), rng.standard_normal((1, r))
         if k % 2:
             b = np.abs(b) * rng.choice([-1.0, 1.0]) * (-1.0) ** np.arange(r)
             a = -0.3 * np.sign(b[:, -1]) * np.abs(a)
+        if k % 5 == 1:
+            a *= 10.0 ** rng.uniform(-300, -5)
         yield a, b, 10.0**exponents, np.sign(a)
 
 
 @pytest.mark.parametrize("decades", range(1, 9))
 def test_tower_and_bounds_agree_however_stiff_the_sum(decades) -> None:
-    for problem in alternating_sums(decades, 30, seed=decades):
+    for k, problem in enumerate(alternating_sums(decades, 40, seed=decades)):
         expected = exponential_sums.bounds(*problem, first_only=False).crossings[0]
         found = exponential_sums.rolle(*problem).crossings[0]
         found, expected = found[np.isfinite(found)], expected[np.isfinite(expected)]
-        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        # Late zeros of what has all but faded, where rates are next to each other, are rounding.
+        last = 1 if k % 5 == 0 else None
+        np.testing.assert_allclose(found[:last], expected[:last], rtol=1e-6)
         first = exponential_sums.rolle(*problem, first_only=True).crossings.min()
         assert first == pytest.approx(min(expected, default=np.inf), rel=1e-6)
 

@@ -7,7 +7,7 @@ import pytest
 from reluflow.errors import InputError
 from reluflow.margin.confirm import _System, polished
 from reluflow.margin.kkt import cells, kkt, margins, quotient, scaled
-from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.networks.indexed import Network, convolutional, fully_connected
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
 TWO = fully_connected([2, 2])
@@ -22,16 +22,6 @@ def test_a_scaled_point_has_least_margin_one_at_any_length() -> None:
     np.testing.assert_allclose(margins(TWO, theta, APART, -np.ones(2)), [-1.0, -1.0])
     with pytest.raises(InputError, match="classify"):
         scaled(TWO, theta, APART, -np.ones(2))
-
-
-def test_the_printed_limits_are_kkt_points_with_these_multipliers() -> None:
-    """Theorem 3.2: w_1 = v_1 sum lambda_i x_i gives lambda = (2, 2)."""
-    found = kkt(TWO, [0.0, 2.0, 0.0, 0.0, 2.0, 0.0], APART, np.ones(2))
-    assert found.residual < 1e-12
-    np.testing.assert_allclose(found.multipliers, [2.0, 2.0])
-    found = kkt(diagonal(2, 2), [1.0, 0.0, 1.0, 0.0], [[1.0, 2.0]], np.ones(1))
-    assert found.residual < 1e-12
-    np.testing.assert_allclose(found.multipliers, [1.0])
 
 
 def test_a_kink_may_take_any_subgradient() -> None:

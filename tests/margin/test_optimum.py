@@ -76,45 +76,27 @@ def test_multipliers_bound_the_programs_from_below(seed: int) -> None:
 # --- printed constructions (Vardi et al. 2022) ----------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("network", "theta", "X", "layer", "verdict"),
-    [
-        pytest.param(fully_connected([2, 2]), DEAD, WIDE, None, "not local", id="3.2"),
-        pytest.param(diagonal(2, 2, "linear"), [1, 0, 1, 0], [[1, 2]], None, "not local", id="4.1"),
-        pytest.param(diagonal(2, 2), [1, 0, 1, 0], [[1, 2]], None, "not local", id="4.1 relu"),
-        pytest.param(diagonal(2, 2), [0, HALF, 0, HALF], [[1, 2]], None, "global", id="optimum"),
-        pytest.param(
-            fully_connected([2, 4]), [*FOUR.ravel(), 1, 1, 1, 1], FOUR, None, "not local", id="4.2"
-        ),
-        pytest.param(
-            fully_connected([2, 4]), [*FOUR.ravel(), 1, 1, 1, 1], FOUR, 1, "not local", id="5.3"
-        ),
-        pytest.param(
-            fully_connected([2, 4]), [*FOUR.ravel(), 1, 1, 1, 1], FOUR, 2, "global", id="5.3, 2"
-        ),
-        pytest.param(
-            fully_connected([2, 2]), [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], None, "local", id="C.6"
-        ),
-        pytest.param(
-            fully_connected([2, 2]), [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], 1, "local", id="C.6, 1"
-        ),
-        *(
-            pytest.param(convolutional(2, 2, a), [0, 1, HALF, HALF], [[4, HALF, -4, HALF]], None,
-                         "not local", id=f"4.4 {a}")
-            for a in ("linear", "relu")
-        ),
-        *(
-            pytest.param(diagonal(2, m, a), [2 ** (-1 / m)] * 2 * m, [[1, 1]], layer, verdict,
-                         id=f"5.1 {m} {a} {layer}")
-            for m in (3, 4, 5) for a in ("linear", "relu")
-            for layer, verdict in [(None, "not local"), (1, "local" if a == "relu" else "global")]
-        ),
-    ],
-)  # fmt: skip
-def test_printed_points(
-    network: Network, theta: list, X: list, layer: int | None, verdict: str
-) -> None:
-    X, theta = np.array(X, float), np.array(theta, float)
+FULL = fully_connected([2, 2])
+ROUND = [*FOUR.ravel(), 1, 1, 1, 1]
+PRINTED = {
+    "3.2": (FULL, DEAD, WIDE, None, "not local"),
+    "4.1": (diagonal(2, 2, "linear"), [1, 0, 1, 0], [[1, 2]], None, "not local"),
+    "4.1, optimum": (diagonal(2, 2), [0, HALF, 0, HALF], [[1, 2]], None, "global"),
+    "4.2": (fully_connected([2, 4]), ROUND, FOUR, None, "not local"),
+    "5.3": (fully_connected([2, 4]), ROUND, FOUR, 1, "not local"),
+    "5.3, 2": (fully_connected([2, 4]), ROUND, FOUR, 2, "global"),
+    "C.6": (FULL, [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], None, "local"),
+    "C.6, 1": (FULL, [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], 1, "local"),
+    "4.4": (convolutional(2, 2), [0, 1, HALF, HALF], [[4, HALF, -4, HALF]], None, "not local"),
+    "5.1": (diagonal(2, 4), [2**-0.25] * 8, [[1, 1]], None, "not local"),
+    "5.1, 1": (diagonal(2, 4), [2**-0.25] * 8, [[1, 1]], 1, "local"),
+    "5.1, linear": (diagonal(2, 4, "linear"), [2**-0.25] * 8, [[1, 1]], 1, "global"),
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_points(name: str) -> None:
+    network, theta, X, layer, verdict = PRINTED[name]
     found = classify_optimum(network, theta, X, np.ones(len(X)), layer)
     assert found.verdict == verdict
     assert isinstance(found.certificate, Shorter) == (verdict == "not local")
