@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +24,6 @@ from reluflow.instances import (
     data_draws,
     extended,
     interpolated,
-    near_boundary_start,
     readable_data,
     realisable,
 )
@@ -33,17 +31,15 @@ from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.setting import flows_of, nontrivial, small_flows, unit_of_norm
 from reluflow.papers.lee2022support.small_flows import nontrivial_draws
 
-COUNT, FLOWS = 400, 80
-"""Draws of an instance, and of one that an exact flow is followed from: about a second each."""
-
 
 def floats(name: str = "x", size: int = 2, low: float = 0.0):
     return {"uniform": lambda rng: {name: rng.uniform(low, 1.0, size)}}
 
 
-def budget(statement: Statement) -> int:
-    instance = next(iter(statement.draws.values()))(np.random.default_rng(0))
-    return FLOWS if "w0" in instance and "w_gm" in instance else COUNT
+def tried(slack, count: int = 40, evaluations: int | None = None, seed: int = 0, **given) -> Report:
+    """What is found of the statement that this slack is not negative, of two numbers in (0, 1)."""
+    parts = {"says": "x", "draws": floats(), "slack": slack, **given}
+    return falsify(Statement(**parts), seed, count, evaluations)
 
 
 def test_a_statement_takes_arrays_by_name() -> None:
@@ -66,32 +62,21 @@ def test_a_statement_takes_arrays_by_name() -> None:
         made.slack({"planted": 1.0})
 
 
-# --------------------------------------------------------------------------- planted false claims
+# --- Planted false claims are found, and true ones survive ----------------------------------------
 
 
 def room_of_cells(item) -> float:
     return cell_bound(*item["X"].shape) - len(enumerate_cells(item["X"]))
 
 
-def path_of(item, points: int = 20):
-    path = affine_flow(item["X"], item["y"], item["w0"])
-    return path.at(np.unique(np.append(path.grid(points), [0.0, *(e.t for e in path.events)])))
-
-
 def ball(item, factor: float = 1.0) -> float:
     """x_j.w(t) - y_j + factor |x_j| |w0 - w_GM| >= 0, the floor in Theorem 4.2's proof."""
+    path = affine_flow(item["X"], item["y"], item["w0"])
+    times = np.unique(np.append(path.grid(5), [0.0, *(e.t for e in path.events)]))
     radius = np.linalg.norm(item["w0"] - item["w_gm"])
     floor = item["y"] - factor * np.linalg.norm(item["X"], axis=1) * radius
-    room = path_of(item, 5) @ item["X"].T - floor
+    room = path.at(times) @ item["X"].T - floor
     return float((room / (item["y"] + np.abs(floor))).min())
-
-
-def smoothness(item) -> float:
-    """|grad L(w + e) - grad L(w)| <= 2 |X|^2 |e|, e a thousandth of w along the first datum."""
-    X, y, w = item["X"], item["y"], item["w0"]
-    e = 1e-6 * np.linalg.norm(w) * X[0] / np.linalg.norm(X[0])
-    change = np.linalg.norm(gradient(X, y, w + e) - gradient(X, y, w))
-    return float(2.0 - change / np.linalg.norm(X, 2) ** 2 / np.linalg.norm(e))
 
 
 def nesting(item) -> float:
@@ -117,77 +102,52 @@ def hadamard(item, factor: float = 1.0) -> float:
     return float(factor - abs(np.linalg.det(X)) / np.prod(np.linalg.norm(X, axis=1)))
 
 
-STARTED = extended(data_draws(2), any_start)
-FITTED = extended(extended(data_draws(2), realisable), any_start)
-SQUARE = {"normal": lambda rng: {"X": rng.normal(size=(3, 3))}}
-FALSE = [
-    Statement("tightened by 0.1 %: |grad L|^2 <= 2 L |X|_F^2",
-              extended(data_draws(3, (3, 3), ("uniform",)),
-                       lambda item, rng: {"w0": 1e-3 * any_start(item, rng)["w0"]}),
-              lambda i: force(i, 0.999), fixed=("w0",)),
-    Statement("tightened by 1 %: the one-norm", floats(size=12), lambda i: norms(i, 0.99)),
-    Statement("tightened by 1 %: Hadamard's bound", SQUARE, lambda i: hadamard(i, 0.99)),
-    Statement("tightened by 1 %: the floor of Theorem 4.2",
-              extended(extended(data_draws(4, (4, 5), ("uniform",)), realisable), any_start),
-              lambda i: ball(i, 0.99), tolerance=1e-9, fixed=("y",), derive=interpolated),
-    Statement("strict where equality is generic: Lemma F.2", data_draws(2), room_of_cells,
-              strict=True, readable=readable_data(2, (1, 4))),
-    Statement("only near boundaries: the gradient is Lipschitz",
-              extended(data_draws(2), near_boundary_start), smoothness, tolerance=1e-6),
-]  # fmt: skip
-NESTING = Statement(
-    "Theorem 3.6", data_draws(2, (2, 5)), nesting, tolerance=1e-9, readable=readable_data(2, (1, 4))
-)
+def small_start(item, rng) -> dict:
+    return {"w0": 1e-3 * any_start(item, rng)["w0"]}
 
 
-@pytest.mark.parametrize("statement", FALSE, ids=lambda s: s.says)
-def test_planted_false_claims_are_found(statement: Statement) -> None:
-    report = falsify(statement, 0, budget(statement))
-    assert not report.survives
-    assert statement.broken_by(report.counterexample)
-    decisive = [item.holds for item in report.checks() if item.decides]
-    assert False in decisive
+SQUARE = {"any": lambda rng: {"X": rng.normal(size=(3, 3))}}
+STARTED = extended(data_draws(3, (3, 3), ("uniform",)), small_start)
+FITTED = extended(extended(data_draws(4, (4, 5), ("uniform",)), realisable), any_start)
+BOUNDS = {  # a bound, by how much it is tightened, how often it is tried, and its parts
+    "one-norm": (norms, 0.99, 400, {"draws": floats(size=12)}),
+    "Hadamard": (hadamard, 0.99, 400, {"draws": SQUARE}),
+    "gradient": (force, 0.999, 400, {"draws": STARTED, "fixed": ("w0",)}),
+    "floor": (ball, 0.99, 80, {"draws": FITTED, "fixed": ("y",), "derive": interpolated}),
+}
 
 
-@pytest.mark.parametrize("name", ["the one-norm", "2 L |X|_F^2"])
-def test_some_failures_only_the_search_finds(name: str) -> None:
-    statement = next(s for s in FALSE if name in s.says)
-    for seed in range(3):
-        alone = falsify(statement, seed, COUNT, evaluations=0)
-        assert alone.survives
-        assert (alone.evaluations, alone.counterexample) == (0, None)
-        report = falsify(statement, seed, COUNT)
-        assert not report.violations
-        assert report.search_breaks
-        assert not report.survives
-        assert statement.broken_by(report.counterexample)
-
-
-# --------------------------------------------------------------------------- true claims
-
-
-TRUE = [
-    Statement("Lemma F.2 in space", data_draws(3, (3, 6)), room_of_cells),
-    Statement("the floor of Theorem 4.2", FITTED, ball, tolerance=1e-9, fixed=("y",),
-              derive=interpolated),
-    Statement("the one-norm", floats(size=12), norms, tolerance=1e-14),
-    Statement("|grad L|^2 <= 2 L |X|_F^2", STARTED, force, tolerance=1e-14),
-    Statement("Hadamard's bound", SQUARE, hadamard, tolerance=1e-14),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("statement", TRUE, ids=lambda s: s.says)
-def test_true_claims_survive(statement: Statement) -> None:
-    report = falsify(statement, 0, budget(statement) // 2)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_a_bound_stands_and_one_that_is_tightened_falls(name: str) -> None:
+    slack, factor, count, parts = BOUNDS[name]
+    report = tried(slack, count // 2, tolerance=1e-9, **parts)
     assert report.survives
-    with pytest.raises(ValueError, match="no instance was found"):
-        _ = report.shrunk
     assert not report.vacuous
     assert report.counterexample is None
-    assert report.evaluations == budget(statement) // 4
+    assert report.evaluations == count // 4
     assert report.outside < report.evaluations
     assert all(item.holds for item in report.checks() if item.decides)
-    assert all(report.met[kind] > 0 for kind in statement.draws)
+    assert all(report.met[kind] > 0 for kind in parts["draws"])
+    with pytest.raises(ValueError, match="no instance was found"):
+        _ = report.shrunk
+    tight = {**parts, "slack": lambda item: slack(item, factor), "tolerance": 1e-9}
+    report = tried(count=count, **tight)
+    assert not report.survives
+    assert Statement("x", **tight).broken_by(report.counterexample)
+    assert False in [item.holds for item in report.checks() if item.decides]
+    if name in ("one-norm", "gradient"):  # some failures only the search finds
+        for seed in range(3):
+            assert tried(count=count, evaluations=0, seed=seed, **tight).survives
+            report = tried(count=count, seed=seed, **tight)
+            assert (report.violations, report.search_breaks, report.survives) == ({}, True, False)
+
+
+def test_strict_where_equality_is_generic() -> None:
+    """Lemma F.2 in the plane."""
+    readable = readable_data(2, (1, 4))
+    report = tried(room_of_cells, draws=data_draws(2), strict=True, readable=readable)
+    assert not report.survives
+    assert tried(room_of_cells, draws=data_draws(2)).survives
 
 
 def test_a_claim_of_ours_that_was_false_is_found() -> None:
@@ -220,7 +180,8 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
 
 def test_the_smallest_counterexample_to_theorem_3_6() -> None:
     """Data (1, 0), (1, 1), (0, 1) with labels 2, 1, 1, up to order and to the exchange of axes."""
-    report = falsify(NESTING, 0, 40)
+    report = tried(nesting, draws=data_draws(2, (2, 5)), tolerance=1e-9,
+                   readable=readable_data(2, (1, 4)))  # fmt: skip
     assert sum(report.violations.values()) > 1
     small = report.shrunk
     data = sorted([*map(int, x), int(t)] for x, t in zip(small["X"], small["y"], strict=True))
@@ -229,14 +190,13 @@ def test_the_smallest_counterexample_to_theorem_3_6() -> None:
 
 
 def test_rounding_where_nothing_is_readable() -> None:
-    statement = Statement("x < 0.7", {"one": lambda rng: {"x": np.array([0.71239, 0.1234])}},
-                          lambda i: 0.7 - i["x"][0])  # fmt: skip
-    small = falsify(statement, 0, 1, evaluations=0).counterexample
+    one = {"one": lambda rng: {"x": np.array([0.71239, 0.1234])}}
+    small = tried(lambda i: 0.7 - i["x"][0], 1, 0, draws=one).counterexample
     # One digit gives 0.7, which obeys; two give 0.71, and the other entry is of the same array.
     assert small["x"].tolist() == [0.71, 0.12]
     entries = {"x": np.array(0.71239), "y": np.array([0.1234]), "k": np.array(3)}
-    apart = Statement("x < 0.7", {"one": lambda rng: entries}, lambda i: 0.7 - float(i["x"]))
-    small = falsify(apart, 0, 1, evaluations=0).counterexample
+    one = {"one": lambda rng: entries}
+    small = tried(lambda i: 0.7 - float(i["x"]), 1, 0, draws=one).counterexample
     assert (float(small["x"]), small["y"].tolist(), small["k"]) == (0.71, [0.1], 3)
 
 
@@ -277,9 +237,8 @@ def test_the_readable_instance_meets_the_hypotheses() -> None:
 # --------------------------------------------------------------------------- corner cases
 
 
-def test_hypotheses_that_never_hold() -> None:
-    statement = Statement("empty", floats(), lambda i: -1.0, {"never": lambda i: False})
-    report = falsify(statement, 0, 30)
+def test_hypotheses_that_never_hold_and_those_that_often_do_not() -> None:
+    report = tried(lambda i: -1.0, 30, hypotheses={"never": lambda i: False})
     assert report.rejected == {"never": 30}
     assert (report.tried, report.rate, report.evaluations) == (0, 0.0, 0)
     assert report.vacuous
@@ -288,48 +247,43 @@ def test_hypotheses_that_never_hold() -> None:
     assert report.worst is report.lowest_at is report.counterexample is None
     (share,) = [item for item in report.checks() if "share" in item.what]
     assert (share.value, share.holds) == (0.0, False)
-
-
-def test_the_first_hypothesis_unmet_is_counted() -> None:
+    # The first one unmet is counted.
     tests = {"first": lambda i: i["x"][0] > 0.5, "second": lambda i: i["x"][1] > 0.5}
-    report = falsify(Statement("two", floats(), lambda i: 1.0, tests), 0, 400, 0)
+    report = tried(lambda i: 1.0, 400, 0, hypotheses=tests)
     assert report.rejected["first"] == pytest.approx(200, abs=40)
     assert report.rejected["second"] == pytest.approx(100, abs=40)
     assert report.tried == 400 - sum(report.rejected.values())
+    assert report.rate == pytest.approx(report.tried / 400)
+    for edge, vacuous in ((0.002, True), (0.02, False)):
+        rare = {"x small": lambda i, e=edge: i["x"][0] < e}
+        assert tried(lambda i: 1.0, 4000, 0, hypotheses=rare).vacuous is vacuous
 
 
 def test_undecided_slacks() -> None:
-    some = Statement("half", floats(), lambda i: np.nan if i["x"][0] < 0.5 else i["x"][0] - 0.4)
-    report = falsify(some, 0, 100)
+    report = tried(lambda i: np.nan if i["x"][0] < 0.5 else i["x"][0] - 0.4, 100)
     assert 20 < report.undecided < 80
     assert report.tried == 100 - report.undecided
     # The worst is the least of those that are decided, and the search stays among them.
     assert 0.5 <= report.worst["x"][0] < 0.6
     assert report.lowest == pytest.approx(0.1, abs=0.01)
     assert report.survives
-    notes = [e.value for e in report.checks() if "not be decided" in e.what]
-    assert notes == [report.undecided]
-    never = falsify(Statement("none", floats(), lambda i: np.nan), 0, 100)
-    assert never.undecided == 100
-    assert never.vacuous
-    assert never.smallest == np.inf
+    never = tried(lambda i: np.nan, 100)
+    assert (never.undecided, never.smallest, never.vacuous) == (100, np.inf, True)
     assert not all(item.holds for item in never.checks() if item.decides)
 
 
 @pytest.mark.filterwarnings("error")
 def test_infinite_slacks() -> None:
-    silent = falsify(Statement("nothing to say", floats(), lambda i: np.inf), 0, 50, 400)
-    assert silent.vacuous
-    assert silent.survives
+    silent = tried(lambda i: np.inf, 50, 400)
+    assert (silent.vacuous, silent.survives) == (True, True)
     assert not all(item.holds for item in silent.checks() if item.decides)
-    broken = falsify(Statement("far", floats(), lambda i: -np.inf), 0, 50, 400)
+    broken = tried(lambda i: -np.inf, 50, 400)
     assert sum(broken.violations.values()) == 50
     assert broken.smallest == broken.lowest == -np.inf
     assert broken.counterexample is not None
-    only_draws = falsify(Statement("far", floats(), lambda i: -1.0), 0, 50, 0)
+    only_draws = tried(lambda i: -1.0, 50, 0)
     assert (only_draws.search_breaks, only_draws.survives) == (False, False)
-    mixed = Statement("half", floats(), lambda i: np.inf if i["x"][0] < 0.5 else 1.0)
-    assert not falsify(mixed, 0, 50).vacuous
+    assert not tried(lambda i: np.inf if i["x"][0] < 0.5 else 1.0, 50).vacuous
 
 
 class Planted(Exception):
@@ -340,67 +294,56 @@ def test_exceptions_come_out() -> None:
     def bad(item):
         raise Planted
 
-    with pytest.raises(Planted):
-        falsify(Statement("draw", {"one": bad}, lambda i: 1.0), 0, 5)
-    with pytest.raises(Planted):
-        falsify(Statement("slack", floats(), bad), 0, 5)
-    with pytest.raises(Planted):
-        falsify(Statement("hypothesis", floats(), lambda i: 1.0, {"bad": bad}), 0, 5)
-
     def later(item):
         if item["x"][0] > 1.05:  # no draw goes there, the search does
             raise Planted
         return 2.0 - item["x"][0]
 
-    with pytest.raises(Planted):
-        falsify(Statement("search", floats(), later), 0, 100)
-
-
-def test_arguments_that_are_refused() -> None:
-    fine = Statement("fine", floats(), lambda i: 1.0)
-    for count in (0, -3):
-        with pytest.raises(ValueError, match="count"):
-            falsify(fine, 0, count)
-    with pytest.raises(ValueError, match="evaluations"):
-        falsify(fine, 0, 3, -1)
+    for parts in (
+        {"draws": {"one": bad}},
+        {"slack": bad},
+        {"hypotheses": {"bad": bad}},
+        {"slack": later},
+    ):
+        with pytest.raises(Planted):
+            tried(**{"slack": lambda i: 1.0, **parts}, count=100)
+    for arguments, word in (((0,), "count"), ((3, -1), "evaluations")):
+        with pytest.raises(ValueError, match=word):
+            tried(lambda i: 1.0, *arguments)
     with pytest.raises(ValueError, match="draws"):
-        falsify(Statement("no draws", {}, lambda i: 1.0), 0, 3)
+        tried(lambda i: 1.0, draws={})
 
 
-def test_strict_and_tolerance() -> None:
-    def at(value: float, **kinds) -> Report:
-        draws = {"one": lambda rng: {"k": np.array(1)}}
-        return falsify(Statement("edge", draws, lambda i: value, **kinds), 0, 2)
-
-    assert at(0.0).survives
-    assert not at(-1e-300).survives
-    assert not at(0.0, strict=True).survives
-    assert at(1e-300, strict=True).survives
-    assert at(-1e-9, tolerance=1e-9).survives
-    assert not at(-1.001e-9, tolerance=1e-9).survives
-    assert not at(1e-9, strict=True, tolerance=1e-9).survives
-    assert at(1.001e-9, strict=True, tolerance=1e-9).survives
+@pytest.mark.parametrize(
+    ("value", "strict", "tolerance", "survives"),
+    [
+        (0.0, False, 0.0, True),
+        (-1e-300, False, 0.0, False),
+        (0.0, True, 0.0, False),
+        (1e-300, True, 0.0, True),
+        (-1e-9, False, 1e-9, True),
+        (-1.001e-9, False, 1e-9, False),
+        (1e-9, True, 1e-9, False),
+        (1.001e-9, True, 1e-9, True),
+    ],
+)
+def test_strict_and_tolerance(value, strict, tolerance, survives) -> None:
+    one = {"one": lambda rng: {"k": np.array(1)}}
+    report = tried(lambda i: value, 2, draws=one, strict=strict, tolerance=tolerance)
+    assert report.survives == survives
 
 
 def test_strict_claims_need_equality_and_not_its_limit() -> None:
-    def slack(item):
-        return float(abs(item["x"][0] - item["x"][1]))
-
     whole = st.tuples(st.integers(1, 5), st.integers(1, 5))
-    readable = whole.map(lambda v: {"x": np.array(v, float)})
-    statement = Statement("x_1 is not x_2", floats(), slack, strict=True, tolerance=1e-2)
-    near = falsify(statement, 0, 40)
-    if near.survives:  # no draw is that near
-        assert near.lowest <= 1e-2
-    exact = Statement("x_1 is not x_2", floats(), slack, strict=True, tolerance=1e-9,
-                      readable=readable)  # fmt: skip
-    found = falsify(exact, 0, 40, evaluations=400)
-    assert not found.violations
-    assert found.search_breaks
+    kinds = {
+        "strict": True,
+        "tolerance": 1e-9,
+        "readable": whole.map(lambda v: {"x": np.array(v, float)}),
+    }
+    found = tried(lambda i: float(abs(i["x"][0] - i["x"][1])), 40, 400, **kinds)
+    assert (found.violations, found.search_breaks) == ({}, True)
     assert found.counterexample["x"].tolist() == [1.0, 1.0]
-    limit = Statement("x_1 is positive", floats(), lambda i: float(i["x"][0]), strict=True,
-                      tolerance=1e-9, readable=readable)  # fmt: skip
-    report = falsify(limit, 0, 40, evaluations=1000)
+    report = tried(lambda i: float(i["x"][0]), 40, 1000, **kinds)
     assert 0 < report.lowest < 1e-9
     assert report.survives
     assert report.counterexample is None
@@ -455,13 +398,13 @@ def test_an_array_that_has_a_negative_entry_somewhere_may_change_sign() -> None:
 
 
 def test_the_search_stays_inside_the_hypotheses() -> None:
-    statement = Statement("x > 1/4", floats(), lambda i: i["x"][0] - 0.2,
-                          {"x > 1/4": lambda i: i["x"][0] > 0.25})  # fmt: skip
-    report = falsify(statement, 0, 100)
+    report = tried(
+        lambda i: i["x"][0] - 0.2, 100, hypotheses={"x > 1/4": lambda i: i["x"][0] > 0.25}
+    )
     assert report.survives
     assert report.outside > 5
     assert 0.05 < report.lowest < 0.051
-    assert statement.unmet(report.lowest_at) is None
+    assert report.lowest_at["x"][0] > 0.25
 
 
 def test_starts_of_several_kinds() -> None:
@@ -478,15 +421,9 @@ def test_starts_of_several_kinds() -> None:
 
 
 def test_the_seed_decides() -> None:
-    statement = next(s for s in FALSE if "Hadamard" in s.says)
-    first, again, other = (falsify(statement, seed, 100) for seed in (3, 3, 4))
-    assert np.array_equal(first.worst["X"], again.worst["X"])
-    assert np.array_equal(first.counterexample["X"], again.counterexample["X"])
-    assert (first.smallest, first.lowest, first.evaluations) == (
-        again.smallest,
-        again.lowest,
-        again.evaluations,
-    )
+    first, again, other = (tried(lambda i: i["x"].sum(), 100, seed=seed) for seed in (3, 3, 4))
+    assert np.array_equal(first.worst["x"], again.worst["x"])
+    assert (first.smallest, first.lowest) == (again.smallest, again.lowest)
     assert first.smallest != other.smallest
 
 
@@ -527,23 +464,21 @@ def test_arrays_that_are_not_finite_stay() -> None:
     assert all(np.array_equal(v, start["limits"], equal_nan=True) for v in seen)
 
 
-def test_the_budget() -> None:
-    calls = Counter()
-
-    def slack(item) -> float:
-        calls["slack"] += 1
-        return 1.0 + float(item["x"].sum())
-
-    for count, evaluations in ((40, None), (401, None), (40, 7), (600, 0)):
-        calls.clear()
-        report = falsify(Statement("budget", floats(), slack), 0, count, evaluations)
-        more = count // 2 if evaluations is None else evaluations
-        assert report.evaluations == more
-        assert calls["slack"] == count + more
-    calls.clear()
-    several = {kind: floats()["uniform"] for kind in ("a", "b", "c", "d")}
-    report = falsify(Statement("budget", several, slack), 0, 40, 200)
-    assert (report.evaluations, calls["slack"]) == (200, 240)
+@pytest.mark.parametrize(
+    ("kinds", "count", "evaluations", "more"),
+    [
+        ("a", 40, None, 20),
+        ("a", 401, None, 200),
+        ("a", 40, 7, 7),
+        ("a", 600, 0, 0),
+        ("abcd", 40, 200, 200),
+    ],
+)
+def test_the_budget(kinds, count, evaluations, more) -> None:
+    seen = []
+    draws = {kind: floats()["uniform"] for kind in kinds}
+    report = tried(lambda i: seen.append(i) or 1.0, count, evaluations, draws=draws)
+    assert (report.evaluations, len(seen)) == (more, count + more)
 
 
 def test_batches() -> None:
@@ -553,27 +488,16 @@ def test_batches() -> None:
         sizes.append(len(items))
         return np.array([i["x"][0] for i in items])
 
-    def slack(item) -> float:
-        return float(item["x"][0])
-
-    plain = falsify(Statement("plain", floats(), slack), 0, 600, 0)
-    fast = falsify(Statement("fast", floats(), slack, batch=batch), 0, 600, 0)
+    plain, fast = (tried(lambda i: float(i["x"][0]), 600, 0, batch=b) for b in (None, batch))
     assert sum(sizes) == 600
     assert len(sizes) < 10
     assert (fast.smallest, fast.tried) == (plain.smallest, plain.tried)
-    none = Statement("none", floats(), slack, {"never": lambda i: False}, batch=batch)
-    assert falsify(none, 0, 20).vacuous
-
     # What the batch cannot tell, or says is broken, the slack decides.
-    def careless(items):
-        return np.array([np.nan if k % 2 else -1.0 for k in range(len(items))])
-
-    asked = falsify(Statement("asked", floats(), slack, batch=careless), 0, 30, 0)
-    assert (asked.undecided, asked.violations) == (0, {})
+    careless = tried(lambda i: 1.0, 30, 0, batch=lambda v: np.resize([np.nan, -1.0], len(v)))
+    assert (careless.undecided, careless.violations) == (0, {})
     for shape in ((3,), (30, 1), ()):
-        wrong = Statement("shape", floats(), slack, batch=lambda items, s=shape: np.ones(s))
         with pytest.raises(ValueError, match="shape"):
-            falsify(wrong, 0, 30)
+            tried(lambda i: 1.0, 30, batch=lambda items, s=shape: np.ones(s))
 
 
 def test_kinds_come_in_turn_and_are_reported() -> None:
@@ -603,22 +527,17 @@ def test_evidence() -> None:
         sizes: says[sizes],
         "smallest slack of those": 0.12,
     }
-    # An aggregation that was turned round tells another slack.
-    turned = {
-        item.what: item.value
-        for item in falsify(replace(told, slack=lambda i: 1.0), 7, 40).checks("mine")
-    }
-    assert {name for name in says if says[name] != turned[name]} == {"smallest slack of those"}
-    unsteady = falsify(replace(told, steady=False), 7, 40).checks()
-    assert "smallest slack of those" not in [item.what for item in unsteady]
-    loose = falsify(replace(told, tolerance=0.2), 7, 40).checks()
-    assert [item.value for item in loose if item.what == "smallest slack of those"] == [0.0]
-    # Rounding differs from CPU to CPU: it is recorded as zero.
-    tiny = falsify(Statement("tiny", floats(), lambda i: 1.7e-17), 7, 40)
-    assert {item.what: item.value for item in tiny.checks()}["smallest slack of those"] == 0.0
-    bad = falsify(Statement("bad", floats(), lambda i: -1.0), 7, 40).checks()
+    # An aggregation that was turned round tells another slack; rounding is recorded as zero.
+    for changes, slack in (
+        ({"slack": lambda i: 1.0}, 1.0),
+        ({"steady": False}, None),
+        ({"tolerance": 0.2}, 0.0),
+        ({"slack": lambda i: 1.7e-17}, 0.0),
+    ):
+        other = {e.what: e.value for e in falsify(replace(told, **changes), 7, 40).checks()}
+        assert other.get("smallest slack of those") == slack
+    bad = tried(lambda i: -1.0).checks()
     assert [item.holds for item in bad if item.decides] == [False, False]
-    assert bad[0].what == "bad: instances that break it"
 
 
 # --- settle and survey ----------------------------------------------------------------------------
