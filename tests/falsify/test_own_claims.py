@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import yaml
 from reluflow.falsify import Statement, falsify, given, settle
-from reluflow.ledger import LedgerError, Reading, cited, computed, exact, fact, proved, read
+from reluflow.ledger import LedgerError, cited, fact, proved, read
 from reluflow.ledger.cards import page_card
 from reluflow.ledger.inventory import Claim, load_inventories
 from reluflow.ledger.rows import Ledger, row_from_record
@@ -81,22 +81,6 @@ def test_a_proof_is_its_own_verdict_and_never_reproduced(known, verdict: str) ->
     forged = row.record() | {"verdict": "reproduced"}
     with pytest.raises(LedgerError, match="its evidence says"):
         row_from_record(forged, {CLAIM.id: CLAIM})
-
-
-@pytest.mark.parametrize("known", [None, computed("in floats"), exact("in rationals")])
-def test_a_computation_settles_no_claim_of_our_own(known) -> None:
-    with pytest.raises(LedgerError, match="is proved, or survives instances"):
-        ledger_of_our_own().settle(CLAIM.id, [fact("identity", True, True)], known=known)
-
-
-def test_a_claim_of_our_own_takes_no_reading() -> None:
-    with pytest.raises(LedgerError, match="without a reading"):
-        ledger_of_our_own().settle(
-            CLAIM.id,
-            [fact("identity", True, True)],
-            known=proved("here"),
-            reading=Reading("so", "none"),
-        )
 
 
 def test_what_was_chosen_after_seeing_is_told_and_recorded() -> None:

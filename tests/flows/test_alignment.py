@@ -81,12 +81,6 @@ def test_beside_agrees_with_the_start_that_it_names(log_angle: float) -> None:
         assert beside.time == pytest.approx(near.time, rel=1e-5, abs=1e-7)
 
 
-def test_a_digit_nearer_costs_the_same_at_every_depth() -> None:
-    X, y = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]]), np.array([1.0, -1.0])
-    times = [align(X, y, Beside([1.0, 0.0], -k * np.log(10.0))).time for k in (20, 21, 300, 301)]
-    assert np.allclose([times[1] - times[0], times[3] - times[2]], np.log(10.0))
-
-
 def test_an_antipode_does_not_wake_a_neuron_that_dies() -> None:
     """x_2 = -x_1: where the neuron loses the one it would gain the other, but it is in S_dead."""
     X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -37,14 +39,6 @@ def among_all(X, h, sides, flow):
     zeros = exponential_sums.first_zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
     times = np.hstack([zeros.crossings, zeros.touches]).min(axis=1, initial=np.inf)
     return times.min(), int(times.argmin())
-
-
-@pytest.mark.parametrize("stiffness", 10.0 ** np.arange(-6, 4))
-def test_a_part_of_the_flow_is_never_far_from_its_share_of_the_chord(stiffness) -> None:
-    q = np.linspace(0.0, 1.0, 10_001)
-    p = np.expm1(-stiffness * q) / np.expm1(-stiffness)
-    assert (p - q >= -1e-15).all()
-    assert (p - q <= min(1.0, stiffness / 8.0) + 1e-15).all()
 
 
 @settings(FEW, max_examples=400)
@@ -88,16 +82,12 @@ def test_a_flow_is_called_free_only_where_it_meets_no_boundary_any_more(seed, pa
 def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
     inside: list[int] = []
 
-    def looked_at(step):
-        def taken(*arguments, **named):
-            used = (lib for lib in threadpool_info() if lib["user_api"] == "blas")
-            inside.extend(lib["num_threads"] for lib in used)
-            return step(*arguments, **named)
+    def looked_at(step, *given, **named):
+        inside.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+        return step(*given, **named)
 
-        return taken
-
-    monkeypatch.setattr(affine, "opening", looked_at(affine.opening))
-    monkeypatch.setattr(segments, "dgejsv", looked_at(segments.dgejsv))
+    for module, name in ((affine, "opening"), (segments, "dgejsv")):
+        monkeypatch.setattr(module, name, partial(looked_at, getattr(module, name)))
     rng = np.random.default_rng(3)
     X, y = rng.random((n, d)), rng.random(n)
     ends = []
@@ -140,9 +130,6 @@ def test_a_room_that_ends_first_is_a_contact_of_no_datum() -> None:
     assert without.came.tolist() == [1, 0]
 
 
-# --- The opening of a segment ---------------------------------------------------------------------
-
-
 @FEW
 @given(SEEDS)
 def test_an_opening_is_the_segment_while_it_lasts(seed) -> None:
@@ -167,6 +154,3 @@ def test_a_far_start_has_no_opening() -> None:
     assert affine_flow(X, [1.0, 2.0], w).at(30.0)[0] == pytest.approx(
         1.0 + 1e9 * np.exp(-30.0), rel=1e-14
     )
-
-
-# --- Real data ------------------------------------------------------------------------------------

@@ -34,9 +34,6 @@ def sides(modes):
     return sorted(mode.sides for mode in modes)
 
 
-# --- Surfaces -------------------------------------------------------------------------------------
-
-
 def test_parallel_data_share_a_surface() -> None:
     X = np.array([[1.0, 2.0], [3.0, 1.0], [-2.0, -4.0], [1.0, 2.0], [0.5, 1.0 + 1e-9]])
     y = np.array([1.0, 2.0, 3.0, -4.0, 5.0])
@@ -48,8 +45,6 @@ def test_parallel_data_share_a_surface() -> None:
     # Plus: (1 - 4) sqrt(5); minus: 3 * (-2 sqrt(5)).
     np.testing.assert_allclose(first.jump, np.sqrt(5) * np.array([-6.0, -3.0]), rtol=1e-14)
 
-
-# --- One surface: all that can happen -------------------------------------------------------------
 
 # On w_1 = 0 at w = (0, 1) the second datum gives the velocity r (a, 1) with r = y_2 - 1.
 
@@ -98,17 +93,6 @@ def test_one_surface_met_tangentially(y1, bend, expected) -> None:
     assert sides(modes) == expected
 
 
-def test_a_datum_with_nothing_to_move_it() -> None:
-    # Nothing else is active. y > 0: stay or go. y < 0: stay, as an inactive datum.
-    _, modes = leave([[1.0, 0.0]], [1.0], [0.0, 1.0])
-    assert sides(modes) == [(0,), (1,)]
-    _, (mode,) = leave([[1.0, 0.0]], [-1.0], [0.0, 1.0])
-    assert (mode.sides, mode.resting) == ((0,), (True,))
-    # Two opposite data with labels below zero hold it from both sides: that is no rest.
-    _, (mode,) = leave([[1.0, 0.0], [-1.0, 0.0]], [-1.0, -1.0], [0.0, 1.0])
-    assert (mode.sides, mode.resting) == ((0,), (False,))
-
-
 @pytest.mark.parametrize(
     ("force", "arrival", "expected"),
     [
@@ -122,9 +106,6 @@ def test_a_crossing_so_slow_that_its_speed_is_rounding(force, arrival, expected)
     here = switching_surfaces(X, y, np.array([0]))
     modes = continuations(X, y, np.array([0.0, 1.0]), np.array([False, True]), here, arrival)
     assert sides(modes) == expected
-
-
-# --- Several surfaces -----------------------------------------------------------------------------
 
 
 @FEW
@@ -174,9 +155,6 @@ def test_too_many_surfaces() -> None:
         leave(X, rng.choice([-1.0, 1.0], 40), np.zeros(6))
 
 
-# --- What surfaces can hold -----------------------------------------------------------------------
-
-
 def test_surfaces_at_a_tiny_angle_hold_what_their_jumps_do() -> None:
     # Their Gram matrix is singular in doubles, for its entries differ by the angle's square.
     X, y = np.array([[1.0, 0.0], [1.0, 1e-9]]), np.array([-1.0, -2.0])
@@ -217,15 +195,3 @@ def test_what_surfaces_can_hold(seed, shape) -> None:
         assert feasible == (slack > 0)
         # What is tangent to the surfaces is no business of theirs.
         np.testing.assert_allclose(F @ (v + Q @ np.ones(Q.shape[1])), F @ v, atol=1e-9)
-
-
-def test_jumps_that_do_not_differ_hold_one_force_only() -> None:
-    # Opposite data with opposite labels: the same jump on either side, on three dependent surfaces.
-    normals = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    X = np.vstack([normals, -normals])
-    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-    F, c = sliding_condition(X, switching_surfaces(X, y, np.arange(6)))
-    total = normals.sum(axis=0)
-    assert (F @ -total <= c + 1e-9).all()
-    for off in np.eye(2):
-        assert (F @ (-total + 1e-3 * off) > c + 1e-6).any()

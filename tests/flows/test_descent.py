@@ -61,9 +61,6 @@ def clear_of_boundaries(X, states) -> bool:
     return bool((h > 1e-10 * size).all())
 
 
-# --- Equal to the loop ----------------------------------------------------------------------------
-
-
 # Small steps, and those near and above the inverse of an eigenvalue; where the flow of labels of
 # either sign slides, descent zigzags: a flip every few steps.
 @pytest.mark.parametrize(
@@ -108,13 +105,6 @@ def test_the_boundary_counts_as_inactive() -> None:
     assert told(path)[0] == (1.0, 0, "activate")
 
 
-def test_duplicate_parallel_and_zero_data_and_low_rank() -> None:
-    X = [[1, 1, 0], [2, -1, 0], [2, -1, 0], [4, -2, 0], [-1, 0.5, 0], [-1, 3, 0], [0, 0, 0]]
-    path = agrees(X, [4.0, 0.5, 0.2, 0.3, 0.6, 14.0, 1.0], [2.0, 1.0, 7.0], 0.005, 200)
-    assert len(path.events) > len({e.t for e in path.events})
-    assert path.end[2] == pytest.approx(7.0, abs=1e-15)
-
-
 def test_a_visit_between_two_steps_leaves_no_trace() -> None:
     # x_3.w = 1e-6 (-3 + (w_1 - 1) 0.85^k - 16 0.4^k) after k steps; for some starts w_1 it is
     # above zero for some real k and for no whole one.
@@ -129,9 +119,6 @@ def test_a_visit_between_two_steps_leaves_no_trace() -> None:
     assert seen
 
 
-# --- Long ways ------------------------------------------------------------------------------------
-
-
 def test_a_late_flip_is_found_to_the_step() -> None:
     # w_2 falls as (1 - s)^k 1 + 0 while w_1 stays: x_3.w = w_2 - 0.3 changes its sign once.
     s = 1e-7
@@ -142,9 +129,6 @@ def test_a_late_flip_is_found_to_the_step() -> None:
     assert event.t == np.ceil(np.log((0.3 - 1e-9) / (1 - 1e-9)) / np.log1p(-s))
     k = int(event.t)
     assert X[2] @ path.at(k - 1) > 0 >= X[2] @ path.at(k)
-
-
-# --- Overflow and errors --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -171,14 +155,6 @@ def test_bad_input_is_named(change, words) -> None:
     good = {"X": [[1.0, 2.0]], "y": [1.0], "w0": [1.0, 1.0], "step": 0.1, "n_steps": 5}
     with pytest.raises(InputError, match=words):
         affine_descent(**(good | change))
-
-
-def test_there_is_nothing_between_two_steps() -> None:
-    path = affine_descent([[1.0, 2.0]], [1.0], [1.0, 1.0], 0.1, 5)
-    with pytest.raises(ValueError, match="whole steps"):
-        path.at(1.5)
-    with pytest.raises(ValueError, match="at most 5"):
-        path.at(6)
 
 
 def test_path_distance_by_hand() -> None:

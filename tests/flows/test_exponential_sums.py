@@ -7,7 +7,7 @@ Sturm's theorem in rational arithmetic counts its zeros in 0 < z < 1 without fin
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, expm1, log
+from math import log
 
 import numpy as np
 import pytest
@@ -20,9 +20,6 @@ from reluflow.flows import exponential_sums
 EXACT = settings(
     derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
-
-
-# --- The exact side -------------------------------------------------------------------------------
 
 
 def zeros_in_z(a: int, b: dict[int, int]) -> tuple[sympy.Poly, int]:
@@ -80,31 +77,11 @@ def check_all_zeros(a: int, b: dict[int, int]) -> None:
             assert exact.zeros_between(p, z * (1 - width), z * (1 + width)) >= 1, name
 
 
-# --- All zeros, and nothing else ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("most", "highest"), [(6, 8), (11, 14)])
 @settings(EXACT, max_examples=40)
 @given(data=st.data())
 def test_every_zero_is_found(most, highest, data) -> None:
     check_all_zeros(*data.draw(sums_of(most, highest)))
-
-
-@EXACT
-@given(
-    st.lists(st.integers(1, 15), min_size=1, max_size=5, unique=True), st.sampled_from([1, -1, 3])
-)
-def test_finds_as_many_zeros_as_there_can_be(sixteenths, scale) -> None:
-    # scale * prod (z - k/16): degree r, r zeros; Lemma F.10 says that r exponentials have no more.
-    p = [Fraction(scale)]
-    for k in sixteenths:
-        p = [s - Fraction(k, 16) * t for s, t in zip([0, *p], [*p, 0], strict=True)]
-    b = np.array([[-float(v) for v in p[1:]]])
-    a, rates = np.array([float(sum(p))]), np.arange(1.0, len(p))
-    expected = np.sort([log(16 / k) for k in sixteenths])
-    for name, routine in isolators(len(rates)).items():
-        found = routine(a, b, rates, np.sign(a)).crossings
-        np.testing.assert_allclose(found[0], expected, rtol=1e-8, err_msg=name)
 
 
 @EXACT
@@ -139,13 +116,6 @@ def test_a_double_zero_is_never_stepped_over(gap, up) -> None:
         np.testing.assert_allclose(times, log(2.0), atol=1e-6, err_msg=name)
 
 
-def test_a_touch_is_no_crossing() -> None:
-    for a, b in (([0.25], [[1.0, -1.0]]), ([-0.25], [[-1.0, 1.0]])):
-        found = exponential_sums.rolle(np.array(a), np.array(b), np.array([1.0, 2.0]), np.sign(a))
-        assert np.isinf(found.crossings).all()
-        np.testing.assert_allclose(found.touches[0], log(2.0), rtol=1e-7)
-
-
 @EXACT
 @given(sums_of(4, 6), sums_of(4, 6), sums_of(4, 6))
 def test_the_first_zero_is_the_first_of_all(one, two, three) -> None:
@@ -170,9 +140,6 @@ def test_the_first_zero_is_the_first_of_all(one, two, three) -> None:
         # The same sum has it: no other claims an earlier one.
         if np.isfinite(min(alone)):
             assert found[int(np.argmin(alone))].min() == pytest.approx(min(alone), rel=1e-12)
-
-
-# --- The two isolators against each other ---------------------------------------------------------
 
 
 def alternating_sums(decades: int, count: int, seed: int):
@@ -237,17 +204,6 @@ def test_a_zero_right_after_the_start_keeps_its_digits() -> None:
             assert found.crossings.min() == pytest.approx(c / 6, rel=1e-12)
 
 
-# --- Degenerate sums ------------------------------------------------------------------------------
-
-
-def test_equal_rates_are_one() -> None:
-    # 1 - 3 (1 - e^-t) + (1 - e^-t) = 1 - 2 (1 - e^-t): zero at log 2.
-    a, b, rates = np.array([1.0]), np.array([[-3.0, 1.0, 0.0]]), np.array([1.0, 1.0, 4.0])
-    for routine in isolators(3).values():
-        found = routine(a, b, rates, np.array([1.0])).crossings[0]
-        np.testing.assert_allclose(found[np.isfinite(found)], [log(2.0)], rtol=1e-14)
-
-
 def test_no_exponentials_or_no_sums() -> None:
     for routine in (
         exponential_sums.zeros,
@@ -259,16 +215,6 @@ def test_no_exponentials_or_no_sums() -> None:
         assert still.crossings.shape == still.touches.shape == (3, 0)
         none = routine(np.zeros(0), np.zeros((0, 8)), np.arange(1.0, 9), np.zeros(0))
         assert len(none.crossings) == 0
-
-
-@pytest.mark.parametrize("r", [1, 2, 5, 9])
-def test_a_sum_that_fades_to_zero_has_no_zero(r) -> None:
-    # exp(-t) + ... + exp(-rt) > 0 with limit zero: a = r, b = -1.
-    a, b = np.array([float(r)]), -np.ones((1, r))
-    for name, routine in isolators(r).items():
-        found = routine(a, b, np.arange(1.0, r + 1), np.array([1.0]))
-        assert np.isinf(found.crossings).all(), name
-        assert np.isinf(found.touches).all(), name
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -294,26 +240,6 @@ def test_a_tangential_start_is_no_zero(r, noise, sign) -> None:
         found = routine(np.zeros(1), b, rates, np.array([sign]))
         assert np.isinf(found.crossings).all(), name
         assert np.isinf(found.touches).all(), name
-
-
-@pytest.mark.parametrize("extra", [0, 7])
-def test_the_zero_at_the_start_hides_no_later_one(extra) -> None:
-    # f(0) = 0: up, then through zero at exp(-t) = 1/4, as (1 - z)(z - 1/4) = -1/4 + 5/4 z - z^2.
-    b = np.concatenate([[[-1.25, 1.0]], np.zeros((1, extra))], axis=1)
-    found = exponential_sums.first_zeros(np.zeros(1), b, np.arange(1.0, 3 + extra), np.array([1.0]))
-    np.testing.assert_allclose(found.crossings.min(), log(4.0), rtol=1e-13)
-
-
-@pytest.mark.parametrize("order", [1, 2, 3])
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_the_sign_just_after_the_start_is_that_of_the_first_derivative_left(order, sign) -> None:
-    """(1 - e^-t)^k, whose derivatives below the k-th vanish at t = 0; in exact rationals."""
-    rates = np.arange(1.0, 4.0)
-    # (1 - q)^k = sum_j c_j q^j with c_0 = 1, so it is sum_j (-c_j) (1 - q^j).
-    b = np.array([-float(comb(order, j) * (-1) ** j) for j in (1, 2, 3)])
-    early = sum(c * -expm1(-rate * 0.01) for c, rate in zip(b, rates, strict=True))
-    assert early == pytest.approx((-expm1(-0.01)) ** order, rel=1e-6)
-    assert exponential_sums._first_sign(sign * b[None], rates).tolist() == [sign]
 
 
 def test_a_touch_before_a_crossing_changes_no_sign() -> None:

@@ -58,26 +58,6 @@ def separable(rng: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
     return np.abs(rng.normal(size=(n, 2))) * y[:, None], y
 
 
-@pytest.mark.parametrize("clock", [TIME, LOG_LOSS])
-def test_charts_agree(clock: str) -> None:
-    """Plain and polar coordinates, on data that change the neurons' activity."""
-    X = np.array([[2.0, 0.2], [0.2, 2.0], [-2.0, -0.2], [-0.2, -2.0]])
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    # One neuron for each label, active on one of its data, which teaches it the other.
-    theta = np.array([1.0, -1.0, -1.0, 0.8, 1.0, -1.0])
-    until = 3.0 if clock == TIME else 30.0
-    plain, polar = Plain(TWO), Polar(TWO)
-    one = integrate(GradientFlow(plain, LOGISTIC, X, y, clock), theta, until)
-    two = integrate(GradientFlow(polar, LOGISTIC, X, y, clock), polar.coordinates(theta), until)
-    assert one.events
-    assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
-        (e.datum, e.neuron, e.kind) for e in two.events
-    ]
-    times = np.linspace(max(one.t[0], two.t[0]), until, 9)
-    back = np.exp(two.at(times)[:, -1:]) * two.at(times)[:, :-1]
-    np.testing.assert_allclose(back, one.at(times), atol=1e-6)
-
-
 @pytest.mark.parametrize("leak", [0.0, 0.3, 1.0])
 def test_leaky_neurons_are_the_descent_of_their_own_loss(leak: float) -> None:
     """Against small steps down the gradient that PyTorch takes of max(p, a p)."""

@@ -37,26 +37,6 @@ def assert_close(actual, expected):
 # Cases solved by hand
 
 
-def test_parallel_data_activate_together():
-    X = np.array([[2.0, 2.0], [1.0, 0.0], [1.0, 1.0]])
-    flow = reference_flow(X, np.array([3.0, 2.0, 3.5]), np.array([0.5, -1.0]))
-    # Datum 1 alone: w = (2 - 1.5 exp(-t), -1), so w_1 + w_2 is zero at log(1.5).
-    assert (flow.data, flow.kinds) == ((0, 2), ("activate", "activate"))
-    assert_close(flow.times, [mp.log(mpf(3) / 2)] * 2)
-    # Then w_1 = 2 and w_1 + w_2 minimises (2s - 3)^2 + (s - 3.5)^2: s = 9.5/5.
-    assert_close(flow.end, [2, mpf(19) / 10 - 2])
-
-
-def test_a_deactivation_at_log_two():
-    X, y = np.array([[1.0, 1.0], [1.0, -1.0], [0.0, 1.0]]), np.array([4.0, 2.0, 13.0])
-    flow = reference_flow(X, y, np.array([12.0, 7.0]))
-    # H = diag(2, 3), q = (6, 15): w = (3 + 9 z^2, 5 + 2 z^3), z = exp(-t); w_1 = w_2 at z = 1/2.
-    assert (flow.data, flow.kinds) == ((1,), ("deactivate",))
-    assert_close(flow.times, [mp.log(2)])
-    assert_close(flow.at(mp.log(2)), [mpf(21) / 4, mpf(21) / 4])
-    assert_close(flow.end, [-9, 13])
-
-
 def near_tangency(gap: float) -> ReferenceFlow:
     """Datum 3 is inactive with h_3 = -(z - 1/2)^2 - gap, z = exp(-t); the doubles are exact."""
     X = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, -1.0]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.charts import LOG_LOSS, Neurons, Plain, Polar
+from reluflow.flows.charts import LOG_LOSS, Plain, Polar
 from reluflow.flows.fields import Field, GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
@@ -63,14 +63,6 @@ def test_a_start_on_a_surface_that_is_crossed_goes_on() -> None:
     assert path.end[0] < -0.1
 
 
-def test_a_start_that_slides_says_so() -> None:
-    X, y = np.array([[-1.0, 1.0], [2.0, 0.0]]), np.array([2.0, -3.0])
-    flow = GradientFlow(Plain(neuron(2)), SQUARE, X, y)
-    path = integrate(flow, [0.0, 3.0], 5.0)
-    assert (path.status, path.t.tolist()) == ("sliding", [0.0])
-    assert not path.has_limit
-
-
 def least_squares(seed: int = 0) -> tuple[NDArray, NDArray]:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(6, 2)), rng.normal(size=6)
@@ -87,14 +79,6 @@ def test_a_loss_that_falls_no_further_stops_its_clock(chart: type) -> None:
     assert "stopped falling" in path.detail
     theta, scale = flow.chart.parameters(path.end)
     np.testing.assert_allclose(np.exp(scale) * theta, best, atol=1e-3)
-
-
-def test_a_loss_that_no_motion_lowers_stops_its_clock_at_once() -> None:
-    """At ln eps = -1e5 the loss is a constant; only time can go on."""
-    chart = Neurons(np.ones(2), 2)
-    flow = GradientFlow(chart, LOGISTIC, np.eye(2), np.ones(2), LOG_LOSS)
-    path = integrate(flow, chart.along(np.eye(2) + 0.3, -1e5), 9.0)
-    assert (path.status, len(path.events)) == ("stalled", 0)
 
 
 class Explosion(Field):

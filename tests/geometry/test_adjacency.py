@@ -12,7 +12,6 @@ from reluflow.geometry import (
     enumerate_cells,
     parallel_classes,
 )
-from reluflow.geometry.exact import integer_rows
 from scipy.optimize import linprog
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -21,27 +20,6 @@ THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 def differences(X) -> list[list[int]]:
     pairs = adjacent_pairs(np.array(X, float))
     return sorted(np.flatnonzero(a != b).tolist() for a, b in pairs)
-
-
-@pytest.mark.parametrize(
-    ("X", "expected"),
-    [
-        ([[1], [2]], [[0, 1]]),  # d = 1: the two half-lines meet in the origin
-        ([[1], [-1]], [[0, 1]]),  # antiparallel data change sides together
-        ([[3]], [[0]]),
-        (THREE, [[0], [0], [1], [1], [2], [2]]),  # six sectors in a circle
-        ([[1, 0], [0, 1], [2, 0]], [[0, 2], [0, 2], [1], [1]]),
-        ([[1, 2], [2, 4]], [[0, 1]]),  # rank one in the plane: two half-planes
-        (np.eye(3), [[0]] * 4 + [[1]] * 4 + [[2]] * 4),  # the edges of a cube
-        # A plane and three of a pencil: 6 wedges cut in two, 12 sides and 6 cuts.
-        (
-            [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]],
-            [[0]] * 4 + [[1]] * 4 + [[2]] * 4 + [[3]] * 6,
-        ),
-    ],
-)
-def test_adjacent_cells_by_hand(X, expected):
-    assert differences(X) == expected
 
 
 def slow_adjacent(X) -> int:
@@ -70,21 +48,6 @@ def test_adjacency_in_four_dimensions():
     assert differences(np.eye(4)) == [[i] for i in range(4) for _ in range(8)]  # a tesseract
     X = np.array([[1, 0, 0, 2], [0, 1, 0, 0], [2, 0, 0, 4], [0, 1, 1, 0], [0, 0, 1, 1]])
     assert len(adjacent_pairs(X)) == 32  # two of the five are parallel, and four independent
-
-
-def test_integer_rows_are_exact_directions():
-    assert integer_rows([[0.5, 1.0], [2, 4], [0, 3], [-2, 0]]) == [
-        (1, 2),
-        (1, 2),
-        (0, 1),
-        (-1, 0),
-    ]
-    a, b = integer_rows([[0.1, 0.3], [0.2, 0.6]])
-    assert a == b  # doubling is exact
-    a, b = integer_rows([[0.1, 0.3], [0.3, 0.9]])
-    assert a == b  # as printed
-    c, d = integer_rows([[0.1, 0.3], [3 * 0.1, 0.9]])
-    assert c != d  # 3 * 0.1 is not the double 0.3
 
 
 def test_parallel_classes_join_both_directions():

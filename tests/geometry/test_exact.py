@@ -29,12 +29,6 @@ def test_determinants_and_solutions(rows: list[list[int]]) -> None:
         assert [sum(a * v for a, v in zip(row, w, strict=True)) for row in rows] == b
 
 
-def test_fractions_keep_the_shape() -> None:
-    found = exact.fractions([[1, 2], [3, -4]])
-    assert found.shape == (2, 2)
-    assert found[1, 1] / 3 == Fraction(-4, 3)
-
-
 def test_projections_on_eigenspaces() -> None:
     H = exact.fractions([[2, 1, 0], [1, 2, 0], [0, 0, 3]])  # eigenvalues 1, 3, 3
     parts = exact.eigenprojections(H, [1, 3, 5])

@@ -16,8 +16,6 @@ from reluflow.geometry import (
 )
 from reluflow.networks import gradient, loss
 
-# --- Cells ----------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(("n", "d"), [(1, 3), (5, 2), (60, 2), (25, 3), (7, 4), (6, 6), (9, 7)])
 def test_data_in_general_position_have_as_many_cells_as_there_can_be(n, d) -> None:
@@ -35,12 +33,6 @@ def test_degeneracy_is_decided_exactly(off, count) -> None:
     assert rank(X) == (2 if off == 0 else 3)
 
 
-def test_nothing_but_zeros() -> None:
-    cells = enumerate_cells(np.zeros((3, 2)))
-    np.testing.assert_array_equal(cells.patterns, [[False] * 3])
-    assert cells.witnesses.shape == (1, 2)
-
-
 def test_too_many_cells_are_refused() -> None:
     assert cell_bound(449, 3) > CELL_LIMIT >= cell_bound(447, 3)
     X = np.random.default_rng(0).normal(size=(60, 6))
@@ -50,15 +42,6 @@ def test_too_many_cells_are_refused() -> None:
     with pytest.raises(InputError, match="too many to enumerate"):
         local_minima(X, np.ones(60))
     enumerate_cells(np.vstack([X[:6], np.zeros((54, 6))]))  # zero rows do not count
-
-
-def test_the_bound_counts_cells() -> None:
-    assert [cell_bound(n, 2) for n in range(5)] == [1, 2, 4, 6, 8]
-    assert [cell_bound(n, 3) for n in range(5)] == [1, 2, 4, 8, 14]
-    assert cell_bound(5, 9) == 32
-
-
-# --- The loss and virtual minima ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -90,9 +73,6 @@ def test_a_virtual_minimum_is_the_least_squares_fit(n, d) -> None:
     w, N = virtual_minimum(X, y, np.zeros(n + 2, bool))
     assert not w.any()
     assert N.shape == (d, d)
-
-
-# --- Minima ---------------------------------------------------------------------------------------
 
 
 def test_ranks_count_distinct_losses() -> None:

@@ -54,14 +54,6 @@ def test_neuron_loss_is_the_loss(data: tuple[list, list], w: list[F]) -> None:
     assert float(rational.neuron_loss(X, y, w)) == pytest.approx(float(expected), rel=1e-12)
 
 
-def test_a_fit_takes_decimals_as_printed() -> None:
-    # w = (0.1 * 0.3 + 0.2 * 0.1) / (0.1^2 + 0.2^2) = 1, with no rounding error.
-    found = rational.fit([[0.1], [0.2]], np.array([0.3, 0.1]), (0, 1))
-    assert found.w == (F(1),)
-    assert found.preactivations == (F(1, 10), F(1, 5))
-    assert found.loss == (F(1, 5) ** 2 + F(1, 10) ** 2) / 2
-
-
 @settings(max_examples=40)
 @given(integer_data(d=3, most=6))
 def test_a_fit_solves_the_normal_equations(data: tuple[list, list]) -> None:
@@ -121,46 +113,6 @@ def test_both_routes_find_the_same_local_minima(data: tuple[list, list]) -> None
 
 def polynomial(v: tuple[int, ...]):
     return rational.preactivation_polynomial(*TANGENT, 0, [F(c) for c in v])
-
-
-def test_the_polynomial_of_the_tangent_data() -> None:
-    """H has the eigenvalues 3, 9 and 21; from 0, x_1.w touches zero at u = e^(-3t) = 1/4."""
-    found = polynomial((1, 1, 1))
-    assert found.rate == 3
-    assert found.limit == {0: 25, 1: F(-451, 3), 3: 808, 7: F(-2048, 3)}
-    assert found.value(F(1, 4)) == 0
-    assert found.slope(F(1, 4)) == 0
-    assert found.value(F(1)) == 0  # t = 0, at the origin
-    assert found.value(F(0)) == 25  # t = inf
-    assert found.value(F(1, 2)) == 25 - F(451, 6) + 101 - F(16, 3)
-    assert found.slope(F(1, 2)) == F(-451, 3) + 606 - F(7 * 2048, 3 * 64)
-    # x_1.v = 3 at the start, and it dies out.
-    assert found.shift(F(1)) == 3
-    assert found.shift(F(0)) == 0
-
-
-@pytest.mark.parametrize(("v", "zeros"), [((1, 1, 1), 2), ((1, 3, 3), 0)])
-def test_starts_on_either_side_of_the_tangent(v: tuple[int, ...], zeros: int) -> None:
-    """However small, a start on one side crosses the boundary twice and one on the other never."""
-    found = polynomial(v)
-    for eps in (F(1), F(1, 1000), F(1, 10**6)):
-        assert found.zeros(eps) == zeros
-        linear = affine_flow(*TANGENT, float(eps) * np.array(v), activation="linear")
-        assert sum(e.datum == 0 for e in linear.events) == zeros
-    assert (found.shift(F(1, 4)) < 0) == (zeros == 2)
-    # From the origin itself the double zero counts once, and t = 0 does not count.
-    assert found.zeros(F(0)) == 1
-
-
-def test_a_zero_at_either_end_is_none() -> None:
-    # y_1 = 0 and a start off it: x_1.w = eps u, which vanishes at u = 0, for t = inf, alone.
-    fades = rational.preactivation_polynomial([[1, 0], [0, 2]], [0, 1], 0, [F(1), F(1)])
-    assert fades.zeros(F(1)) == 0
-    # Along the axes x_2.w = 1 - (1 - eps) u^4 has its root at u > 1, or at u = 1 for eps = 0.
-    rises = rational.preactivation_polynomial([[1, 0], [0, 2]], [1, 1], 1, [F(1), F(1, 2)])
-    assert rises.limit == {0: 1, 1: 0, 4: -1}
-    assert rises.start == {1: 0, 4: 1}
-    assert (rises.zeros(F(0)), rises.zeros(F(1, 10)), rises.zeros(F(-1, 10))) == (0, 0, 1)
 
 
 @settings(max_examples=25)

@@ -61,21 +61,6 @@ def test_cells_of_a_shared_filter_are_those_that_exist() -> None:
     assert len(free) == 4
 
 
-def test_the_polish_finds_a_kkt_point_from_near_it_and_stays_put_on_a_manifold() -> None:
-    X, y = np.array([[1.0, 0.0]]), np.ones(1)
-    network = fully_connected([2, 3], "linear")
-    rng = np.random.default_rng(0)
-    a = rng.normal(size=3)
-    a /= np.linalg.norm(a)
-    exact = np.concatenate([np.outer(a, [1.0, 0.0]).ravel(), a])
-    near = scaled(network, exact + 1e-3 * rng.normal(size=9), X, y)
-    found = polished(network, near, np.ones(1), X, y, np.array([True]), [], [])
-    assert found.residual < 1e-13
-    assert kkt(network, found.theta, X, y).residual < 1e-12
-    np.testing.assert_allclose(found.theta, exact, atol=3e-3)
-    assert quotient(network, found.theta, X, y) == pytest.approx(2.0, abs=1e-12)
-
-
 def test_a_step_does_not_run_along_a_manifold() -> None:
     """Two hidden layers joined by a rotation of which the state shows the angle: -0.0436/0.5757."""
     maps = (np.array([[1, 2], [0, 3], [0, 0]]), np.array([[0, 1, 2], [3, 4, 0], [0, 5, 6]]),

@@ -18,11 +18,10 @@ from reluflow.margin.check import check
 from reluflow.margin.kkt import quotient
 from reluflow.margin.max_margin import least_length, least_sum
 from reluflow.margin.optimum import classify_optimum, global_optimum
-from reluflow.margin.second_order import _climbed, fitted, span
+from reluflow.margin.second_order import fitted
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from scipy.optimize import minimize
 
-FOUR = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])
 WIDE = np.array([[1.0, 0.25], [-1.0, 0.25]])
 DEAD = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
 HALF = 2.0**-0.5
@@ -48,9 +47,6 @@ def descended(
     return found
 
 
-# --- the programs ---------------------------------------------------------------------------------
-
-
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
 def test_multipliers_bound_the_programs_from_below(seed: int) -> None:
@@ -71,40 +67,6 @@ def test_multipliers_bound_the_programs_from_below(seed: int) -> None:
             assert bound == pytest.approx(found.value, rel=1e-6, abs=1e-9)
         else:
             assert z @ h > 1e5 * size
-
-
-# --- printed constructions (Vardi et al. 2022) ----------------------------------------------------
-
-
-FULL = fully_connected([2, 2])
-ROUND = [*FOUR.ravel(), 1, 1, 1, 1]
-PRINTED = {
-    "3.2": (FULL, DEAD, WIDE, None, "not local"),
-    "4.1": (diagonal(2, 2, "linear"), [1, 0, 1, 0], [[1, 2]], None, "not local"),
-    "4.1, optimum": (diagonal(2, 2), [0, HALF, 0, HALF], [[1, 2]], None, "global"),
-    "4.2": (fully_connected([2, 4]), ROUND, FOUR, None, "not local"),
-    "5.3": (fully_connected([2, 4]), ROUND, FOUR, 1, "not local"),
-    "5.3, 2": (fully_connected([2, 4]), ROUND, FOUR, 2, "global"),
-    "C.6": (FULL, [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], None, "local"),
-    "C.6, 1": (FULL, [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], 1, "local"),
-    "4.4": (convolutional(2, 2), [0, 1, HALF, HALF], [[4, HALF, -4, HALF]], None, "not local"),
-    "5.1": (diagonal(2, 4), [2**-0.25] * 8, [[1, 1]], None, "not local"),
-    "5.1, 1": (diagonal(2, 4), [2**-0.25] * 8, [[1, 1]], 1, "local"),
-    "5.1, linear": (diagonal(2, 4, "linear"), [2**-0.25] * 8, [[1, 1]], 1, "global"),
-}
-
-
-@pytest.mark.parametrize("name", PRINTED)
-def test_printed_points(name: str) -> None:
-    network, theta, X, layer, verdict = PRINTED[name]
-    found = classify_optimum(network, theta, X, np.ones(len(X)), layer)
-    assert found.verdict == verdict
-    assert isinstance(found.certificate, Shorter) == (verdict == "not local")
-    if verdict == "not local":
-        where = span(network, layer)
-        outside = np.delete(found.certificate.points, np.r_[where], axis=1)
-        assert np.all(outside == np.delete(found.theta, np.r_[where]))
-        assert found.certificate.distances[-1] < 1e-5
 
 
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
@@ -134,9 +96,6 @@ def test_points_that_are_refused() -> None:
         global_optimum(convolutional(2, 2), [[4, HALF, -4, HALF]], [1])
     with pytest.raises(InputError, match="no parameters"):
         global_optimum(fully_connected([2, 1]), WIDE * [[1, 0], [1, 0]], [1, 1])
-
-
-# --- depth 2 against direct minimisation ----------------------------------------------------------
 
 
 def problem(seed: int) -> tuple[Network, NDArray, NDArray, np.random.Generator]:
@@ -192,9 +151,6 @@ def test_branch_and_bound_says_when_it_gives_up() -> None:
         global_optimum(fully_connected([2, 4]), X, y, nodes=1)
     given = two_layers.neurons(fully_connected([2, 4]), X)
     assert not two_layers.minimum(given, y, nodes=60).complete
-
-
-# --- column generation ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -287,9 +243,6 @@ def test_too_many_cells_are_undecided_in_one_sentence() -> None:
     assert "whether it is a global one was not asked" in found.detail
 
 
-# --- balance, one layer, deeper networks ----------------------------------------------------------
-
-
 def test_a_point_that_is_not_balanced_is_no_optimum() -> None:
     found = classify_optimum(fully_connected([2, 1]), [0, 4, 1.0], [[0, 1.0]], [1])
     assert found.verdict == "not local"
@@ -367,13 +320,6 @@ def test_an_idle_unit_on_more_kinks_than_can_be_listed_is_tried() -> None:
     assert check(net, theta, MANY, y, found.certificate).verdict == "not local"
 
 
-def test_an_idle_unit_that_cannot_help_proves_nothing() -> None:
-    """One datum direction: one path is best, whatever idle units there are."""
-    net, X = fully_connected([2, 2, 2]), np.outer(np.arange(1.0, 12.0), [1.0, 0.0])
-    theta = net.parameters([np.diag([1.0, 0.0]), np.diag([1.0, 0.0]), np.array([[1.0, 0.0]])])
-    assert classify_optimum(net, theta, X, np.ones(len(X))).verdict == "undecided"
-
-
 def test_a_layer_of_idle_units_behind_a_kink() -> None:
     """What is drawn is drawn alike each time."""
     rng = np.random.default_rng(4)
@@ -396,17 +342,3 @@ def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatc
     theta = np.array([1.0, 0.0, 1.0, 0.0])
     network = diagonal(2, 2, "linear")
     assert second_order.second_order(network, theta, np.array([[1.0, 2.0]]), np.ones(1)) is None
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_direction_that_is_climbed_to_is_the_best_of_the_circle(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    z, delta = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
-    turns = np.linspace(0.0, 2.0 * np.pi, 3601)
-    circle = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    sizes = np.linalg.norm(np.maximum(circle @ z.T, 0.0) @ delta, axis=1)
-    best, v = _climbed(z, delta)
-    force = np.maximum(z @ best, 0.0) @ delta
-    assert np.linalg.norm(best) == pytest.approx(1.0)
-    assert np.linalg.norm(force) == pytest.approx(v @ force)
-    assert np.linalg.norm(force) >= (1.0 - 1e-6) * sizes.max()

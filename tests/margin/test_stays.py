@@ -68,32 +68,6 @@ def test_a_dying_unit_hides_no_other_that_leaves() -> None:
     assert winners(found, 3) == [0]
 
 
-def test_a_longer_look_is_taken_where_staying_is_open(monkeypatch) -> None:
-    x, a, first = tied(0, 3, 1e-5)
-    found = raced(x, a)
-    assert winners(found, 3) == [first]
-    assert found.reached == pytest.approx(limits.FARTHER * 1e5, rel=1e-3)
-    monkeypatch.setattr(limits, "FARTHER", 1.0)
-    monkeypatch.setattr(limits, "FINER", 1.0)
-    again = raced(x, a)
-    assert again.status == "undecided"
-    assert "saddle" in again.detail or "leads away" in again.detail
-
-
-def test_the_saddle_of_a_race_has_one_direction_that_leads_away() -> None:
-    """Of d equal coordinates d - 1 differences grow, like |theta|^(m - 2)."""
-    for d, m in ((2, 3), (3, 3), (3, 4)):
-        theta = np.full(d * m, d ** (-1.0 / m))
-        point = Stationary(theta, np.array([theta[0] ** 2 * d]), [], 0.0)
-        network, X = diagonal(d, m, "linear"), np.ones((1, d))
-        away, rests = curvature(network, X, ONE, point)
-        assert away.shape == (d * m, d - 1)
-        assert not rests
-        layers = away.T.reshape(d - 1, m, d)
-        np.testing.assert_allclose(layers, layers[:, :1] + np.zeros((1, m, 1)), atol=1e-12)
-        np.testing.assert_allclose(layers.sum(axis=2), 0.0, atol=1e-12)
-
-
 @pytest.mark.parametrize("large", [1, limits.LARGE])
 def test_what_a_flow_has_no_part_in_does_not_count(monkeypatch, large: int) -> None:
     """A tie from equal starts is the limit; a part of 1e-12 in the difference makes it none."""
@@ -120,23 +94,6 @@ def test_a_unit_that_leaves_its_kink_is_seen() -> None:
     paths = [(found.path, 1e-6)]
     assert "kink" in departs(network, X, [nearer, farther], point, none, paths)
     assert not departs(network, X, [farther, nearer], point, none, paths)
-
-
-def test_the_spread_grows_as_differences_of_the_start_do() -> None:
-    """Two coordinates in a tie: an error of the first steps grows with the size, |theta|^(m - 2),
-    and none is told where the flow has no part."""
-    found = raced([1.0, 1.0], [1.0, 1.0])
-    zero = Spread(np.zeros((7, 7)), 0.0)
-    away = curvature(diagonal(2, 3, "linear"), np.ones((1, 2)), ONE,
-                     Stationary(found.theta, found.multipliers, [], 0.0))[0]  # fmt: skip
-    begun = Spread(1e-12 * np.pad(away @ away.T, (0, 1)), 0.0).then(found.path, 0.0, away[:, :0])
-    grown = np.exp(found.path.end[-1] - found.path.states[0][-1])
-    assert np.sqrt(away[:, 0] @ begun.covariance[:-1, :-1] @ away[:, 0]) == pytest.approx(
-        1e-6 * grown, rel=0.1
-    )
-    free, held = (zero.then(found.path, 1e-6, basis) for basis in (away[:, :0], away))
-    assert free.widest > 10.0 * held.widest
-    assert held.covariance[:-1, :-1] @ away == pytest.approx(0.0, abs=1e-20)
 
 
 @pytest.mark.parametrize("x", [-40.0, -3.0, -0.2, 0.0, 0.05, 0.6, 1.5])
@@ -184,17 +141,3 @@ def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:
 
     assert not doubt(network, X, ONE, trail((0.01, 0.2), (0.009, 0.08)), point, 1e-8)
     assert "a unit" in doubt(network, X, ONE, trail((0.01, 0.2), (0.02, 0.08)), point, 1e-8)
-
-
-def test_points_that_drift_on_are_no_limit(monkeypatch) -> None:
-    drifting = iter(np.ones(6) + 0.01 * k * np.eye(6)[0] for k in range(100))
-    real = limits.candidate
-
-    def candidate(*given) -> Stationary:
-        return limits.replace(real(*given), theta=next(drifting))
-
-    monkeypatch.setattr(limits, "candidate", candidate)
-    monkeypatch.setattr(limits, "doubt", lambda *given: "")
-    found = raced([1.0, 1.0], [1.0, 1.0])
-    assert found.status == "undecided"
-    assert "do not come to a limit" in found.detail

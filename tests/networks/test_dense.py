@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
+from reluflow.networks.dense import DenseLoss, forward, matrices
 from torch import Tensor
 
 SHAPES = [(5, 4), (5, 5), (5, 5), (1, 5)]
@@ -54,13 +54,3 @@ def test_weights_are_read_row_by_row() -> None:
     assert layers[0][1, 2] == w[4 + 2]
     assert layers[3][0, 1] == w[-4]
     np.testing.assert_allclose(problem.norms(w), [np.linalg.norm(W) for W in layers])
-
-
-def test_threads_are_given_back() -> None:
-    before = torch.get_num_threads()
-    with one_thread():
-        assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == before
-    with pytest.raises(RuntimeError, match="inside"), one_thread():
-        raise RuntimeError("inside")
-    assert torch.get_num_threads() == before

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from reluflow.networks.indexed import backpropagate, descend, squared_norms
+from reluflow.networks.indexed import descend
 from reluflow.papers.lee2022support.deep import autograd, flow_to_flip, side_by_side
-
-
-def test_active_units_and_norms_of_all_layers() -> None:
-    weights = [np.array([[1.0, -1], [0, 2], [-3, 0]]), np.array([[-1.0, 1, 1]]), np.eye(1)]
-    found = backpropagate(weights, [[1.0, 0], [1, 3]], [[0.0], [0]])
-    # (1, 0, -3) and then -1; (-2, 6, -3) and then 6: all hidden layers, side by side.
-    assert found.active.tolist() == [[True, False, False, False], [False, True, False, True]]
-    assert squared_norms(weights).tolist() == [15, 3, 1]
 
 
 def test_descent_side_by_side_is_descent_with_torch() -> None:

@@ -64,11 +64,3 @@ def test_the_logistic_loss_has_no_seam() -> None:
     z = np.array([[29.999999999], [30.000000001]])
     below, above = LOGISTIC.log_value(z, np.ones(1))
     assert above - below == pytest.approx(-2e-9, rel=1e-4)
-
-
-def test_many_networks_at_once() -> None:
-    z, y = np.random.default_rng(0).normal(size=(3, 4, 5)), np.array([1.0, -1, 1, -1, 1])
-    for loss in LOSSES:
-        one = [[loss.log_value(z[a, b], y) for b in range(4)] for a in range(3)]
-        np.testing.assert_allclose(loss.log_value(z, y), one, rtol=1e-14)
-        assert loss.pull(z, y, relative=True).shape == z.shape
