@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
 from reluflow.flows.segment import (
     Segment,
@@ -30,12 +29,12 @@ _PLAIN_STEPS = 16
 
 
 def affine_descent(
-    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, activation: str = "relu"
+    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int
 ) -> Trajectory:
     """Gradient descent w <- w - step (H(w) w - q(w)), n_steps times (Lee et al. 2022a, G.1).
 
-    Parameters: X (n, d), y (n,), w0 (d,), step > 0 in units of time, n_steps >= 0, activation
-    "relu" or "linear". A datum on its boundary counts as inactive, as in the paper's eq. (2).
+    Parameters: X (n, d), y (n,), w0 (d,), step > 0 in units of time, n_steps >= 0. A datum on its
+    boundary counts as inactive, as in the paper's eq. (2).
 
     Returns a `Trajectory` on the clock "steps": knots at the start, after every flip and at the
     end, any step between by `at`. An event's t is the first step after which the datum has
@@ -47,21 +46,17 @@ def affine_descent(
     """
     X, y, w = problem(X, y, w0)
     check_steps(step, n_steps)
-    if activation not in ("relu", "linear"):
-        raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
-    linear = activation == "linear"
     k, sides = 0, X @ w > 0.0
     events: list[Event] = []
     knots, states, pieces = [0], [w], []
     while k < n_steps:
-        on = np.ones(len(X), bool) if linear else sides
-        piece = _stretch(X, y, w, on, step, float(k))
+        piece = _stretch(X, y, w, sides, step, float(k))
         if piece is None:  # some step * eigenvalue reaches 1: no closed form in real exponentials
-            length, w = _plain(X, y, w, on, sides, step, n_steps - k)
+            length, w = _plain(X, y, w, sides, step, n_steps - k)
         else:
             length = min(_steps_to_flip(X, piece, sides), n_steps - k)
             w = piece.at(np.array([k + length], float))[0]
-        pieces.append((k, states[-1], on, piece))
+        pieces.append((k, states[-1], sides, piece))
         k += length
         if not np.isfinite(w).all() or np.abs(w).max() > 1e150:
             knots.append(k)
@@ -115,9 +110,9 @@ def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
     return never
 
 
-def _plain(X, y, w, on, sides, step: float, most: int) -> tuple[int, NDArray]:
+def _plain(X, y, w, sides, step: float, most: int) -> tuple[int, NDArray]:
     """Take steps one by one until a datum flips, `most` are done or the weights overflow."""
-    A, target = X[on], y[on]
+    A, target = X[sides], y[sides]
     for k in range(1, most + 1):
         w = w - step * (A.T @ (A @ w - target))
         if ((X @ w > 0.0) != sides).any() or not np.abs(w).max() <= 1e150:
