@@ -16,8 +16,7 @@ from reluflow.flows.stabilised import stabilised_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
-from reluflow.networks.autograd import Autograd
-from reluflow.networks.indexed import Network, chain, convolutional, fully_connected, neuron
+from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
 from reluflow.papers.lee2022support.planar import planar_flows
 from reluflow.papers.lee2023magnitude.chains import neuron_descent
 from reluflow.papers.lee2023magnitude.population import (
@@ -105,12 +104,12 @@ def many_steps(seed: int) -> Flow:
     )
 
 
-def in_chart(chart: type, network: Network | Autograd, kind: Loss, clock: str, length: float):
+def in_chart(chart: type, network: Network, kind: Loss, clock: str, length: float):
     """Random data in the plane or in space, labels +1 and -1, weights above 0."""
 
     def made(seed: int) -> Flow:
         rng = np.random.default_rng(seed)
-        d = network.maps[0].shape[1] if isinstance(network, Network) else 2
+        d = network.maps[0].shape[1]
         X, y = rng.normal(size=(6, d)), np.where(rng.random(6) < 0.6, 1.0, -1.0)
         flow = GradientFlow(chart(network), kind, X, y, clock)
         start = flow.chart.coordinates(np.abs(rng.normal(size=network.size)))
@@ -215,12 +214,7 @@ def stabilised(seed: int) -> Flow:
     )
 
 
-def skipping(theta: torch.Tensor, X: torch.Tensor, relu) -> torch.Tensor:
-    """A residual network: [W x]_+ and [U [W x]_+]_+, added and summed by v."""
-    h = relu(X @ theta[:6].reshape(3, 2).T)
-    return (theta[15] * h + relu(h @ theta[6:15].reshape(3, 3).T)) @ theta[16:]
-
-
+CHAIN = Network((np.array([[1, 2, 3]]), np.ones((1, 1), int), np.ones((1, 1), int)))
 SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.array([[1, 2]])))
 FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
@@ -230,12 +224,11 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "descent": steps,
     "descent, many data": many_steps,
     "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),
-    "chain": in_chart(Plain, chain(3, 2), SQUARE, TIME, 1.0),
+    "chain": in_chart(Plain, CHAIN, SQUARE, TIME, 1.0),
     "two layers": in_chart(Plain, fully_connected([2, 3]), LOGISTIC, TIME, 2.0),
     "two layers, polar": in_chart(Polar, fully_connected([2, 3]), EXPONENTIAL, LOG_LOSS, 0.5),
     "three layers, shared": in_chart(Polar, SHARED, LOGISTIC, TIME, 1.0),
     "filters": in_chart(Plain, convolutional(1, 2), LOGISTIC, LOG_LOSS, 0.05),
-    "residual": in_chart(Plain, Autograd(skipping, 19, 3, (3, 3)), LOGISTIC, TIME, 0.5),
     "aligning": aligning,
     "two legs": of_two_legs,
     "population": population,

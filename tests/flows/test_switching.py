@@ -10,7 +10,6 @@ from reluflow.flows.charts import LOG_LOSS, Plain, Polar
 from reluflow.flows.fields import Field, GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
-from reluflow.networks.autograd import Autograd
 from reluflow.networks.indexed import fully_connected, neuron
 
 EDGE = np.array([0.0, 1.0, 1.0])
@@ -131,27 +130,20 @@ def test_a_neuron_that_rests_is_not_woken_by_rounding(seed: int) -> None:
 # Draws on which the activity in layer 2 changes, and in both layers.
 @pytest.mark.parametrize("seed", [10, 26])
 def test_surfaces_of_the_second_layer_are_found(seed: int) -> None:
-    """Three layers by index maps and by autograd: one path, with the same events in both layers."""
     rng = np.random.default_rng(seed)
     network = fully_connected([2, 3, 2])
-    X, y, theta = rng.normal(size=(5, 2)), rng.normal(size=5), rng.normal(size=network.size)
-
-    def forward(w, X, relu):
-        return relu(relu(X @ w[:6].reshape(3, 2).T) @ w[6:12].reshape(2, 3).T) @ w[12:]
-
-    twin = Autograd(forward, network.size, 3, (3, 2))
-    one, two = (
-        integrate(GradientFlow(Plain(f), SQUARE, X, y), theta, 1.5, rtol=1e-6)
-        for f in (network, twin)
-    )
-    assert any(e.neuron >= 3 for e in one.events)
+    X, y, w = rng.normal(size=(5, 2)), rng.normal(size=5), rng.normal(size=network.size)
+    path = integrate(GradientFlow(Plain(network), SQUARE, X, y), w, 1.5, rtol=1e-6)
+    assert any(e.neuron >= 3 for e in path.events)
     if seed == 26:  # layer 2 has no input from datum 2 any more, and no surface of its own there
-        found = [(e.datum, e.neuron, e.kind) for e in one.events]
+        found = [(e.datum, e.neuron, e.kind) for e in path.events]
         assert found == [(3, 4, "deactivate"), (2, 0, "deactivate"), (2, 2, "slide")]
-    assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
-        (e.datum, e.neuron, e.kind) for e in two.events
-    ]
-    np.testing.assert_allclose(one.end, two.end, atol=1e-4)
+    step = path.t[-1] / 2000
+    for _ in range(2000):  # Heun's method, which knows of no surface
+        slope = network.gradient(w, X, network.output(w, X) - y)
+        ahead = w - step * slope
+        w = w - 0.5 * step * (slope + network.gradient(ahead, X, network.output(ahead, X) - y))
+    np.testing.assert_allclose(path.end, w, atol=1e-3)
 
 
 class Rounded(GradientFlow):

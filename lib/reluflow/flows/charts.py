@@ -9,16 +9,13 @@ tau's, at tau times the speed: `reluflow.flows.fields` sees to that.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.networks.indexed import Network, Patterns
-
-if TYPE_CHECKING:  # torch takes long to load
-    from reluflow.networks.autograd import Autograd
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 
@@ -87,7 +84,7 @@ def _reach(log_sizes: NDArray, rates: NDArray) -> float:
 class Plain:
     """z = theta."""
 
-    network: Network | Autograd
+    network: Network
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -132,7 +129,7 @@ class Polar:
     on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2.
     """
 
-    network: Network | Autograd
+    network: Network
 
     @property
     def widths(self) -> tuple[int, ...]:

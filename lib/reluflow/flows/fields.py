@@ -119,8 +119,6 @@ class GradientFlow(Field):
         chart = self.chart
         if self.clock == TIME or not isinstance(chart, Polar):
             return None
-        if not isinstance(chart.network, Network):
-            return None
         patterns = self.layers(active)
         outputs = chart.outputs(z, self.X, patterns)
         c = self.loss.pull(outputs, self.y, relative=True)

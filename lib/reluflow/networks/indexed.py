@@ -315,11 +315,6 @@ def neuron(d: int, activation: str = "relu") -> Network:
     return Network((1 + np.arange(d)[None],), activation, rectified=True)
 
 
-def chain(d: int, m: int) -> Network:
-    """A chain of single neurons, x -> v_m [... v_1 [w.x]_+ ...]_+: theta = (w, v_1, ..., v_m)."""
-    return Network((1 + np.arange(d)[None], *[np.ones((1, 1), int)] * m), rectified=m == 0)
-
-
 def fully_connected(widths: Sequence[int], activation: str = "relu") -> Network:
     """The network of layers widths[0] (inputs), widths[1], ..., each weight a parameter; one output
     is added behind the last width."""
