@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -171,11 +170,11 @@ class Witness:
     rejects: Mapping[str, Instance] = field(default_factory=dict)
 
 
-def witness(statement: Statement, folder: Path = WITNESSES) -> Witness | None:
+def witness(statement: Statement) -> Witness | None:
     """The witness of a statement, if it has one."""
     if statement.witness is not None:
         return Witness(statement.witness)
-    for file in sorted(folder.glob("*.json")):
+    for file in sorted(WITNESSES.glob("*.json")):
         found = json.loads(file.read_text(encoding="utf-8")).get(statement.says)
         if found is not None:
             rejects = {name: decoded(at) for name, at in found.get("rejects", {}).items()}

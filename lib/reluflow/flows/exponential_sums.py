@@ -52,20 +52,12 @@ def evaluated(a, b, rates, t, limit=None) -> tuple[NDArray, NDArray]:
     """
     limit = (limit_of(a, b) if limit is None else limit)[:, None]
     decay = -rates * t[..., None]
-    return _added(a[:, None], b[:, None, :], limit, -np.expm1(decay), np.exp(decay))
-
-
-def _added(a, b, limit, gone, left) -> tuple[NDArray, NDArray]:
-    """`evaluated`, from what of the exponentials is `gone` and what is `left`."""
+    gone, left = -np.expm1(decay), np.exp(decay)
+    a, b = a[:, None], b[:, None, :]
     size = np.abs(b)
     early, late = np.abs(a) + np.vecdot(gone, size), np.abs(limit) + np.vecdot(left, size)
     value = np.where(early <= late, a + np.vecdot(gone, b), limit - np.vecdot(left, b))
     return value, np.minimum(early, late)
-
-
-def evaluate(a: NDArray, b: NDArray, rates: NDArray, t: NDArray) -> NDArray:
-    """f(t) for a (m,), b (m, r), rates (r,), t (m, k) or inf; shape (m, k)."""
-    return evaluated(a, b, rates, t)[0]
 
 
 def derivative(b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -377,8 +369,6 @@ def _first_sign(b: NDArray, rates: NDArray) -> NDArray:
         flip = -flip
     return sign
 
-
-__all__ = ["Zeros", "bounds", "evaluate", "first_zeros", "rolle", "zeros"]
 
 TOWER_LIMIT = 6
 """Sums of more exponentials than this are isolated by bounds."""

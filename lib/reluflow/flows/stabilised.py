@@ -32,13 +32,12 @@ _AFRESH = 15
 
 @dataclass(frozen=True)
 class StabilisedPath(Trajectory):
-    """A trajectory with a knot at every step, and what it took: evaluations of f, steps refused.
+    """A trajectory with a knot at every step, and what it took: evaluations of f.
 
     Between knots it is the cubic of the states and slopes at both ends.
     """
 
     evaluations: int
-    refused: int
 
 
 def stabilised_flow(
@@ -63,7 +62,7 @@ def stabilised_flow(
     t, h, w = 0.0, min(first, until), start
     slope = counted(w)
     radius, lead = spectral_radius(counted, w, slope, slope)
-    times, states, slopes, age, refused = [0.0], [w], [slope], 0, 0
+    times, states, slopes, age = [0.0], [w], [slope], 0
     while t < until:
         if age >= _AFRESH:
             radius, lead = spectral_radius(counted, w, slope, lead)
@@ -80,10 +79,8 @@ def stabilised_flow(
             times.append(t)
             states.append(w)
             slopes.append(slope)
-        else:
-            refused += 1
-            if not error < 100.0:  # the radius has grown, and the step was not stable
-                age = _AFRESH
+        elif not error < 100.0:  # the radius has grown, and the step was not stable
+            age = _AFRESH
         if not h > 1e-14 * until:
             raise ArithmeticError(f"the flow stopped at t = {t:g}: no step is small enough")
         good = math.isfinite(error) and error > 0.0
@@ -100,7 +97,6 @@ def stabilised_flow(
         interpolant=CubicHermiteSpline(knots, values, _rows(slopes)),
         settled=until,
         evaluations=count,
-        refused=refused,
     )
 
 
