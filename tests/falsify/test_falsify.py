@@ -61,9 +61,6 @@ def test_a_statement_takes_arrays_by_name() -> None:
         made.slack({"planted": 1.0})
 
 
-# --- Planted false claims are found, and true ones survive ----------------------------------------
-
-
 def room_of_cells(item) -> float:
     return cell_bound(*item["X"].shape) - len(enumerate_cells(item["X"]))
 
@@ -174,9 +171,6 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
         assert not set(report.violations) & set(ORDINARY)
 
 
-# --------------------------------------------------------------------------- the counterexample
-
-
 def test_the_smallest_counterexample_to_theorem_3_6() -> None:
     """Data (1, 0), (1, 1), (0, 1) with labels 2, 1, 1, up to order and to the exchange of axes."""
     report = tried(nesting, draws=data_draws(2, (2, 5)), tolerance=1e-9,
@@ -231,9 +225,6 @@ def test_the_readable_instance_meets_the_hypotheses() -> None:
     far = Statement("x < 0.9", floats(), lambda i: 0.9 - i["x"][0],
                     readable=st.just({"x": np.zeros(2)}))  # fmt: skip
     assert far.broken_by(falsify(far, 0, 50).counterexample)
-
-
-# --------------------------------------------------------------------------- corner cases
 
 
 def test_hypotheses_that_never_hold_and_those_that_often_do_not() -> None:
@@ -472,9 +463,6 @@ def test_batches() -> None:
             tried(lambda i: 1.0, 30, batch=lambda items, s=shape: np.ones(s))
 
 
-# --------------------------------------------------------------------------- what is reported
-
-
 def test_evidence() -> None:
     told = Statement("good", floats(), lambda i: 0.123456)
     sizes = "sizes of 5, 50 and 95 % of their entries, at most"
@@ -497,9 +485,6 @@ def test_evidence() -> None:
         assert other.get("smallest slack of those") == slack
     bad = tried(lambda i: -1.0).checks()
     assert [item.holds for item in bad if item.decides] == [False, False]
-
-
-# --- settle and survey ----------------------------------------------------------------------------
 
 
 def positive(**given: object) -> Statement:

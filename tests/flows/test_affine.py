@@ -62,9 +62,6 @@ def assert_stationary(X, y, w) -> None:
     np.testing.assert_allclose(force, 0.0, atol=1e-8)
 
 
-# --- Against other integrators --------------------------------------------------------------------
-
-
 @FEW
 @given(SEEDS)
 def test_agrees_with_small_steps_where_it_slides(seed) -> None:
@@ -118,23 +115,6 @@ def test_events_are_where_data_meet_their_boundary(signs, seed) -> None:
     assert not events
 
 
-@pytest.mark.parametrize("signs", ["positive", "mixed"])
-@FEW
-@given(seed=SEEDS)
-def test_turning_and_the_order_of_the_data_do_not_matter(signs, seed) -> None:
-    X, y, w0 = random_problem(seed, signs)
-    rng = np.random.default_rng(seed)
-    Q, order = np.linalg.qr(rng.normal(size=(len(w0), len(w0))))[0], rng.permutation(len(y))
-    flow, turned = affine_flow(X, y, w0), affine_flow((X @ Q)[order], y[order], w0 @ Q)
-    assert sorted(summary(flow)) == sorted((int(order[j]), kind) for j, kind in summary(turned))
-    np.testing.assert_allclose(turned.t, flow.t, rtol=1e-8)
-    np.testing.assert_allclose(turned.states, flow.states @ Q, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(turned.end, flow.end @ Q, rtol=0, atol=1e-9)
-
-
-# --- Tangency, sliding (other cases by hand are in benchmarks/hard_cases.py) ----------------------
-
-
 @pytest.mark.parametrize("turn", [0, 1, 2, 3])
 @pytest.mark.parametrize(("y1", "unique"), [(3.0, False), (-2.0, True)])
 def test_a_touch_from_the_active_side(y1, unique, turn) -> None:
@@ -181,9 +161,6 @@ def test_many_data_with_labels_of_either_sign() -> None:
     pull = (X[on] * y[on, None]).T
     fit = lsq_linear(pull, -force, (0.0, 1.0), method="bvls", tol=1e-15)
     np.testing.assert_allclose(pull @ fit.x, -force, atol=1e-7)
-
-
-# --- Starts where more than one flow leaves -------------------------------------------------------
 
 
 def test_a_start_on_a_repelling_boundary() -> None:
@@ -265,9 +242,6 @@ def test_where_flows_part_starts_nearby_part(seed) -> None:
     assert (flow.status == "non-unique" and flow.t[-1] == 0.0) == apart
 
 
-# --- Horizon, limits, errors ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("activation", ["relu", "linear"])
 def test_a_horizon_cuts_the_path(activation) -> None:
     X, y, w0 = random_problem(4)
@@ -337,9 +311,6 @@ def test_a_slow_crossing_is_not_taken_for_a_branching_by_rounding() -> None:
     assert path.end == pytest.approx([float(v) for v in fitted.w], rel=1e-4)
 
 
-# --- Data along two orthogonal directions: two flows on the line, by hand -------------------------
-
-
 def end_on_the_line(x: list[int], y: list[int], u: Fraction) -> Fraction:
     """Where a neuron on the line ends that starts from u != 0: each sign has a cell of its own."""
     for side in (1 if u > 0 else -1, -1 if u > 0 else 1):
@@ -380,8 +351,6 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
         np.testing.assert_allclose(flow.end, exact, atol=1e-9 * max(1.0, np.abs(w).max()))
     assert left_open < 10
 
-
-# --- Flows that once went wrong, and short cuts that once were not noticed ------------------------
 
 FAILED = {  # X, y, w0; the status, all events or their number, the end or None
     "a flat of sliding moves only within itself, and no second, very slow way comes of rounding": (

@@ -143,14 +143,3 @@ def test_an_opening_is_the_segment_while_it_lasts(seed) -> None:
     states = flow.after(s)
     gone = np.linalg.norm(states - flow.w0, axis=1) + np.linalg.norm(flow.w0)
     assert (np.linalg.norm(start.after(s) - states, axis=1) <= 1e-12 * gone).all()
-
-
-def test_a_far_start_has_no_opening() -> None:
-    # What is left of 1e9 is known only from the limit.
-    X, w = np.eye(2), np.array([1e9, 1.0])
-    factor = Factor(X)
-    factor.follow(np.array([True, True]))
-    assert opening(factor, (np.ones(2) - w) @ X, w, 0.0)[1] == 0.0
-    assert affine_flow(X, [1.0, 2.0], w).at(30.0)[0] == pytest.approx(
-        1.0 + 1e9 * np.exp(-30.0), rel=1e-14
-    )

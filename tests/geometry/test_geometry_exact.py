@@ -144,26 +144,6 @@ def test_units_of_columns_and_labels_change_nothing(seed, powers, power) -> None
         np.testing.assert_array_equal(a.w * unit, b.w * units)
 
 
-@settings(FEW, max_examples=60)
-@given(st.integers(0, 10**6), st.lists(st.integers(-60, 60), min_size=5, max_size=5))
-def test_lengths_and_order_of_data_change_no_cell(seed, powers) -> None:
-    X, y = odd_data(seed)
-    lengths = 2.0 ** np.array(powers[: len(X)])[:, None]
-    patterns = enumerate_cells(X).patterns
-    np.testing.assert_array_equal(patterns, enumerate_cells(X * lengths).patterns)
-    order = np.random.default_rng(seed).permutation(len(X))
-    turned = enumerate_cells(X[order]).patterns
-    assert {tuple(p[order]) for p in patterns.tolist() for p in [np.array(p)]} == {
-        tuple(p) for p in turned
-    }
-    one, other = local_minima(X, y), local_minima(X[order], y[order])
-    assert {(m.support, m.boundary, m.loss, m.rank, m.dimension) for m in one} == {
-        (*(tuple(sorted(order[list(k)].tolist())) for k in (m.support, m.boundary)),
-         m.loss, m.rank, m.dimension)
-        for m in other
-    }  # fmt: skip
-
-
 def test_a_global_minimum_with_columns_of_different_size_is_found() -> None:
     # Its weights, 2.9e5 and 1.6e8, fit two data whose sizes differ by 1e7.
     X = [[0.00011474272738093622, 3.5733571468127535e-08], [339.1428681803809, 0.14224756921407544]]

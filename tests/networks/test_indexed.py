@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.networks.indexed import (
@@ -79,18 +77,6 @@ def test_many_parameters_at_once_give_what_each_gives(name: str) -> None:
         np.testing.assert_allclose(slopes[k], network.gradient(thetas[k], X, c), atol=1e-14)
         one = network.hessian_product(thetas[k], X, c, thetas[::-1][k])
         np.testing.assert_allclose(turns[k], one, atol=1e-14)
-
-
-@given(seed=st.integers(0, 10**6), scale=st.floats(0.1, 8.0), name=st.sampled_from(list(NETWORKS)))
-def test_a_network_is_homogeneous_of_its_depth(seed: int, scale: float, name: str) -> None:
-    """Euler: theta . grad f = m f."""
-    network, rng = NETWORKS[name], np.random.default_rng(seed)
-    theta, X = rng.normal(size=network.size), rng.normal(size=(1, 3))
-    f = network.output(theta, X)[0]
-    grown = network.output(scale * theta, X)[0]
-    assert grown == pytest.approx(scale**network.degree * f, rel=1e-10, abs=1e-300)
-    inner = theta @ network.gradient(theta, X, np.ones(1))
-    assert inner == pytest.approx(network.degree * f, rel=1e-10, abs=1e-12)
 
 
 def test_a_pattern_makes_the_network_a_polynomial() -> None:

@@ -8,12 +8,9 @@ hypothesis or a slack raises is never swallowed.
 """
 
 from reluflow.falsify.attempt import (
-    RARE,
-    STARTS,
     Report,
     falsify,
     settle,
-    shrink,
     survey,
     survived,
     table,
@@ -22,8 +19,6 @@ from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, given
 
 __all__ = [
     "PLANTED",
-    "RARE",
-    "STARTS",
     "Draw",
     "Instance",
     "Report",
@@ -32,7 +27,6 @@ __all__ = [
     "given",
     "planted",
     "settle",
-    "shrink",
     "statement",
     "survey",
     "survived",

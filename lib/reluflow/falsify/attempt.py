@@ -35,13 +35,11 @@ QUANTILES = (0.05, 0.5, 0.95)
 class Report:
     """What an attempt to falsify a statement did and found.
 
-    drawn           instances drawn
     rejected        {hypothesis: draws that did not meet it}
-    undecided       instances whose slack could not be told
     violations      drawn instances that contradict the statement, by kind
     smallest        smallest slack of the drawn instances; infinite if there is none
     worst           the instance that has it
-    evaluations     instances that the search from the worst evaluated
+    evaluations     of the search from the worst
     search_breaks   whether that search ended at a violation
     counterexample  the smallest readable instance found that contradicts the statement, or None
     met             drawn instances that were tried, by kind; a kind never tried has 0

@@ -12,7 +12,6 @@ minima  virtual minima and whether they lie in their cells, minima on boundaries
 
 from reluflow.geometry.cells import (
     CELL_LIMIT,
-    ENTRY_LIMIT,
     Cells,
     adjacent_pairs,
     cell_bound,
@@ -34,7 +33,6 @@ from reluflow.geometry.minima import (
 
 __all__ = [
     "CELL_LIMIT",
-    "ENTRY_LIMIT",
     "Cells",
     "StationarySet",
     "adjacent_pairs",
