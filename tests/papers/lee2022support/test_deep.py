@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reluflow.falsify import falsify, survey
-from reluflow.flows import affine
+from reluflow.falsify import falsify
 from reluflow.networks.indexed import backpropagate
 from reluflow.papers.lee2022support import deep
 
@@ -18,7 +17,7 @@ def test_a_network_whose_steps_are_too_long_does_not_hide_the_order() -> None:
     descent = deep.descents(networks)
     drifts = [descent.drift[step].mean() for step in descent.index.unique("step")]
     assert drifts[0] / drifts[1] > 3
-    decides = [e for e in deep.balanced(descent, deep.flows(networks)) if e.decides]
+    decides = [e for e in deep.balanced(descent) if e.decides]
     assert all(item.holds for item in decides)
     least, largest = (e.value for e in decides if "factor" in e.what)
     assert 1.95 < least <= largest < 2.05
@@ -26,20 +25,17 @@ def test_a_network_whose_steps_are_too_long_does_not_hide_the_order() -> None:
 
 def test_everything_measured_can_fail_its_claim() -> None:
     networks = deep.three_layers(20, 0)
-    trained = survey(deep.random_layers(2, 0), deep.train)
-    descent, flows = deep.descents(networks), deep.flows(networks)
+    descent = deep.descents(networks)
     steps = descent.index.get_level_values("step")
     refined = np.log2(steps[0] / steps)  # 0, 1, 2
     for found in (
-        deep.trained(trained.assign(descent=1e-8)),
-        deep.trained(trained.assign(flow=1e-5)),
-        deep.balanced(descent.assign(off=1e-6), flows),
-        deep.balanced(descent, flows.assign(drift=1e-6)),
-        deep.balanced(descent.assign(drift=descent.drift.to_numpy()[::-1]), flows),
-        deep.balanced(descent.assign(drift=descent.drift**2), flows),
-        deep.balanced(descent.assign(drift=descent.drift * 1.3**refined), flows),
+        {"off": 1e-6},
+        {"drift": descent.drift.to_numpy()[::-1]},
+        {"drift": descent.drift**2},
+        {"drift": descent.drift * 1.3**refined},
     ):
-        assert any(not item.holds for item in found if item.decides)
+        judged = deep.balanced(descent.assign(**found))
+        assert any(not item.holds for item in judged if item.decides)
 
 
 @pytest.mark.parametrize("off", [1e-3, -1e-3])
@@ -67,11 +63,7 @@ def test_both_sides_are_compared_both_ways(statement, name, rounded, off, monkey
     assert sum(report.violations.values()) >= report.tried - rounded
 
 
-def test_wrong_neurons_and_gradients_are_seen(monkeypatch) -> None:
-    true = affine.affine_flow
-    monkeypatch.setattr(deep, "affine_flow", lambda X, y, w: true(X, 1.001 * y, w))
-    assert survey(deep.random_layers(2, seed=5), deep.train).flow.max() > 1e-5
-
+def test_wrong_gradients_owe_another_drift(monkeypatch) -> None:
     def false(weights, X, Y):
         found = backpropagate(weights, X, Y)
         return replace(found, deltas=(1.01 * found.deltas[0], *found.deltas[1:]))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
-from reluflow import exact
 from reluflow.flows.affine import affine_flow
 from reluflow.papers.lee2022support import linear
 
@@ -51,13 +49,6 @@ def test_the_ring_has_no_nonnegative_coordinates_and_smaller_data_have() -> None
     Z = linear.plane_coordinates(X)
     assert np.allclose(Z @ Z.T, X @ X.T)
     assert Z.min() >= -1e-12
-
-
-def test_zeros_by_isolation_agree_with_sturm() -> None:
-    touching = exact.ExponentialEquation((1, -4), (2, 1), -4)  # (u - 2)^2
-    assert touching.zeros() == linear.zeros_by_isolation(touching) == 1
-    both = exact.ExponentialEquation((1, 1), (1, -1), Fraction(5, 2))  # u + 1/u = 5/2
-    assert both.zeros() == linear.zeros_by_isolation(both) == 2
 
 
 def test_alternation_agrees_with_all_choices_of_values() -> None:

@@ -65,15 +65,6 @@ def test_protected_at_the_edge_of_the_ball() -> None:
     assert protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
 
 
-def test_evidence_beside_theorem_4_3_can_fail(monkeypatch) -> None:
-    pairs = starts.survey_exclusion(30, 0).assign(holds=True)
-    broken = [item.holds for item in starts.exclusion((15, 1), pairs) if item.decides]
-    assert broken == [False, False]
-    behind = {"X": np.eye(2), "w_gm": np.ones(2), "w0": np.array([-1e-3, 1.0])}
-    monkeypatch.setattr(starts, "_at_equality", lambda rng: behind)
-    assert starts.starts_at_equality(2, 0) == (2, 2)
-
-
 def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None:
     repair = starts.small_starts_agree(3)
     touching = {"X": TANGENT[0], "y": TANGENT[1], "U": np.array([[1.0, 1, 1], [1, 3, 3]])}

@@ -328,14 +328,3 @@ def condition_table(found: Mapping[str, pd.DataFrame], flows: int) -> pd.DataFra
             column |= {way: len(rows)} | {f"{way}: {c}": int(rows[c].sum()) for c in WHICH}
         columns[name] = column | {"flows with B1-B4 at every crossing": every}
     return pd.DataFrame(columns)
-
-
-def how_often(found: Mapping[str, pd.DataFrame]) -> list[Evidence]:
-    """How many flows meet B1-B4 wherever they cross."""
-    crossing, every = zip(*(crossed(found[name]) for name in ("d = 2", "d = 3")), strict=True)
-    return [
-        note("random data, d = 2 and d = 3: flows that cross a boundary", crossing),
-        note("of them with B1-B4 at every crossing", every),
-        note("data built to meet B1-B4: flows that cross, and that meet them",
-             crossed(found["d = 2, built"])),
-    ]  # fmt: skip
