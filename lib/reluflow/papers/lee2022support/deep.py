@@ -12,14 +12,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
-from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, note
 from reluflow.networks import gradient, loss
-from reluflow.networks.indexed import Passes, Weights, backpropagate, descend, squared_norms
+from reluflow.networks.indexed import Passes, Weights, backpropagate, squared_norms
 from reluflow.papers.lee2022support.setting import assumptions
-from reluflow.statistics import normal_interval
 
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 
@@ -236,48 +234,6 @@ def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list
     apart = max(float(np.abs(torch - ours).max()) for torch, ours in pairs)
     says = "the figure's network: distance of torch's gradients from eqs. (9) and (10)"
     return [bound(says, apart, "<=", 0, "")]
-
-
-def labels_in_training(
-    count: int, seed: int, steps: tuple[int, ...] = (0, 10, 30, 100, 300), step: float = 0.03
-) -> pd.DataFrame:
-    """Train `count` networks with two hidden layers of 6 units on 8 data in three dimensions.
-
-    One row for each of the `steps` of descent after which the labels are looked at, and network:
-
-    active     share of the pairs of a hidden unit and a datum that are active
-    positive   share of these pairs whose label is positive
-    negative   share of the active pairs whose label is not positive
-    suited     share of the hidden units whose labels are all positive, as A2 asks
-    """
-    weights, X, Y = side_by_side(count, (3, 6, 6, 1), 8, np.random.default_rng(seed))
-    looks: dict[int, pd.DataFrame] = {}
-    taken = 0
-    for at in steps:
-        weights, taken = descend(weights, X, Y, step, at - taken), at
-        found = backpropagate(weights, X, Y)
-        on = found.active
-        labels = np.concatenate(labels_of(found, Y)[:-1], axis=-1)  # (networks, data, units)
-        above, live = labels > 0.0, np.maximum(on.sum(axis=(1, 2)), 1)
-        looks[at] = pd.DataFrame({
-            "active": on.mean(axis=(1, 2)), "positive": above.mean(axis=(1, 2)),
-            "negative": (on & ~above).sum(axis=(1, 2)) / live,
-            "suited": above.all(axis=1).mean(axis=1),
-        })  # fmt: skip
-    return pd.concat(looks, names=["after steps", "network"])
-
-
-def label_table(found: pd.DataFrame) -> pd.DataFrame:
-    """The shares in per cent, mean over the networks and 95 % interval, at every look."""
-    columns = {"active": "pairs active", "positive": "pairs with y > 0",
-               "negative": "active pairs with y <= 0", "suited": "units that meet A2"}  # fmt: skip
-
-    def shown(shares: pd.Series) -> str:
-        grains = (on_grain(100 * v, 0.1) for v in normal_interval(shares.to_numpy()))
-        return "{} % ({} to {})".format(*grains)
-
-    looks = found[list(columns)].groupby(level="after steps")
-    return looks.agg(shown).rename(columns=columns)
 
 
 # --- The balance of layers (Lemma C.2 of Lee et al. 2022a), at single points and in training ------
