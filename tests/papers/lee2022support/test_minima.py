@@ -38,7 +38,6 @@ def test_cells_of_a_quadrant_agree_with_a_walk_through_it(X):
         W = np.column_stack([u * np.cos(t), v * np.sin(t)])
         walked = {frozenset(np.flatnonzero(X @ w > 0).tolist()) for w in W}
         assert geometry.quadrant_cells(X, quadrant) == walked
-        assert geometry.quadrant_cells_by_angle(X, quadrant) == walked
 
 
 def test_minima_on_a_line_are_counted_in_closed_form():
