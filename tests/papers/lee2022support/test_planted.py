@@ -30,7 +30,6 @@ from reluflow.papers.lee2022support import (
     theorem_3_6,
 )
 from reluflow.papers.lee2022support.minima import excess_in_cell
-from reluflow.papers.lee2022support.starts import protected
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -79,28 +78,7 @@ def excess(share: float, X: NDArray, y: NDArray, active: NDArray) -> float:
 
 
 def kept(**last: float) -> Found:
-    return starts.protection(
-        changed(starts.survey_protection(10, 0), **last), starts.survey_lost_data(20, 0), 0
-    )
-
-
-def lost(count: int = 4, **last: float) -> Found:
-    """Of flows of which the last loses a datum elsewhere, or of four that lose none."""
-    table = starts.survey_lost_data(count, 0)
-    table = table if count > 4 else table.assign(lost=0, nearest=np.inf)
-    return starts.protection(starts.survey_protection(4, 0), changed(table, **last), 0)
-
-
-def loses_all(X: NDArray, y: NDArray, w0: NDArray, activation: str = "relu") -> Trajectory:
-    """A flow that loses all data."""
-    events = tuple(Event(0.0, j, "deactivate") for j in range(len(y)))
-    return replace(affine_flow(X, y, w0, activation=activation), events=events)
-
-
-def nearer() -> Found:
-    """Theorem 4.2's evidence of a start that is too near to lose some of its data, and not all."""
-    one = list(starts._starts_outside(7, 0))[-1:]
-    return under(starts, "_starts_outside", lambda *_: one, lambda: lost(5))()
+    return starts.protection(changed(starts.survey_protection(10, 0), **last), 0)
 
 
 def ends_at_zero(X: NDArray, y: NDArray, w0: NDArray, activation: str = "relu") -> Trajectory:
@@ -113,16 +91,6 @@ def ends_at_zero(X: NDArray, y: NDArray, w0: NDArray, activation: str = "relu") 
         return w
 
     return replace(path, interpolant=states, end=0.0 * path.end)
-
-
-def promised(X: NDArray, y: NDArray, w0: NDArray, w_gm: NDArray) -> NDArray:
-    """Theorem 4.2 with a radius that is larger by half."""
-    return protected(X, y, w_gm + (w0 - w_gm) / 1.5, w_gm) & (X @ w0 > 0)
-
-
-def outside() -> Found:
-    """Theorem 4.2's evidence of starts that were built to lose a datum."""
-    return under(starts, "_starts_inside", starts._starts_outside, kept)()
 
 
 def faster(X: NDArray, y: NDArray, w0: NDArray, activation: str = "relu") -> Trajectory:
@@ -272,7 +240,6 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("", under(minima, "excess_in_cell", partial(excess, 1.1), cells)),
     ),
     "sv.thm4.2": (
-        ("protected data that", under(starts, "protected", promised, outside)),
         ("protected data that", lambda: kept(deactivated=1.0)),
         ("smallest slack", lambda: kept(room=-1.1e-8)),
         *(
@@ -282,10 +249,6 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("largest distance to the linear flow", lambda: kept(gap=1.1e-8)),
         ("largest distance to the linear flow", under(starts, "affine_flow", faster, kept)),
         ("largest loss", lambda: kept(final_loss=1.1e-8)),
-        ("lose one", lost),
-        ("smallest |x_j| |w_0 - w_GM|", lost),
-        ("smallest |x_j| |w_0 - w_GM|", lambda: lost(20, lost=1, nearest=0.999)),
-        ("smallest |x_j| |w_0 - w_GM|", under(starts, "affine_flow", loses_all, nearer)),
     ),
     "sv.init.norm": (
         ("smallest norm: gain", lambda: norms(BOTH, DOWN)),

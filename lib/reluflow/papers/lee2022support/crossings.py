@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import cycle, islice, pairwise
+from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import sympy
 from numpy.typing import ArrayLike, NDArray
 from sympy import Matrix, Rational, sqrt
@@ -17,7 +16,6 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry import parallel_classes
 from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.ledger.evidence import ROUNDING_LEVEL
 from reluflow.papers.lee2022support.norm import OVERSHOOT, ROUNDING, SMALL, rate_polynomial
 from reluflow.papers.lee2022support.setting import (
     NORMS,
@@ -31,7 +29,6 @@ from reluflow.papers.lee2022support.setting import (
 from reluflow.papers.lee2022support.small_flows import (
     at_crossings,
     conditions,
-    nontrivial_draws,
     norm_lost,
 )
 
@@ -206,8 +203,6 @@ def two_at_once() -> Counterexample:
 SHARES = (0.9, 0.1, NORMS[1])
 """Norms of the starts, in units of delta_0; from smaller ones a loss is lost in rounding."""
 
-WHICH = ("B1", "B2", "B3", "B4", "all four")
-
 
 def built_crossings(rng: np.random.Generator, d: int = 2) -> Arrays:
     """Data made to meet B1-B4: d data fitted by w_P^*, whose last entry is negative, and one more
@@ -278,64 +273,3 @@ def strict_under_conditions() -> Statement:
         ),
         tolerance=ROUNDING,
     )
-
-
-def sources() -> dict[str, Draws]:
-    """Random data in general position, d = 2 and 3, with small starts; data built to meet B1-B4."""
-    generic = ("uniform", "directions")
-    random = {f"d = {d}": {k: nontrivial_draws(d)[k] for k in generic} for d in (2, 3)}
-    return {**random, "d = 2, built": {"built": built_crossings}}
-
-
-def met_by_source(seed: int, flows: int) -> dict[str, pd.DataFrame]:
-    """B1-B4 at the crossings of `flows` small flows of every source, one row a crossing. The starts
-    are off boundaries: elsewhere rounding decides what crosses first, and with it what a condition
-    says. For the same reason a condition that holds by no more than rounding does not count."""
-    rng = np.random.default_rng(seed)
-    found = {}
-    for name, draws in sources().items():
-        items = (draw(rng) for draw in cycle(draws.values()))
-        rows = [
-            {"flow": k, "activates": step.activates, "B3": met.full, "all four": met.hold}
-            | {each: getattr(met, each) > ROUNDING_LEVEL for each in ("B1", "B2", "B4")}
-            for k, item in enumerate(islice(filter(_off_boundaries, items), flows))
-            for step, met in at_crossings(item)
-        ]
-        found[name] = pd.DataFrame(rows, columns=["flow", "activates", *WHICH])
-    return found
-
-
-def _off_boundaries(item: Instance) -> bool:
-    """Whether the start is farther from every boundary than rounding reaches."""
-    X, u = item["X"], item["u"]
-    return bool(np.all(np.abs(X @ u) > 1e-6 * np.linalg.norm(X, axis=1)))
-
-
-def crossed(found: pd.DataFrame) -> tuple[int, int]:
-    """Flows that cross a boundary, and those of them with B1-B4 at every crossing."""
-    every = found.groupby("flow")["all four"].all()
-    return len(every), int(every.sum())
-
-
-def condition_table(found: Mapping[str, pd.DataFrame], flows: int) -> pd.DataFrame:
-    """How many crossings meet each condition, one column a source."""
-    columns = {}
-    for name, met in found.items():
-        crossing, every = crossed(met)
-        column = {"flows": flows, "flows that cross a boundary": crossing}
-        for way, on in (("activations", True), ("deactivations", False)):
-            rows = met[met.activates == on]
-            column |= {way: len(rows)} | {f"{way}: {c}": int(rows[c].sum()) for c in WHICH}
-        columns[name] = column | {"flows with B1-B4 at every crossing": every}
-    return pd.DataFrame(columns)
-
-
-def how_often(found: Mapping[str, pd.DataFrame]) -> list[Evidence]:
-    """How many flows meet B1-B4 wherever they cross."""
-    crossing, every = zip(*(crossed(found[name]) for name in ("d = 2", "d = 3")), strict=True)
-    return [
-        note("random data, d = 2 and d = 3: flows that cross a boundary", crossing),
-        note("of them with B1-B4 at every crossing", every),
-        note("data built to meet B1-B4: flows that cross, and that meet them",
-             crossed(found["d = 2, built"])),
-    ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -10,18 +10,14 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
 from reluflow import rational
-from reluflow.approx import on_grain
-from reluflow.falsify import Instance, Report, planted, statement, survey
-from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, note
 from reluflow.networks import gradient, loss
-from reluflow.networks.indexed import Passes, Weights, backpropagate, descend, squared_norms
+from reluflow.networks.indexed import Passes, Weights, backpropagate, squared_norms
 from reluflow.papers.lee2022support.setting import assumptions
-from reluflow.statistics import normal_interval
 
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 
@@ -111,51 +107,6 @@ def autograd(
     return float(value.detach()), [g.numpy() for g in found]
 
 
-# --- The gradient flow of one layered ReLU network up to the first change of an activation --------
-
-
-def flow_to_flip(
-    weights: Weights, X: NDArray, Y: NDArray, until: float
-) -> tuple[list[NDArray], bool]:
-    """The gradient flow of one network by DOP853, up to the first change of an activation. Returns
-    the weights there, or at t = `until`, and whether a change came first. A change comes where a
-    pre-activation is down to 1e-8 of the largest: a flow can also come to slide along the boundary,
-    and there the solver would go on in ever smaller steps."""
-    ends = np.cumsum([W.size for W in weights])[:-1]
-
-    def layers(flat: NDArray) -> list[NDArray]:
-        return [v.reshape(W.shape) for v, W in zip(np.split(flat, ends), weights, strict=True)]
-
-    def hidden(flat: NDArray) -> NDArray:
-        *before, _ = layers(flat)
-        x, found = X, []
-        for W in before:
-            found.append(x @ W.T)
-            x = np.maximum(found[-1], 0.0)
-        return np.concatenate(found, axis=1)
-
-    start = np.concatenate([W.ravel() for W in weights])
-    sides, size = np.sign(hidden(start)), float(np.abs(hidden(start)).max())
-
-    def margin(_: float, flat: NDArray) -> float:
-        # A unit behind a dead layer is at zero until a unit of that layer changes.
-        off = np.min(sides * hidden(flat), initial=size, where=sides != 0.0)
-        return float(off) - 1e-8 * size
-
-    margin.terminal = True  # type: ignore[attr-defined]
-    if margin(0.0, start) < 0.0:
-        return list(weights), True
-
-    def velocity(_: float, flat: NDArray) -> NDArray:
-        found = backpropagate(layers(flat), X, Y).gradients
-        return -np.concatenate([G.ravel() for G in found])
-
-    found = solve_ivp(
-        velocity, (0.0, until), start, method="DOP853", rtol=1e-11, atol=1e-13, events=margin
-    )
-    return layers(found.y[:, -1]), found.status == 1
-
-
 # --- One layer of many neurons (Appendix B): its neurons do not see each other --------------------
 #
 # The layer's gradients come from torch's automatic differentiation, which shares no code with the
@@ -235,66 +186,6 @@ def one_inactive_datum(report: Report) -> Counterexample:
     )  # fmt: skip
 
 
-def random_layers(count: int, seed: int) -> Iterator[Arrays]:
-    """Layers of 3 neurons on random data with positive labels, so that no flow slides; `signs` make
-    labels of either sign, for descent."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        n, d = int(rng.integers(3, 7)), int(rng.integers(2, 4))
-        X, Y = rng.uniform(0.0, 1.0, (n, d)), rng.uniform(0.1, 1.0, (n, 3))
-        W = rng.normal(size=(3, d))
-        yield {"X": X, "Y": Y, "W": W, "signs": rng.choice([-1.0, 1.0], Y.shape)}
-
-
-def train(layer: Arrays) -> dict[str, float]:
-    """A whole layer trained as one, against its neurons trained alone.
-
-    neurons  their number, and `events` the changes of activation on their flows
-    descent  distance, relative to |W|, of 100 steps of descent from the neurons' own descents
-    flow     the same of the layer's flow by DOP853 from the neurons' exact flows
-    """
-    X, Y, W, signed = layer["X"], layer["Y"], layer["W"], layer["Y"] * layer["signs"]
-    stiffest = np.linalg.eigvalsh(X.T @ X)[-1]
-    whole, step, until = W, 0.5 / stiffest, 25.0 / stiffest
-    for _ in range(100):
-        whole = whole - step * autograd([whole], X, signed, "relu")[1][0]
-    alone = [affine_descent(X, y, w, step, 100) for y, w in zip(signed.T, W, strict=True)]
-    paths = [affine_flow(X, y, w) for y, w in zip(Y.T, W, strict=True)]
-    return {
-        "neurons": len(W),
-        "events": sum(event.t <= until for path in paths for event in path.events),
-        "descent": _distance(whole, [path.end for path in alone]),
-        "flow": _distance(_flow(X, Y, W, until), [path.at(until) for path in paths]),
-    }
-
-
-def _distance(W: NDArray, rows: Sequence[NDArray]) -> float:
-    return float(np.linalg.norm(W - np.array(rows)) / np.linalg.norm(W))
-
-
-def _flow(X: NDArray, Y: NDArray, W: NDArray, until: float) -> NDArray:
-    """The flow of the whole layer's loss at t = `until`, by DOP853 on the matrix W."""
-
-    def velocity(_: float, flat: NDArray) -> NDArray:
-        H = X @ flat.reshape(W.shape).T
-        return (np.where(H > 0.0, Y - H, 0.0).T @ X).ravel()
-
-    found = solve_ivp(velocity, (0.0, until), W.ravel(), method="DOP853", rtol=1e-12, atol=1e-14)
-    return found.y[:, -1].reshape(W.shape)
-
-
-def trained(found: pd.DataFrame) -> list[Evidence]:
-    """What `train` says of many layers."""
-    return [
-        bound("largest distance of a layer's descent from its neurons' own",
-              float(found.descent.max()), "<=", 1e-9, "of |W|"),
-        bound("largest distance of a layer's flow from its neurons' exact flows",
-              float(found.flow.max()), "<=", 1e-6, "of |W|"),
-        note("layers trained, and their neurons", (len(found), int(found.neurons.sum()))),
-        note("changes of activation on these flows", int(found.events.sum())),
-    ]  # fmt: skip
-
-
 # --- Label back-propagation (Appendix C): every layer is trained as single neurons are ------------
 
 
@@ -343,48 +234,6 @@ def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list
     apart = max(float(np.abs(torch - ours).max()) for torch, ours in pairs)
     says = "the figure's network: distance of torch's gradients from eqs. (9) and (10)"
     return [bound(says, apart, "<=", 0, "")]
-
-
-def labels_in_training(
-    count: int, seed: int, steps: tuple[int, ...] = (0, 10, 30, 100, 300), step: float = 0.03
-) -> pd.DataFrame:
-    """Train `count` networks with two hidden layers of 6 units on 8 data in three dimensions.
-
-    One row for each of the `steps` of descent after which the labels are looked at, and network:
-
-    active     share of the pairs of a hidden unit and a datum that are active
-    positive   share of these pairs whose label is positive
-    negative   share of the active pairs whose label is not positive
-    suited     share of the hidden units whose labels are all positive, as A2 asks
-    """
-    weights, X, Y = side_by_side(count, (3, 6, 6, 1), 8, np.random.default_rng(seed))
-    looks: dict[int, pd.DataFrame] = {}
-    taken = 0
-    for at in steps:
-        weights, taken = descend(weights, X, Y, step, at - taken), at
-        found = backpropagate(weights, X, Y)
-        on = found.active
-        labels = np.concatenate(labels_of(found, Y)[:-1], axis=-1)  # (networks, data, units)
-        above, live = labels > 0.0, np.maximum(on.sum(axis=(1, 2)), 1)
-        looks[at] = pd.DataFrame({
-            "active": on.mean(axis=(1, 2)), "positive": above.mean(axis=(1, 2)),
-            "negative": (on & ~above).sum(axis=(1, 2)) / live,
-            "suited": above.all(axis=1).mean(axis=1),
-        })  # fmt: skip
-    return pd.concat(looks, names=["after steps", "network"])
-
-
-def label_table(found: pd.DataFrame) -> pd.DataFrame:
-    """The shares in per cent, mean over the networks and 95 % interval, at every look."""
-    columns = {"active": "pairs active", "positive": "pairs with y > 0",
-               "negative": "active pairs with y <= 0", "suited": "units that meet A2"}  # fmt: skip
-
-    def shown(shares: pd.Series) -> str:
-        grains = (on_grain(100 * v, 0.1) for v in normal_interval(shares.to_numpy()))
-        return "{} % ({} to {})".format(*grains)
-
-    looks = found[list(columns)].groupby(level="after steps")
-    return looks.agg(shown).rename(columns=columns)
 
 
 # --- The balance of layers (Lemma C.2 of Lee et al. 2022a), at single points and in training ------
@@ -445,25 +294,8 @@ def descents(
     return pd.concat(found, names=["step", "network"])
 
 
-def flow(network: Networks, until: float = 0.2) -> dict[str, float]:
-    """The same of one network's flow by DOP853: its drift up to t = `until` or the first change of
-    an activation, and whether such a change came first (`reached`)."""
-    weights, X, Y = network
-    norms = squared_norms(weights)
-    end, reached = flow_to_flip(weights, X, Y, until)
-    drift = np.diff((squared_norms(end) - norms) / norms.max())
-    return {"drift": float(np.abs(drift).max()), "reached": reached}
-
-
-def flows(networks: Networks) -> pd.DataFrame:
-    """The flows of a tenth of the networks."""
-    weights, X, Y = networks
-    some = range(max(1, len(X) // 10))
-    return survey((([W[k] for W in weights], X[k], Y[k]) for k in some), flow)
-
-
-def balanced(descent: pd.DataFrame, followed: pd.DataFrame) -> list[Evidence]:
-    """The drift under refinement of the step, and along flows."""
+def balanced(descent: pd.DataFrame) -> list[Evidence]:
+    """The drift under refinement of the step."""
     steps = descent.index.unique("step")
     drift = np.array([descent.drift[step] for step in steps])
     # A median: the order shows where steps are short for a network, and a few it makes oscillate.
@@ -475,11 +307,8 @@ def balanced(descent: pd.DataFrame, followed: pd.DataFrame) -> list[Evidence]:
         bound("least factor by which half the step lessens the drift, median of the networks",
               min(factors), ">=", 1.8, ""),
         bound("largest such factor", max(factors), "<=", 2.2, ""),
-        bound("largest drift of a flow by DOP853", float(followed.drift.max()), "<=", 1e-9, UNIT),
         note("steps", tuple(steps), "", None),
         note("median drift of descent", tuple(np.median(drift, axis=1)), UNIT, digits=2),
         note("networks, and those whose descent changes an activation",
              (drift.shape[1], int(descent.flips[steps[0]].sum()))),
-        note("flows, and those stopped by a change of activation",
-             (len(followed), int(followed.reached.sum()))),
     ]  # fmt: skip

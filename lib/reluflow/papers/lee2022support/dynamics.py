@@ -451,21 +451,9 @@ def branching(count: int, seed: int) -> list[Evidence]:
             note("points on a boundary tried", len(items)), note("seed", seed)]  # fmt: skip
 
 
-def sliding_flows(count: int, seed: int) -> int:
-    """How many of `count` flows from random starts, with labels of either sign, come to slide."""
-    rng, draws = np.random.default_rng(seed), list(TOLD.values())
-    hits = 0
-    for k in range(count):
-        item = draws[k % len(draws)](rng)
-        y = rng.choice([-1.0, 1.0], item["y"].shape) * item["y"]
-        u = rng.normal(size=item["X"].shape[1]) * unit_of_norm(item["X"], item["y"])
-        hits += any(e.kind == "slide" for e in affine_flow(item["X"], y, u).events)
-    return hits
-
-
-def needs_A2(count: int, seed: int) -> list[Evidence]:
+def needs_A2() -> list[Evidence]:
     """What labels below zero do: (1, 0), (1, 1), y = (-2, 2) at (0, 1), where Euler polygons
-    chatter, and at random (`sliding_flows`)."""
+    chatter."""
     X, y, w0 = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.0, 1.0])
     s, top = normal_rates(X, y, w0, 0)
     chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())
@@ -476,8 +464,6 @@ def needs_A2(count: int, seed: int) -> list[Evidence]:
         note("there: x_1.w' on the inactive and on the active side", (-s, top - s)),
         note("there: largest |x_1.w| up to t = 1/2 of Euler polygons, steps 0.01 and 0.001",
              tuple(chatter), digits=2),
-        note("flows with labels of either sign, and those that come to slide",
-             (count, sliding_flows(count, seed))),
     ]  # fmt: skip
 
 

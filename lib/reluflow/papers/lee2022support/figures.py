@@ -383,42 +383,6 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
     return fig
 
 
-@in_house_style
-def boundary_crossings(examples: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figure:
-    """x_1.w(t) along linear flows from 0, one panel for each data set X, y; crossings of zero are
-    marked. The vertical scale is logarithmic away from zero, so that all of them can be seen."""
-    fig, axes = panels(1, len(examples), height=3.0, titles=list(examples))
-    for ax, (X, y) in zip(axes, examples.values(), strict=True):
-        X, y = np.asarray(X, float), np.asarray(y, float)
-        path = affine_flow(X, y, np.zeros(X.shape[1]), "linear")
-        rates = np.linalg.svd(X, compute_uv=False) ** 2
-        at = np.array([e.t for e in path.events if e.datum == 0])
-        t = np.geomspace(0.1 / rates[0], max(8.0 / rates[-1], 2.0 * at.max(initial=0.0)), 600)
-        h = path.at(t) @ X[0]
-        between = [np.abs(part).max() for part in np.split(h, np.searchsorted(t, at)) if len(part)]
-        ax.plot(t, h, color=style.CURVES["linear flow"].colour, lw=1.8)
-        ax.plot(at, 0.0 * at, ls="", marker="D", ms=5.5, mfc=style.datum_colour(0), mec="white",
-                zorder=4)  # fmt: skip
-        for k, moment in enumerate(at):
-            word, side = ("off", -10.0) if k % 2 == 0 else ("on", 9.0)
-            ax.annotate(word, (moment, 0.0), (side, 6.0), textcoords="offset points", ha="center",
-                        fontsize=8.5, path_effects=frame.white_edge())  # fmt: skip
-        ax.set_xscale("log")
-        ax.set_yscale("symlog", linthresh=0.2 * min(between))
-        ax.minorticks_off()
-        low, high = int(np.ceil(np.log10(t[0]))), int(np.log10(t[-1]))
-        powers = np.arange(low, high + 1, 1 + (high - low) // 4)
-        raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # plain text draws fast
-        ax.set_xticks(10.0**powers, ["10" + str(k).translate(raised) for k in powers])
-        largest = 10.0 ** np.floor(np.log10(np.abs(h).max()))
-        sizes = [v for v in (-largest, 0.0, largest) if h.min() <= v <= h.max()]
-        ax.set_yticks(sizes, [f"{v:g}".replace("-", "−") for v in sizes])
-        ax.set(xlabel="time $t$", xlim=(t[0], t[-1]))
-        _inactive(ax)
-    axes[0].set_ylabel("$x_{1}\\cdot w(t)$")
-    return fig
-
-
 # --- Figures 9 and 11, redrawn from computed flows; the norm's overshoot --------------------------
 
 

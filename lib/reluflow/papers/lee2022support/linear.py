@@ -18,15 +18,11 @@ from scipy.spatial.transform import Rotation
 from reluflow.exact import (
     ExponentialEquation,
     determinant,
-    eigenprojections,
     fitted,
     fractions,
-    polynomial,
     solve,
-    zeros_between,
 )
 from reluflow.falsify import Instance, Statement, given, planted, statement
-from reluflow.flows import exponential_sums
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.instances import Draws, data_draws, extended
@@ -548,7 +544,7 @@ def plane_keeps_sign(count: int) -> Statement:
     )
 
 
-# --- Second route: Propositions D.1 and D.4 and Theorem D.5 in rational arithmetic ----------------
+# --- Second route: Propositions D.1 and D.4 in rational arithmetic --------------------------------
 #
 # Neurons whose H has a rational eigenbasis, from Householder's reflections I - 2 v v^T / v.v with
 # whole v. Matrices are arrays of `Fraction`.
@@ -627,42 +623,6 @@ def rectangles(points: pd.DataFrame) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def norm_turns(seed: int, count: int) -> list[Evidence]:
-    """D.5, part 2: of `count` whole-number data sets, those on which d|w|^2/dt from w0 = 0 vanishes
-    at some t > 0, or is not positive: |w(t)|^2 is a polynomial in u = exp(-g t), and Sturm's
-    theorem counts the zeros of its derivative in 0 < u < 1. Here d = 2..4, r <= d, n >= r.
-    """
-    rng = np.random.default_rng(seed)
-    turning = 0
-    for _ in range(count):
-        d = int(rng.integers(2, 5))
-        r = int(rng.integers(1, d + 1))
-        lengths = rng.integers(1, 4, r)
-        E = reflection(d, rng)[:r] * fractions(lengths)[:, None]
-        X = np.vstack([E, E[: int(rng.integers(0, r + 1))]])  # some data twice, with other labels
-        q = X.T @ fractions(rng.integers(-4, 5, len(X)))
-        if q.any():
-            squares = {int(v) ** 2 for v in lengths}
-            turning += not grows(X.T @ X, q, sorted(squares | {2 * v for v in squares}))
-    says = "whole-number data sets on which d|w|^2/dt has a zero at some t > 0 (Sturm)"
-    return [fact(says, turning, 0), note("such data sets", count)]
-
-
-def grows(H: NDArray, q: NDArray, values: list[int]) -> bool:
-    """Whether the norm grows along w' = q - H w from 0; `values` holds all whole eigenvalues of
-    H but 0, and may hold other numbers. ArithmeticError where one is missing."""
-    projections = eigenprojections(H, [0, *values])
-    parts = {k: projections[k] @ q / k for k in values}
-    w = {0: sum(parts.values()), **{k: -part for k, part in parts.items()}}  # by powers of u
-    if (H @ w[0] != q).any():
-        raise ArithmeticError("an eigenvalue of H is missing")
-    square: dict[int, Fraction] = {}
-    for (j, a), (k, b) in product(w.items(), repeat=2):
-        square[j + k] = square.get(j + k, Fraction(0)) + a @ b
-    slope = polynomial(square).diff()  # by u, which falls with time
-    return zeros_between(slope, 0, 1) == 0 and slope.eval(Fraction(1, 2)) < 0
-
-
 # --- Second route: Lemma F.10 and Theorem F.11 over the rationals ---------------------------------
 #
 # With whole exponents a sum of exponentials is a polynomial in u = exp(t), whose zeros Sturm's
@@ -689,18 +649,6 @@ def points_of_zeros(b: NDArray, points: NDArray) -> float:
     exponents = sorted([0, *map(int, b)])
     det = determinant([[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))])
     return float((det > 0) - (det < 0))
-
-
-def random_equation(rng: np.random.Generator) -> ExponentialEquation:
-    """Whole exponents, different and not zero, and small whole coefficients; half of the equations
-    are fitted to n zeros instead."""
-    n = int(rng.integers(1, 6))
-    b = tuple(map(int, rng.permutation([-4, -3, -2, -1, 1, 2, 3, 4, 5])[:n]))
-    if rng.uniform() < 0.5:
-        return fitted(b, [Fraction(int(v), 3) for v in rng.permutation(np.arange(1, 10))[:n]])
-    a = rng.integers(-6, 7, n)
-    a[0] = a[0] or 1  # with all a_i = 0 and c = 0 every t would be a zero
-    return ExponentialEquation(tuple(map(int, a)), b, int(rng.integers(-5, 6)))
 
 
 def zeros_attained() -> list[Evidence]:
@@ -742,45 +690,6 @@ def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
 #
 # Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
 # crossings are counted by the depth to which the curve alternates, which a search can raise.
-
-
-def zeros_by_isolation(equation: ExponentialEquation) -> int:
-    """The number of zeros by `exponential_sums` in floating point: t > 0, t < 0 and t = 0.
-    Multiplied by a power of u = exp(t), the sum has rates of one sign on each side."""
-    found = int(equation.value(1) == 0)
-    for side in (1, -1):
-        terms = {-side * power: float(v) for power, v in equation.terms.items()}
-        low = min(terms)
-        rates = np.array([power - low for power in terms if power > low], float)
-        b = -np.array([[value for power, value in terms.items() if power > low]])
-        if rates.size == 0:
-            continue
-        start = float(equation.value(1))
-        slope = float(equation.slope(1)) * side
-        sign = np.array([np.sign(start) if start else np.sign(slope)])
-        if sign[0] == 0:
-            raise ValueError("a zero of higher order at t = 0")
-        zeros = exponential_sums.zeros(np.array([start]), b, rates, sign)
-        found += int(np.isfinite(zeros.crossings).sum() + np.isfinite(zeros.touches).sum())
-    return found
-
-
-def zeros_counted(seed: int, count: int) -> list[Evidence]:
-    """Lemma F.10 on random equations: at most n zeros (Sturm), and as many by the isolation that
-    the flows use."""
-    rng = np.random.default_rng(seed)
-    equations = [random_equation(rng) for _ in range(count)]
-    zeros = [equation.zeros() for equation in equations]
-    most = [len(equation.a) for equation in equations]
-    isolated = [zeros_by_isolation(equation) for equation in equations]
-    return [
-        fact("equations with more than n zeros (Sturm)",
-             sum(k > n for k, n in zip(zeros, most, strict=True)), 0),
-        fact("equations whose zeros the flow's own isolation counts differently",
-             sum(k != own for k, own in zip(zeros, isolated, strict=True)), 0),
-        note("equations, and of them with exactly n zeros",
-             (count, sum(k == n for k, n in zip(zeros, most, strict=True)))),
-    ]  # fmt: skip
 
 
 def some_constants() -> Reading:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
-from reluflow.approx import approx
 from reluflow.exact import polynomial
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.affine import affine_flow
@@ -417,19 +415,6 @@ def how_far(m: int) -> list[Evidence]:
         note("there: L(limit) / L(m, 1/m - m)", kept.loss / other.loss),
         note("there: (L(limit) - L(m, 1/m - m)) / L(0)", (kept.loss - other.loss) / start),
     ]  # fmt: skip
-
-
-def family_table(sizes: Iterable[int]) -> pd.DataFrame:
-    """The small start's limit on `missing_family` against the least loss."""
-    rows = {}
-    for m in sizes:
-        X, y = missing_family(m)
-        end = affine_flow(X, y, [1e-6, 1e-6]).end
-        reached, least = float(loss(X, y, end)), local_minima(X, y)[0].loss
-        rows[m] = {"L(limit)": approx(reached), "least loss": approx(least),
-                   "ratio": approx(reached / least),
-                   "excess / L(0)": approx((reached - least) / (0.5 * float(y @ y)))}  # fmt: skip
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("m")
 
 
 # --- In which cell small flows in the plane end (second half of Lemma F.9) ------------------------

@@ -120,6 +120,8 @@ MARGIN = 1e-9
 NOISE = 64.0
 """Nor is one below this many times an estimate of its rounding."""
 
+MOST_EVENTS = 200
+
 DISTINCT = 1e-8
 """Event times are told apart, and known, to this relative accuracy."""
 
@@ -399,11 +401,11 @@ class PlanarFlows:
         return chosen, t - np.take_along_axis(self._starts(), index, axis=1)
 
 
-def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 200) -> PlanarFlows:
+def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
     """Gradient flows dw/dt = q(w) - H(w) w of B neurons in the plane, exactly (eqs. 2-3).
 
     Parameters: X (B, n, 2) data, of which zero rows stand for no datum; y (B, n) positive labels
-    (A2); w0 (B, 2) starts; max_events after which a row is given up.
+    (A2); w0 (B, 2) starts. A row is given up after MOST_EVENTS.
 
     Returns `PlanarFlows`. Undecided are rows that start on a boundary, meet two at once (not of
     parallel data) or one nearly tangentially, end on one, need more events, or have an H so
@@ -424,7 +426,7 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 20
         cells, turned, error = cells_of(X[rows], y[rows], w, on)
         wait, flips, sure = next_events(X[rows], together[rows], cells, turned, error, on, fresh)
         number = count[rows] + flips.sum(axis=1)
-        sure &= number <= max_events
+        sure &= number <= MOST_EVENTS
         decided[rows], count[rows] = sure, np.where(sure, number, 0)
         over = sure & np.isinf(wait)
         ends[rows[over]] = cells.limit[over]
@@ -436,9 +438,7 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 20
     return _assembled(X, y, w0, h > 0.0, steps, ends, np.where(decided, count, 0), decided)
 
 
-def planar_flows_of(
-    instances: Sequence[Mapping[str, ArrayLike]], max_events: int = 200
-) -> PlanarFlows:
+def planar_flows_of(instances: Sequence[Mapping[str, ArrayLike]]) -> PlanarFlows:
     """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all. Row
     k belongs to instance k; columns of `patterns` past its own n are false."""
     data = [np.asarray(problem["X"], float) for problem in instances]
@@ -450,7 +450,7 @@ def planar_flows_of(
     X, y, own = np.zeros((len(data), n, 2)), np.ones((len(data), n)), np.arange(n) < sizes[:, None]
     X[own], y[own] = np.concatenate([np.zeros((0, 2)), *data]), np.concatenate([[], *labels])
     w0 = np.array([problem["w0"] for problem in instances], float).reshape(-1, 2)
-    return planar_flows(X, y, w0, max_events)
+    return planar_flows(X, y, w0)
 
 
 def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import sympy
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
@@ -473,33 +471,6 @@ def rate_at_minima(seed: int, count: int) -> list[Evidence]:
         note("data sets whose minima were enumerated", count),
         note("of them with a dead plateau, g = 0 all around its points", flat),
     ]
-
-
-def standstill() -> tuple[dict[str, tuple], sympy.Poly]:
-    """A flow whose norm strictly increases through a moment at which g is zero. x_1 = (1, 2), x_2 =
-    (2, 1), so that H has eigenvalue 9 on (1, 1) and 1 on (1, -1), and w(t) = (a - u^9) (1, 1) + (b
-    - u) (1, -1) with u = exp(-t). Then -g = 2 f(u) u with f = b - u + 9 a u^8 - 9 u^17, and a, b
-    are such that f and its slope vanish at u = 1/2. Returns the instance, in fractions, and f."""
-    u = sympy.Symbol("u")
-    half = sympy.Rational(1, 2)
-    a = (1 + 153 * half**16) / (72 * half**7)
-    b = half - 9 * a * half**8 + 9 * half**17
-    f = sympy.Poly(b - u + 9 * a * u**8 - 9 * u**17, u)
-    instance = {"X": ((1, 2), (2, 1)), "y": (Fraction(3 * a - b), Fraction(3 * a + b)),
-                "w0": (Fraction(a + b - 2), Fraction(a - b))}  # fmt: skip
-    return instance, f
-
-
-def rate_at_a_standstill() -> list[Evidence]:
-    """`standstill` in numbers."""
-    instance, f = standstill()
-    half = sympy.Rational(1, 2)
-    return [
-        note("g and its slope at t = log 2 on a flow whose norm strictly increases",
-             (Fraction(f.eval(half)), Fraction(f.diff().eval(half)))),
-        note("labels of that flow, x = (1, 2), (2, 1)", instance["y"]),
-        note("its start", instance["w0"]),
-    ]  # fmt: skip
 
 
 INCREASING = Reading(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import islice, pairwise, repeat
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import differential_evolution
 
 from reluflow.falsify import Instance, Statement, given, statement, survey
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import segment
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import local_minima, rank
+from reluflow.geometry import rank
 from reluflow.instances import data_draws, extended, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
@@ -107,48 +106,9 @@ def survey_protection(count: int, seed: int) -> pd.DataFrame:
     return survey(_starts_inside(count, seed), _kept).reindex(columns=columns)
 
 
-def _starts_outside(count: int, seed: int) -> Iterator[Start]:
-    """Starts built to lose a datum from as near as they can. The shortest datum x starts just
-    active, and the linear flow carries x.w just below zero by a time t between the fast and the
-    slow scale: with p = exp(-H t) x, w0 - w_GM is the shortest z with p.z = -1.001 y and x.z =
-    -0.999 y. The interval of losing starts so shrinks onto (6)."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        d = int(rng.integers(2, 6))
-        n = int(rng.integers(d, d + 5))
-        X = rng.uniform(0.0, 1.0, (n, d)) ** 2 * 10.0 ** rng.uniform(-2.0, 2.0, (n, 1))
-        w_gm = np.abs(rng.normal(size=d))
-        y = X @ w_gm
-        j = int(np.argmin(np.linalg.norm(X, axis=1)))
-        rates, E = np.linalg.eigh(X.T @ X)
-        t = 10.0 ** rng.uniform(-np.log10(rates.sum()), -np.log10(X[j] @ X[j]))
-        p = E @ (np.exp(-rates * t) * (E.T @ X[j]))
-        z = np.linalg.lstsq(np.array([p, X[j]]), -y[j] * np.array([1.001, 0.999]), rcond=None)[0]
-        yield X, w_gm, w_gm + z
-
-
-def _lost(start: Start) -> dict[str, Any]:
-    X, w_gm, w0 = start
-    lost = [j for j in deactivated(affine_flow(X, X @ w_gm, w0)) if X[j] @ w0 > 0]
-    shares = np.linalg.norm(X[lost], axis=1) * np.linalg.norm(w0 - w_gm) / (X @ w_gm)[lost]
-    return {"lost": len(lost), "nearest": shares.min(initial=np.inf)}
-
-
-def survey_lost_data(count: int, seed: int) -> pd.DataFrame:
-    """The converse question to Theorem 4.2: how near to w_GM can a flow start and lose a datum?
-
-    lost     data active at the start that an event deactivates; a few are decided by rounding
-    nearest  the smallest |x_j| |w0 - w_GM| / y_j among them, at least 1 by the theorem; infinite
-             where none is lost
-    """
-    return survey(_starts_outside(count, seed), _lost)
-
-
-def protection(kept: pd.DataFrame, lost: pd.DataFrame, seed: int) -> list[Evidence]:
+def protection(kept: pd.DataFrame, seed: int) -> list[Evidence]:
     """sv.thm4.2: data that (6) protects stay active; all protected, the flow is linear (Thm 4.2).
-    `survey_protection`, and `survey_lost_data`: where no flow loses a datum there is no nearest
-    one: NaN, which meets no bound."""
-    nearest = float(lost["nearest"][lost["lost"] > 0].min())
+    By `survey_protection`."""
     return [
         fact("protected data that were deactivated", int(kept["deactivated"].sum()), 0),
         bound("smallest slack of x_j.w(t) >= y_j - |x_j| |w_0 - w_GM|",
@@ -158,11 +118,7 @@ def protection(kept: pd.DataFrame, lost: pd.DataFrame, seed: int) -> list[Eviden
         bound("all data protected: largest loss in the limit",
               float(kept["final_loss"].fillna(0.0).max()), "<=", 1e-8, "of L(0)"),
         note("flows", len(kept)),
-        fact("flows built to lose a datum lose one", bool(lost["lost"].any()), True),
-        bound("smallest |x_j| |w_0 - w_GM| / y_j of a datum that a flow loses", nearest,
-              ">=", 1.0, ""),
         note("protected data", int(kept["protected"].sum())),
-        note("flows built to lose a datum", len(lost)),
         note("flows with all data protected", int(kept["gap"].count())),
         note("seed", seed),
     ]  # fmt: skip
@@ -215,62 +171,6 @@ def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
     if path.status != "converged" or np.any(np.abs(cosine) <= 1e-12) or np.all(cosine > 0):
         return np.nan
     return float(np.linalg.norm(w0 - w_gm) / (X @ w_gm / lengths)[cosine < 0].max() - 1.0)
-
-
-def starts_at_equality(count: int, seed: int) -> tuple[int, int]:
-    """Flows from |w0 - w_GM| = y_j/|x_j|, and how many limits leave that x_j inactive: by (7) none.
-    Starts on the boundary of x_j itself, where that sphere touches it, are left out."""
-    rng = np.random.default_rng(seed)
-    off: list[bool] = []
-    while len(off) < count:
-        item = _at_equality(rng)
-        X, w, w0 = item["X"], item["w_gm"], item["w0"]
-        gap = np.abs((X @ w / np.linalg.norm(X, axis=1)) / np.linalg.norm(w0 - w) - 1.0)
-        x = X[np.argmin(gap)]
-        if abs(x @ w0) > 1e-6 * (x @ w):
-            off.append(bool(x @ affine_flow(X, X @ w, w0).end <= 0))
-    return count, sum(off)
-
-
-def _pairs(rng: np.random.Generator) -> Iterator[dict[str, bool]]:
-    for _ in repeat(None):
-        X, w = _interpolated(rng)
-        u, y = rng.normal(size=len(w)), X @ w
-        factor = 10.0 ** rng.uniform(-2.0, 1.0)
-        w0 = factor * np.linalg.norm(w) * u / np.linalg.norm(u)
-        on = set(np.nonzero(X @ affine_flow(X, y, w0).end > 0)[0])
-        for support in (set(minimum.support) for minimum in local_minima(X, y)):
-            off = [j for j in range(len(y)) if j not in support]
-            if off:
-                y_off = (y / np.linalg.norm(X, axis=1))[off]
-                yield {"holds": bool(y_off.max() >= np.linalg.norm(w0 - w)),
-                       "small": factor < 0.1, "reached": on == support}  # fmt: skip
-
-
-def survey_exclusion(count: int, seed: int) -> pd.DataFrame:
-    """How often eq. (7) holds on interpolated data, a row a pair of a random start and one of the
-    local minima with a datum off.
-
-    holds    whether (7) does
-    small    whether |w0| < |w_GM| / 10; |w0| is from 0.01 to 10 times |w_GM|
-    reached  whether the flow from the start converges to the minimum
-    """
-    return pd.DataFrame(islice(_pairs(np.random.default_rng(seed)), count))
-
-
-def exclusion(at_equality: tuple[int, int], pairs: pd.DataFrame) -> list[Evidence]:
-    """Theorem 4.3 at equality in (7) (`starts_at_equality`), and how often (7) holds."""
-    flows, off = at_equality
-    return [
-        fact("starts at equality in (7) whose limit lacks the datum", off, 0),
-        fact("minima excluded by (7) and reached", int((pairs.holds & pairs.reached).sum()), 0),
-        note("starts at equality", flows),
-        note("(7) holds, of random pairs of a minimum with data off and a start",
-             (int(pairs.holds.sum()), len(pairs))),
-        note("the same for |w0| < |w_GM| / 10",
-             (int((pairs.holds & pairs.small).sum()), int(pairs.small.sum()))),
-        note("minima of those pairs that the flow reaches", int(pairs.reached.sum())),
-    ]  # fmt: skip
 
 
 # --- Lemma F.5: small starts with q(w0) > 0 enter the all-active cell; how small is enough --------
@@ -429,49 +329,12 @@ def never_reactivates(item: Instance) -> float:
     )  # fmt: skip
 
 
-def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
-    """How far the flow from a small start stays from re-activating a datum: below 0 if it does.
-    Over all data that an event deactivates, the smallest -x_j.w / (|x_j| |w|) in the limit; where
-    nothing is deactivated, 1 plus the smallest such cosine of an active datum in the limit, so that
-    a search is led towards deactivation."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    path = affine_flow(X, y, 1e-6 * guaranteed_radius(X, y) * np.asarray(u))
-    if reactivations(path):
-        return -1.0
-    if deactivated(path):
-        return float(-_lost_cosines(X, path).max())
-    cosines = X @ path.end / (np.linalg.norm(X, axis=1) * np.linalg.norm(path.end))
-    return 1.0 + float(np.abs(cosines).min())
-
-
-def search_reactivation(seed: int, evaluations: int) -> tuple[float, int]:
-    """Minimise `reactivation_margin` over the angles, log-lengths and log-labels of four planar
-    data, a start along their mean, by differential evolution (SciPy): the smallest margin found and
-    the number of flows followed."""
-    n = 4
-
-    def objective(z: NDArray) -> float:
-        angles, lengths, labels = z[:n], 10.0 ** z[n : 2 * n], 10.0 ** z[2 * n :]
-        X = lengths[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
-        u = X.mean(axis=0)
-        return reactivation_margin(X, labels, u / np.linalg.norm(u))
-
-    box = [(0.0, np.pi / 2)] * n + [(-2.0, 2.0)] * (2 * n)
-    generations = max(1, evaluations // (3 * n * 5) - 1)
-    result = differential_evolution(objective, box, maxiter=generations, popsize=5, seed=seed,
-                                    polish=False, tol=0.0)  # fmt: skip
-    return float(result.fun), int(result.nfev)
-
-
-def no_reactivation(plane: pd.DataFrame, margin: float, followed: int) -> list[Evidence]:
-    """Lemma 4.6: the small starts of `survey_plane`, and the smallest margin that a search found in
-    `followed` flows."""
+def no_reactivation(plane: pd.DataFrame) -> list[Evidence]:
+    """Lemma 4.6: the small starts of `survey_plane`."""
     return [
         fact("flows of the survey that re-activate a datum", int(plane.reactivating.sum()), 0),
-        bound("smallest margin found by the search", margin, ">", 0.0, "cosine"),
         note("flows of the survey", float(plane.followed.sum())),
         note("of them with a deactivation", float(plane.deactivating.sum())),
-        note("flows of the search", followed),
     ]
 
 
