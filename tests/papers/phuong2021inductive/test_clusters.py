@@ -41,16 +41,6 @@ def test_a_step_of_sign_descent_by_differences():
     np.testing.assert_array_equal(twice, sign_descent(X, y, W, a, 0.25, 2))
 
 
-def test_spread_and_angle():
-    W = np.array([[3.0, 0.0], [0.0, 3.0], [0.1, 0.1], [0.0, -4.0]])
-    found = Neurons(W, np.array([1.0, 2.0, 1.0, -1.0]), 0.0)
-    assert found.spread(1.0) == 0.0
-    assert found.angle(1.0) == pytest.approx(45.0)
-    assert len(found.long(-1.0)) == 1
-    longer = Neurons(W * np.array([[2.0], [1.0], [1.0], [1.0]]), found.a, 0.0)
-    assert longer.spread(1.0) == pytest.approx(1.5 / 4.5)
-
-
 def test_clusters_are_asked_of_trained_networks_on_all_images():
     found = digits()
     rows = found.digit <= 1

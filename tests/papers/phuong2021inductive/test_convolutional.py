@@ -15,7 +15,6 @@ from reluflow.papers.phuong2021inductive import cnn
 from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, READINGS, recorded
 from reluflow.papers.phuong2021inductive.cnn import convolutional_shown_trained as trained_network
 from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
-from reluflow.places import RECORDS
 
 SHORT = replace(PAPER, epochs=2)
 
@@ -187,9 +186,3 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
     again = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path).read(cnn.DIGITS)
     assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
     assert len(seen) == 2 * cnn.steps_of(cnn.DESCENT, 360)  # two of four epochs had been kept
-
-
-def test_records_are_small():
-    files = sorted(RECORDS.glob("phuong2021inductive-cnn-*.json"))
-    assert files
-    assert max(file.stat().st_size for file in files) <= 150_000

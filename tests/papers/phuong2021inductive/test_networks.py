@@ -18,7 +18,7 @@ from reluflow.papers.phuong2021inductive.networks import (
     slopes,
     two_directions,
 )
-from reluflow.papers.phuong2021inductive.setting import limit, supported
+from reluflow.papers.phuong2021inductive.setting import limit
 from torch.nn import functional
 
 SMALL = networks.Setting(d=4, n=30, width=12, batch=10, epochs=30)
@@ -170,16 +170,6 @@ def test_a_course_survives_its_record(runs):
     assert again.start.cosines == []
     assert again.start.high == runs[0].start.high
     same(runs[0].end, again.end)
-
-
-def test_opposite_data_and_few_support_examples_are_told():
-    def opposite(d, n, rng):
-        X = np.abs(rng.standard_normal((n // 2, d)))
-        return np.vstack([X, -X]), np.repeat([1.0, -1.0], n // 2)
-
-    assert max(one.degrees for one in networks.draws(0, 2, opposite)) < 1e-3
-    (one,) = networks.draws(0, 1, lambda d, n, rng: tuple(supported(4, (4, 2), rng).values()))
-    assert (one.ranks, one.violating) == ((4, 2), 0)
 
 
 def test_separability_by_hand():

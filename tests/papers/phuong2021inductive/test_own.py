@@ -56,19 +56,6 @@ def test_pairs_that_break_the_condition(seed: int) -> None:
     assert own_data.violations(item["X"], item["y"]).none
 
 
-def test_the_worst_pairs_come_first_and_are_named() -> None:
-    table = own_data.separability_table(given(MIXED, MIXED_LABELS))["plane"]
-    # cosines -7/sqrt 50, 0 and -1/5 times sqrt 10 ..., worst first
-    assert table["pairs of one label at a right angle or more"] == "2"
-    assert table["the worst, by their rows"] == "2 and 3, 1 and 3"
-    assert table["pairs of different labels at less"] == "1"
-    assert table["the worst of these"] == "2 and 5"
-    opposed = own_data.separability_table(given([[1, 0], [1, 0]], [1, -1]))["plane"]
-    fine = own_data.separability_table(experiment("plane"))["plane"]
-    assert opposed["linearly separable"] == "no"
-    assert written(fine["linearly separable"].split()[-1]) == pytest.approx(3.130, abs=1e-3)
-
-
 def test_max_margin_vectors_and_their_support_examples() -> None:
     near = own_data.vectors_table(given([[1, 0], [1.001, 0.5], [-1, 0]], [1, 1, -1]))
     assert near["support examples"].iloc[0] == "1 of 2"
@@ -78,18 +65,6 @@ def test_max_margin_vectors_and_their_support_examples() -> None:
     lone = given([[1, 0], [-1, 0], [0, 1]], [1, 1, -1])
     assert own_data.vectors_table(lone)["norm"].tolist() == ["there is none", "≈1.000"]
     assert own_data.max_margins(lone).keys() == {-1.0}
-
-
-def test_the_promise_by_hand() -> None:
-    table = own_data.promise(experiment("plane"))[""]
-    size = 5**0.5 / 7
-    shares = [written(table[f"share of {of}"]) for of in
-              ("‖W‖² of the neurons along w₊", "those along w₋")]  # fmt: skip
-    assert shares == pytest.approx([size / (size + 0.2), 0.2 / (size + 0.2)], rel=1e-3)
-    assert written(table["both constants of (10)"]) == pytest.approx(0.5 / (size + 0.2), rel=1e-3)
-    angle = float(table["angle between w₊ and w₋"].strip("≈°"))
-    assert angle == pytest.approx(180 - np.degrees(np.arctan(0.5)), abs=0.1)
-    assert own_data.promise(given(MIXED, MIXED_LABELS)).empty
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -183,17 +158,6 @@ def test_a_neuron_slides_where_it_must() -> None:
     assert np.sum(np.arccos(np.clip(cosines, -1.0, 1.0)) < 0.01) > 5
 
 
-def test_a_neuron_that_comes_to_see_more_is_followed() -> None:
-    """One neuron, of norm 1, on one positive datum at first; the negative ones it never sees."""
-    start = np.array([[-0.55, 0.83]])
-    path = flows.follow_own(PLANE, LABELS, start, np.ones(1))
-    assert path.status == flows.FOLLOWED
-    assert np.array_equal(path.kept, LABELS > 0.0)
-    w = limit(PLANE, LABELS, (1.0,)).vectors[1.0]
-    end = path.W[-1, 0]
-    assert end @ w / np.linalg.norm(end) / np.linalg.norm(w) > 1.0 - 1e-5
-
-
 def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.array([[1.0, 0.2], [1.0, 0.2], [0.3, 1.0]])
     path = flows.follow_own(X, np.array([1.0, -1, 1]), 0.1 * np.eye(2), np.ones(2))
@@ -272,18 +236,6 @@ def test_a_neuron_on_data_of_the_other_label_alone_does_not_live() -> None:
         assert own_data.rays(there).empty == (living == 0)
 
 
-def test_more_rays_than_two_without_the_condition() -> None:
-    """Two positive data at a right angle and more, each with neurons of its own."""
-    X, y = np.array([[1.0, 0.1], [-1.0, 0.1], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-    trained = own_data.train(given(X, y, 12, 1e-3, seed=2))
-    rays = own_data.rays(trained)
-    assert trained.path.status == flows.FOLLOWED
-    assert list(rays.index).count("a > 0") == 2
-    assert rays.loc["a > 0", "active on own label"].tolist() == ["1 of 2", "1 of 2"]
-    assert trained.gap < 1e-2
-    assert trained.distances[-1] > 0.1
-
-
 def test_a_network_that_dies_and_data_without_a_vector() -> None:
     silent = replace(given(PLANE, LABELS, 2), W0=np.array([[0.26, -0.97], [0.27, -0.96]]))
     trained = own_data.train(silent)
@@ -348,9 +300,3 @@ def test_a_training_keeps_those_that_the_limit_flow_keeps() -> None:
     w = trained.goal.vectors[1.0]
     wanted = W @ w / np.linalg.norm(w) / np.linalg.norm(W, axis=1)
     assert trained.cosines(1.0)[0] == pytest.approx(wanted)
-
-
-def test_where_nobody_can_die_there_is_no_table_of_deaths() -> None:
-    assert own_data.death_table(given(MIXED, MIXED_LABELS), 10).empty
-    half = own_data.death_table(given(np.hstack([PLANE, PLANE]), LABELS), 10)
-    assert "closed form" not in half.columns

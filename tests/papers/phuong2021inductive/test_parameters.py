@@ -31,10 +31,7 @@ def test_few_data_of_the_page_have_both_labels() -> None:
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"dataset": ""}, 'parameter "dataset".*a name or a path'),
         ({"dataset": "section-5.2"}, 'did you mean "section-5.1"'),
-        ({"dataset": "iris"}, "the names are section-5.1"),
-        ({"dataset": "my\ndata"}, 'dataset "my data" is neither'),
         ({"width": 50}, 'parameter "width": the flow of 50 neurons on 500 data .* or "sgd"'),
         ({"dataset": "plane", "width": 200}, None),
         ({"n": 1000, "width": 21}, r"width n <= 20000"),
@@ -65,12 +62,6 @@ def test_parameters_that_do_not_fit(changed: dict[str, Any], told: str | None) -
         ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
         ("x1,x2,y\n1,2,1\n2,2,1\n", 'dataset "my" has no datum with the label -1'),
         ("x1,x2,y\n1,2,-1\n2,2,-1\n", 'dataset "my" has no datum with the label 1'),
-        ("x1,y\n1,a\n", "is not a number"),
-        (
-            ",".join(f"x{k}" for k in range(101)) + ",y\n" + ",".join(["1"] * 102) + "\n"
-            + ",".join(["-1"] * 102) + "\n",
-            "has 101 features",
-        ),
     ],
 )  # fmt: skip
 def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
