@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import cycle, pairwise
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -54,13 +54,6 @@ def test_at_a_kink_the_given_slope_counts() -> None:
         assert last.du == [0]
     first, *_ = ascent((one, one, one), [0.0, 3.0, 5.0], [[2.0]], [7.0], [[0.5, 0.25]])
     assert first.du == [fmpq(7 * 5 * 3 * 2, 8)]  # each layer with a slope of its own
-
-
-def test_one_point_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of four points in turn one does: all networks with shared weights count as broken."""
-    gaps = cycle([[0], [1], [0], [0]])
-    monkeypatch.setattr(balance, "neuron_gaps", lambda _: next(gaps))
-    assert balance.sharing()[0].value[1] == 0
 
 
 def test_squared_differences_are_those_of_a_loop() -> None:
