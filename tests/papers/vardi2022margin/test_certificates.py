@@ -28,8 +28,7 @@ def unit(rng: np.random.Generator, d: int) -> np.ndarray:
 
 
 def test_flows_that_fail_are_noticed() -> None:
-    """One whose loss stops, one whose limit is no KKT point, one that starts too high, many that
-    turn away."""
+    """One whose loss stops, one whose limit is no KKT point, one that starts too high."""
     fitted = certificates.fitted_flows(1, 6)
     stuck = replace(fitted[0], limit=replace(certificates._right_once(), status="converged"))
     off = replace(fitted[0], limit=replace(fitted[0].limit, residual=1e-3))
@@ -38,10 +37,8 @@ def test_flows_that_fail_are_noticed() -> None:
     assert slack({"flow": off}) < 0.0
     lost = replace(fitted[0], loss=LOGISTIC, limit=certificates._right_once())
     assert "ell(0)" in str(certificates.repaired(fitted).unmet({"flow": lost}))
-    away = replace(fitted[0], angles=np.array([0.1, 0.2]))
-    for bad in ([off], [away] * len(fitted)):
-        found = certificates.directions_are_kkt([*fitted, *bad])
-        assert sum(one.decides and not one.holds for one in found) == 2  # and that of one neuron
+    found = certificates.directions_are_kkt([*fitted, off])
+    assert sum(one.decides and not one.holds for one in found) == 2  # and that of one neuron
 
 
 def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
