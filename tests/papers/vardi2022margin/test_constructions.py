@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.ledger import Evidence
 from reluflow.margin.kkt import margins
 from reluflow.networks.indexed import diagonal, fully_connected
-from reluflow.papers.vardi2022margin import constructions, counterexamples, setting, tables
+from reluflow.papers.vardi2022margin import constructions, setting, tables
 from reluflow.papers.vardi2022margin.constructions import (
     S,
     better_is_shorter,
@@ -81,15 +80,6 @@ def test_an_output_may_be_negative() -> None:
     assert min(found) < 0.0
 
 
-def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
-    half, one = sympy.sqrt(sympy.Rational(1, 2)), sympy.Integer(1)
-    better = (sympy.sqrt((1 + EPS) / 2), sympy.sqrt((1 - EPS) / 2)) * 2
-    flat = replace(setting.theorem_4_1("linear"), exact_X=((one, one),), exact_limit=(half,) * 4,
-                   exact_better=better)  # fmt: skip
-    assert constructions.margins_up_to_one(flat) == [1]
-    assert constructions._is_norm(flat, sympy.Integer(2))
-
-
 @pytest.mark.parametrize(
     ("made", "length"),
     [(constructions.dead_neuron, S**2 / 2), (constructions.two_data, S),
@@ -114,17 +104,6 @@ def test_better_points_must_be_feasible_and_shorter() -> None:
     assert not better_is_shorter(replace(c, exact_better=c.exact_limit))
     half = tuple(value / 2 for value in c.exact_better)
     assert not better_is_shorter(replace(c, exact_better=half))
-
-
-def test_a_layer_off_its_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    c = replace(setting.theorem_4_1(), exact_limit=(sympy.Integer(1),) * 4)
-    monkeypatch.setattr(counterexamples, "theorem_4_1", lambda *_: c)
-    assert any("gradient" in what for what in failed(counterexamples.layers_put_back((3,))))
-
-
-def test_theorem_5_1_needs_depth_3() -> None:
-    with pytest.raises(InputError):
-        setting.theorem_5_1(2)
 
 
 # --- Rays -----------------------------------------------------------------------------------------
