@@ -78,15 +78,6 @@ def test_families_are_what_they_say(name: str, depth: int) -> None:
         assert network.output(theta, x[None])[0] == pytest.approx(beta @ x)
 
 
-def test_the_schemes_have_their_scales() -> None:
-    network = own_data.family("fully connected", 3, 20, 5, "relu", np.random.default_rng(0))
-    for scheme, first, last in (("gaussian", 1.0, 1.0), ("uniform", 3**-0.5, 3**-0.5),
-                                ("xavier", (2 / 25) ** 0.5, (2 / 21) ** 0.5)):  # fmt: skip
-        theta = own_data.drawn(network, scheme, 400, np.random.default_rng(1))
-        found = theta[:, :100].std(), theta[:, 500:520].std()
-        assert found == pytest.approx((first, last), rel=0.03)
-
-
 def test_each_flow_has_its_verdict(own: Experiment) -> None:
     found = own_data.follow(replace(own, starts=np.array([*own.starts, np.zeros(6)])))
     assert [one.optimum and one.optimum.verdict for one in found] == [
@@ -108,11 +99,3 @@ def test_what_is_too_much_work_is_left_out(own: Experiment) -> None:
     twice = replace(own, starts=own.starts[[0, 0]])
     assert [one.status for one in own_data.follow(twice, 2.1 * cost)] == ["converged"] * 2
     assert all(one.limit is None for one in own_data.follow(twice, 1.9 * cost))
-
-
-def test_parameters_at_times(own: Experiment) -> None:
-    theta, step = own.starts[0], 1e-6
-    pull = own.network.gradient(theta, own.X, np.exp(-own.network.output(theta, own.X)))
-    before, near = own_data.at_times(own, theta, [0.0, step])
-    assert np.allclose(before, theta)
-    assert np.allclose((near - theta) / step, pull, atol=1e-4)

@@ -131,10 +131,7 @@ def test_the_least_l1_predictor_is_the_linear_programmes(seed: int) -> None:
             least_l1(X, y)
         return
     beta, multipliers = least_l1(X, y)
-    exact = float(sum(map(abs, beta)))
-    assert exact == float(sum(multipliers)) == pytest.approx(found.fun)
-    units = 10.0 ** rng.integers(-12, 13)
-    assert suboptimality.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
+    assert float(sum(map(abs, beta))) == float(sum(multipliers)) == pytest.approx(found.fun)
 
 
 # --- Pictures -------------------------------------------------------------------------------------
