@@ -1,23 +1,22 @@
-"""Lemmas C.1 to C.4: rates in rational arithmetic, lengths in the limit."""
+"""Lemmas C.1 to C.5, and Section 2's least |theta|^2: rational arithmetic and loops as oracles."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import cycle, pairwise
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from flint import fmpq
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import balance
+from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, circular
 from reluflow.papers.vardi2022margin.setting import (
     ascent,
     class_n_draws,
     full,
     network_draws_shared,
     rationals,
-    size,
-    small_maps,
     unshared,
 )
 
@@ -28,78 +27,33 @@ def real(values: list) -> np.ndarray:
 
 @pytest.mark.parametrize("maps", [full, unshared, network_draws_shared])
 def test_exact_velocities_are_the_librarys_gradients(maps) -> None:
+    """And the rates of squared norms are those after a short step."""
     rng = np.random.default_rng(0)
     for kind, draw in class_n_draws([maps]).items():
         if kind.startswith(("integers", "parallel", "first")):
             continue  # on kinks the library takes s'(0) = 0
-        for _ in range(5):
-            item = draw(rng)
-            layers = balance.exact_layers(item)
-            found = np.concatenate([real(layer.du) for layer in layers])
-            expected = item["network"].gradient(item["theta"], item["X"], item["c"])
-            np.testing.assert_allclose(
-                found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(initial=0)
-            )
+        item = draw(rng)
+        layers, network = balance.exact_layers(item), item["network"]
+        found = np.concatenate([real(layer.du) for layer in layers])
+        expected = network.gradient(item["theta"], item["X"], item["c"])
+        size = np.abs(expected).max(initial=0)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * size)
+        for layer, W, moved in zip(layers, network.weights(item["theta"]),
+                                   network.weights(expected), strict=True):  # fmt: skip
+            rate, near = W * moved, 1e-9 * np.abs(W * moved).sum()
+            np.testing.assert_allclose(real(layer.incoming), rate.sum(axis=1), atol=near)
+            np.testing.assert_allclose(real(layer.outgoing), rate.sum(axis=0), atol=near)
 
 
 def test_at_a_kink_the_given_slope_counts() -> None:
     """Phi = v [w x]_+ at w = 0: dw = c v s'(0) x, and both rates are 0."""
-    maps = (np.array([[1]]), np.array([[1]]))
+    one = np.array([[1]])
     for slope in (0.0, 0.25, 1.0):
-        first, last = ascent(maps, [0.0, 3.0], [[2.0]], [5.0], [[slope]])
+        first, last = ascent((one, one), [0.0, 3.0], [[2.0]], [5.0], [[slope]])
         assert first.du == [fmpq(30) * rationals([slope])[0]]
         assert last.du == [0]
-        assert first.parameters == last.parameters == 0
-    chain = (np.array([[1]]), np.array([[1]]), np.array([[1]]))
-    first, *_ = ascent(chain, [0.0, 3.0, 5.0], [[2.0]], [7.0], [[0.5, 0.25]])
+    first, *_ = ascent((one, one, one), [0.0, 3.0, 5.0], [[2.0]], [7.0], [[0.5, 0.25]])
     assert first.du == [fmpq(7 * 5 * 3 * 2, 8)]  # each layer with a slope of its own
-
-
-def test_rates_are_those_of_squared_norms_after_a_short_step() -> None:
-    rng = np.random.default_rng(1)
-    maps = network_draws_shared(rng, [3, 3, 2, 1])
-    network = Network(maps, "linear")
-    theta, X, c = rng.normal(size=network.size), rng.normal(size=(2, 3)), rng.normal(size=2)
-    layers, h = ascent(maps, theta, X, c, None), 1e-6
-    step = h * np.concatenate([real(layer.du) for layer in layers])
-    ends = [network.weights(theta + s * step) for s in (-1.0, 1.0)]
-    for layer, a, b in zip(layers, *ends, strict=True):
-        rate = (b**2 - a**2) / (4.0 * h)
-        np.testing.assert_allclose(real(layer.incoming), rate.sum(axis=1), atol=1e-7)
-        np.testing.assert_allclose(real(layer.outgoing), rate.sum(axis=0), atol=1e-7)
-        np.testing.assert_allclose(real([layer.matrix]), rate.sum(), atol=1e-7)
-
-
-def test_gaps_are_those_of_neighbours() -> None:
-    one, two = ascent((np.array([[1]]), np.array([[1]])), [2.0, 3.0], [[1.0]], [1.0], None)
-    other = replace(two, du=[fmpq(1)])
-    assert balance._between_layers([one, two]) == [0]
-    assert balance._between_layers([one, other, two]) == [6 - 3, 3 - 6]
-
-
-def test_every_small_sharing_is_listed_once() -> None:
-    """Bell numbers: 1 of (1, 1), 2 of (2, 1), 2 x 2 of (1, 2) and 15 x 2 of (2, 2)."""
-    found = [tuple(g.tobytes() for g in maps) + maps[0].shape for maps in small_maps(2)]
-    assert len(found) == len(set(found)) == 37
-
-
-def test_sharing_breaks_the_law_of_one_neuron() -> None:
-    """Phi = v u (x_1 + x_2): |w|^2 = 2 u^2 changes twice as fast as v^2."""
-    broken, first, second = (item.value for item in balance.sharing())
-    assert sum(broken) == 37 - 4
-    assert first == "[[1, 1]] and [[1]]"
-    assert second == "[[1], [1]] and [[1, 2]]"
-    layers = ascent((np.array([[1, 1]]), np.array([[1]])), [2.0, 3.0], [[1.0, 4.0]], [1.0], None)
-    assert layers[0].incoming == [60]
-    assert layers[1].outgoing == [30]
-    assert size(layers) == 60
-
-
-def test_one_point_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of four points in turn one does: all networks with shared weights count as broken."""
-    gaps = cycle([[0], [1], [0], [0]])
-    monkeypatch.setattr(balance, "neuron_gaps", lambda _: next(gaps))
-    assert balance.sharing()[0].value[1] == 0
 
 
 def test_squared_differences_are_those_of_a_loop() -> None:
@@ -113,3 +67,43 @@ def test_squared_differences_are_those_of_a_loop() -> None:
         np.testing.assert_allclose(layers[k], [a @ a - b @ b for a, b in pairwise(parts)])
         slow = [A[i] @ A[i] - B[:, i] @ B[:, i] for A, B in pairwise(W) for i in range(len(A))]
         np.testing.assert_allclose(neurons[k], slow)
+
+
+def test_lemma_c_5_needs_its_hypotheses() -> None:
+    assert balance.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
+    # An odd number of negative factors and C < 0: 0 >= (-1)^3, and 0 < 3.
+    item = {"a": np.zeros(3), "C": np.array(-1.0)}
+    assert balance.excess(item) < 0.0
+    assert balance.squares_of_factors().unmet(item) == "C >= 0"
+
+
+@pytest.mark.parametrize("a", [[2.0, 8.0], [-2.0, -8.0], [3.0], [1e-12, 1e6, 5.0], [-1.0, 2.0]])
+def test_the_largest_root(a: list[float]) -> None:
+    C, exact = balance.root_below(np.array(a)), max(np.prod([Fraction(v) for v in a]), 0)
+    assert Fraction(C) ** len(a) <= exact <= Fraction(C * (1 + 1e-12)) ** len(a)
+
+
+@pytest.mark.parametrize(("d", "depth"), [(1, 2), (3, 2), (6, 3)])
+def test_circular_networks_convolve(d: int, depth: int) -> None:
+    """The predictor is the circular convolution of all filters and the row, by a double loop."""
+    rng = np.random.default_rng(d)
+    network = circular(d, depth)
+    theta, beta = rng.normal(size=network.size), np.eye(d)[0]
+    for w in theta.reshape(depth, d):
+        beta = np.array([sum(beta[i] * w[(j - i) % d] for i in range(d)) for j in range(d)])
+    np.testing.assert_allclose(balance.predictor(network, theta), beta, atol=1e-12)
+    np.testing.assert_allclose(network.output(theta, np.eye(d)), beta, atol=1e-12)
+
+
+@pytest.mark.parametrize("right", [FULL, DIAGONAL, CIRCULAR])
+def test_a_constant_that_is_not_reached_is_noticed(right: balance.Family) -> None:
+    less = right._replace(cost=lambda b, m: 0.99 * right.cost(b, m))
+    assert not balance.reached(less, 0, 20)[0].holds
+
+
+def test_closed_forms_of_known_predictors() -> None:
+    assert FULL.cost(np.array([3.0, 4.0]), 2) == pytest.approx(10.0)
+    assert DIAGONAL.cost(np.array([1.0, -8.0]), 3) == pytest.approx(3 * (1 + 4))
+    assert CIRCULAR.cost(np.array([1.0, 0.0, 0.0, 0.0]), 3) == pytest.approx(3.0)
+    # fft(-1, -1) = (-2, 0): a negative coefficient at frequency 0 and even depth
+    assert CIRCULAR.cost(np.array([-1.0, -1.0]), 2) == pytest.approx(2.0)

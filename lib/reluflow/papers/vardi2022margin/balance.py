@@ -33,7 +33,6 @@ from reluflow.papers.vardi2022margin.setting import (
     neuron_gaps,
     rationals,
     size,
-    small_maps,
     unshared,
 )
 
@@ -91,61 +90,6 @@ def hidden_neurons_alike() -> Statement:
     """mm.lemC.3: rates of |w_j|^2 and v_j^2 in networks of depth 2 without shared weights."""
     says = "|w_j|^2 and v_j^2 change alike"
     return _alike(says, [full, unshared], neuron_gaps, depths=(2, 2))
-
-
-def _count(maps: Maps, breaks: Callable[[list[Layer]], bool], seed: int, count: int) -> int:
-    """How many of `count` networks of these maps break something."""
-    rng, draws = np.random.default_rng(seed), list(class_n_draws([maps]).values())
-    return sum(breaks(exact_layers(draws[k % len(draws)](rng))) for k in range(count))
-
-
-def without_full_connection(seed: int, count: int) -> list[Evidence]:
-    """How often Lemma C.1's law of single neurons fails in sparse networks, of any depth."""
-    apart = [_count(maps, lambda layers: any(neuron_gaps(layers)), seed, count)
-             for maps in (unshared, network_draws_shared)]  # fmt: skip
-    return [
-        note("sparse networks of depth 2 to 4 without sharing that break it for a neuron, of how "
-             "many", (apart[0], count)),
-        note("networks with shared weights that break it", (apart[1], count)),
-    ]  # fmt: skip
-
-
-def norms_of_matrices(seed: int, count: int) -> list[Evidence]:
-    """How often Lemma C.2 fails with the matrices' norms in the place of the parameters'."""
-
-    def apart(layers: list[Layer]) -> bool:
-        return any(a.matrix != b.matrix for a, b in pairwise(layers))
-
-    return [note("networks with shared weights in which |W_j|_F^2 - |W_j+1|_F^2 moves, of how many",
-                 (_count(network_draws_shared, apart, seed, count), count))]  # fmt: skip
-
-
-def sharing() -> list[Evidence]:
-    """Lemma C.3 in every depth-2 linear network with up to 2 inputs and 2 neurons, by which weights
-    are shared; one whole-number point decides where it fails, three more where it holds."""
-    points = [(k * np.arange(1, 7) ** 2 % 11 + 1.0, [[1.0, k + 1.0]]) for k in (1, 2, 3, 4)]
-    fails, kept = [], 0
-    for maps in small_maps(2):
-        sizes = [int(g.max()) for g in maps]
-        if sizes == [g.size for g in maps]:
-            continue
-        d = maps[0].shape[1]
-        broken = any(
-            any(neuron_gaps(ascent(maps, theta[: sum(sizes)], np.array(x)[:, :d], [1.0], None)))
-            for theta, x in points
-        )
-        kept += not broken
-        if broken:
-            fails.append((sum(sizes), maps[0].size, maps))
-    fails.sort(key=lambda found: found[:2])
-    apart = [found for found in fails if all(len(set(row)) == len(row) for row in found[2][0])]
-    smallest = [" and ".join(str(g.tolist()) for g in few[0][2]) for few in (fails, apart)]
-    return [
-        note("networks of at most 2 inputs and 2 neurons with shared weights that break it, and "
-             "that do not", (len(fails), kept)),
-        note("maps of the smallest that breaks it", smallest[0]),
-        note("and of the smallest where no weight occurs twice in one neuron", smallest[1]),
-    ]  # fmt: skip
 
 
 def squared_differences(network: Network, thetas: NDArray) -> tuple[NDArray, NDArray]:

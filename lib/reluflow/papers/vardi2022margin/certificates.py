@@ -17,8 +17,6 @@ from scipy.optimize import brentq
 
 from reluflow.errors import InputError
 from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement, survey
-from reluflow.flows.charts import Polar
-from reluflow.flows.fields import GradientFlow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.check import check
@@ -36,7 +34,6 @@ from reluflow.papers.vardi2022margin.setting import (
     network_draws_shared,
     unshared,
 )
-from reluflow.statistics import wilson
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------
 
@@ -46,20 +43,17 @@ THRESHOLD = {EXPONENTIAL.name: 1.0, LOGISTIC.name: LOG_2}
 """A loss below this means that every datum is classified correctly."""
 FITTED_FLOWS_REACH = 1e4
 """log10(1/L) to which flows are followed."""
-CHECKS = (1e1, FITTED_FLOWS_REACH)
-"""log10(1/L) at which the angle between theta and the gradient is compared."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A flow from a start of L just below the threshold of its loss: the `kind` of network, where
-    it goes, and the sines of the angle between theta and -grad L, (2,), where L is 10^-CHECKS."""
+    """A flow from a start of L just below the threshold of its loss: the `kind` of network, and
+    where it goes."""
 
     kind: str
     network: Network
     loss: Loss
     limit: Limit
-    angles: NDArray
 
     @property
     def starts_below(self) -> bool:
@@ -111,31 +105,13 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
         stretch = brentq(_above, low, high, args=(loss, np.abs(z), goal))
         theta = theta * np.exp(float(stretch) / network.degree)
         end = limit(network, loss, X, np.sign(z), theta, reach=FITTED_FLOWS_REACH)
-        found.append(Fitted(f"{name}, {activation}", network, loss, end, _angles(end)))
+        found.append(Fitted(f"{name}, {activation}", network, loss, end))
     return found
 
 
 def _above(stretch: float, loss: Loss, q: NDArray, goal: float) -> float:
     """By how much log L is above the goal where the margins are q (n,) times e^stretch."""
     return float(loss.log_value(np.exp(stretch) * q, np.ones(len(q)))) - goal
-
-
-def _angles(found: Limit) -> NDArray:
-    """Sines of the angle between theta and -grad L at CHECKS, NaN where a flow does not get."""
-    field = found.path.field
-    assert isinstance(field, GradientFlow)
-    assert isinstance(field.chart, Polar)
-    sines = []
-    for decades in CHECKS:
-        if not found.reached >= 0.999 * decades:
-            sines.append(np.nan)
-            continue
-        z = found.state(decades)
-        pulls = field.loss.pull(field.chart.outputs(z, field.X), field.y, relative=True)
-        G = field.chart.network.gradient(z[:-1], field.X, pulls)
-        G = G / np.linalg.norm(G)
-        sines.append(float(np.linalg.norm(G - (G @ z[:-1]) * z[:-1])))
-    return np.array(sines)
 
 
 # --- Second route: A logistic loss below 1 and a flow, without an integrator ----------------------
@@ -299,23 +275,12 @@ def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
 
 
 def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `fitted_flows` have limits that are KKT points; that of `BOTH_RIGHT` has none.
-
-    A limit was polished, so that its residual is small by itself: the angle between theta and the
-    gradient is the flow's own.
-    """
+    """The flows of `fitted_flows` have limits that are KKT points; `BOTH_RIGHT`'s has none."""
     followed = [each for each in found if not each.slid]
     decided = [each for each in followed if each.limit.converged]
     worst = max((each.limit.residual for each in decided), default=np.nan)
-    turned = [each for each in decided if np.isfinite(each.angles).all()]
-    # A flow that passes a saddle turns away for a while: a tendency, and no rule.
-    nearer = sum(each.angles[1] < each.angles[0] or each.angles[1] < 1e-6 for each in turned)
-    least = float(wilson(nearer, len(turned))[0]) if turned else np.nan
     return [
         bound("largest KKT residual of a limit, over |θ|", worst, "<=", CONVERGENCE_RESIDUAL, ""),
-        bound("share of the flows of which θ and -∇L are nearer at L = 1e-10000 than at 1e-10: "
-              "lower end of its interval", least, ">", 0.5, "", digits=2),
-        note("these flows, of those followed so far", (int(nearer), len(turned))),
         fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
              "the direction where it ends is feasible, up to its length",
              min(_margins(_right_once())) > 0.0, True),
@@ -671,7 +636,7 @@ def optima_are_kkt_points() -> Statement:
 
     def one(kind: Draw, rng: np.random.Generator) -> dict[str, Any]:
         item = {name: value for name, value in kind(rng).items() if name in ("network", "X", "y")}
-        return {**item, "optimum": _optimum(**item)}
+        return {**item, "optimum": Optimal(_residual(**item))}
 
     kinds = {f"linear, {kind}": each for kind, each in setting.sparse_linear().items()}
     for number, (kind, each) in enumerate(setting.sparse_relu().items()):
@@ -694,31 +659,26 @@ def alternating(rng: np.random.Generator) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Optimal:
-    """A global optimum theta (p,), its KKT residual (NaN if it was not found), and whether it is on
-    a boundary, with some input 0."""
+    """A global optimum by its KKT residual, NaN if it was not found."""
 
-    theta: NDArray
     residual: float
-    boundary: bool
 
 
-def _optimum(network: Network, X: NDArray, y: NDArray) -> Optimal:
-    """The optimum of a network on data X (n, d), y (n,), by at most 300 convex programs."""
-    unknown = Optimal(np.zeros(network.size), np.nan, False)
+def _residual(network: Network, X: NDArray, y: NDArray) -> float:
+    """The KKT residual of the optimum on data X (n, d), y (n,) by at most 300 convex programs; NaN
+    if it was not found."""
     try:
         best = global_optimum(network, X, y, nodes=300)
     except (InputError, ArithmeticError):
-        return unknown
+        return np.nan
     proof = best.certificate
     if proof is None or check(network, best.theta, X, y, proof).verdict != "global":
-        return unknown
+        return np.nan
     theta = on_kinks(network, best.theta, X)
     value = quotient(network, best.theta, X, y)
     if abs(quotient(network, theta, X, y) - value) > 1e-8 * value:
-        return unknown  # the kinks of data so nearly parallel are not told by the program's digits
-    living = np.linalg.norm(network.weights(theta)[0], axis=1) > 0.0
-    on = [np.abs(h[:, living]).min(initial=1.0) <= 1e-9 for h in network.cosines(theta, X)]
-    return Optimal(theta, kkt(network, theta, X, y).residual, any(on))
+        return np.nan  # the kinks of data so nearly parallel are not told by the program's digits
+    return kkt(network, theta, X, y).residual
 
 
 def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
@@ -737,17 +697,6 @@ def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
             if len(rows):
                 W[j, there] -= np.linalg.pinv(rows) @ (rows @ W[j, there])
     return network.parameters([W, v])
-
-
-def boundaries(seed: int, count: int) -> list[Evidence]:
-    """How many of `count` optima for alternating labels have an input 0: these are KKT points."""
-    rng = np.random.default_rng(seed)
-    found = [_optimum(**alternating(rng)) for _ in range(count)]
-    told = [one for one in found if one.boundary and np.isfinite(one.residual)]
-    right = sum(one.residual <= NECESSITY_RESIDUAL for one in told)
-    return [fact("optima on an activation boundary that are KKT points", right, len(told),
-                 tried=len(told)),
-            note("optima for alternating labels", count)]  # fmt: skip
 
 
 # --- Section 2: the value of sigma'(0) in [0, 1] has no effect on the results ---------------------

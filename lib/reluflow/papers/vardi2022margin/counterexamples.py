@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, statement
 from reluflow.ledger import Evidence, Known, Reading, bound, fact, proved
 from reluflow.margin.check import check
 from reluflow.margin.kkt import margins
@@ -48,10 +45,6 @@ def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> ND
 # f is linear in one layer, so the layer's own problem is convex, and a KKT point is its optimum.
 
 
-RESIDUAL = 1e-9
-"""A point is a KKT point if theta is so near to its combination of gradients, over |theta|."""
-
-
 def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
     """mm.thm5.2.two-layers: each layer of the limits of Theorems 4.1, 4.4 and 5.1, linear, is a
     positive multiple of the gradient in it, so that no other layer in its place is shorter."""
@@ -77,95 +70,6 @@ def _along_gradient(construction: Construction, layer: int) -> bool:
     pairs = [(sympy.diff(f, v).subs(at), at[v]) for v in own]
     multiple = sum(g * u for g, u in pairs) / sum(g * g for g, _ in pairs)
     return bool(multiple > 0) and all(sympy.simplify(multiple * g - u) == 0 for g, u in pairs)
-
-
-# --- Other KKT points of linear networks ----------------------------------------------------------
-
-
-def _draw(near: bool, rng: np.random.Generator) -> dict[str, NDArray]:
-    """A KKT point by power iteration, a layer of it, and what to put in this layer's place."""
-    network = _random_network(rng)
-    n = int(rng.integers(1, 4))
-    d = network.maps[0].shape[1]
-    # Data that point one way, half of the time: others seldom have a point with equal margins.
-    X = rng.normal(size=(n, d)) + rng.integers(2) * 3.0 * rng.normal(size=d)
-    X = X * 10.0 ** rng.uniform(-3.0, 3.0)
-    theta = _stationary(network, X, rng)
-    layer = int(rng.integers(len(network.sizes)))
-    u = theta[sum(network.sizes[:layer]) : sum(network.sizes[: layer + 1])]
-    size = 10.0 ** rng.uniform(-6.0, 0.0) if near else 10.0
-    change = u + size * np.linalg.norm(u) * rng.normal(size=len(u))
-    out = network.output(theta, X)
-    # With all margins 1 the weights of the power iteration, 1 each, become multipliers.
-    right = bool(np.all(out > 0.0))
-    X, y = X / (out if right else np.ones(n))[:, None], np.ones(n)
-    g = network.gradient(theta, X, out)
-    off = theta - float(theta @ g) / (float(g @ g) or 1.0) * g
-    residual = np.linalg.norm(off) / np.linalg.norm(theta) if right else np.inf
-    return {"theta": theta, "X": X, "y": y, "layer": np.array(layer), "change": change,
-            "residual": np.array(float(residual)),
-            "maps": np.concatenate([g.ravel() for g in network.maps]),
-            "cuts": np.array([g.shape for g in network.maps])}  # fmt: skip
-
-
-@statement("at a KKT point one changed layer is not shorter",
-           {"near": partial(_draw, True), "anywhere": partial(_draw, False)},
-           {"theta is a KKT point": lambda residual: residual <= RESIDUAL},
-           tolerance=1e-7,
-           fixed=("theta", "X", "y", "layer", "residual", "maps", "cuts"))  # fmt: skip
-def one_changed_layer(item: Instance) -> float:
-    """|u'|^2 / |u|^2 - 1 of the changed layer u' of a KKT point of a linear network, scaled to the
-    least margin 1; infinite where it classifies some datum wrongly."""
-    network, theta = _network(item), item["theta"]
-    first = sum(network.sizes[: int(item["layer"])])
-    where = slice(first, first + network.sizes[int(item["layer"])])
-    moved = theta.copy()
-    moved[where] = item["change"]
-    before = (item["y"] * network.output(theta, item["X"])).min()
-    after = (item["y"] * network.output(moved, item["X"])).min()
-    if not after > 0.0:
-        return np.inf
-    u, v = theta[where] / before, moved[where] / after
-    return float(v @ v / (u @ u) - 1.0)
-
-
-def _network(item: Instance) -> Network:
-    ends = np.cumsum(np.prod(item["cuts"], axis=1))[:-1]
-    parts = np.split(np.asarray(item["maps"], int), ends)
-    pairs = zip(parts, item["cuts"], strict=True)
-    return Network(tuple(p.reshape(tuple(shape)) for p, shape in pairs), "linear")
-
-
-def _random_network(rng: np.random.Generator) -> Network:
-    """Depth 2 to 4, up to three units a layer; weights shared at random, and some missing."""
-    widths = [*rng.integers(1, 4, int(rng.integers(2, 5))).tolist(), 1]
-    maps = []
-    for fan_in, out in pairwise(widths):
-        g = rng.integers(1, 2 + fan_in * out, (out, fan_in)) * (rng.random((out, fan_in)) < 0.8)
-        g[rng.integers(out), rng.integers(fan_in)] = 1
-        kept = np.unique(g[g > 0])
-        maps.append(np.where(g > 0, 1 + np.searchsorted(kept, g), 0))
-    return Network(tuple(maps), "linear")
-
-
-def _stationary(network: Network, X: NDArray, rng: np.random.Generator) -> NDArray:
-    """theta with layers of equal length, each along its gradient of sum_i f(x_i)."""
-    ends = np.cumsum(network.sizes)[:-1]
-    scale = np.linalg.norm(X)
-
-    def normed(theta: NDArray) -> NDArray:
-        layers = np.split(theta, ends)
-        return np.concatenate([u / (np.linalg.norm(u) or 1.0) for u in layers])
-
-    theta = normed(rng.normal(size=network.size))
-    for _ in range(200):
-        gradient = network.gradient(theta, X, np.ones(len(X))) / scale
-        size = max(float(np.linalg.norm(gradient)), 1e-12)
-        new = normed(theta + 2.0 * gradient / size)
-        if np.linalg.norm(new - theta) < 1e-14:
-            break
-        theta = new
-    return theta
 
 
 # --- The printed start of Theorems 4.2 (2) and 5.3 has more than one gradient flow ----------------

@@ -14,7 +14,6 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
@@ -31,34 +30,6 @@ from reluflow.papers.vardi2022margin.counterexamples import values
 
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
-
-
-@in_house_style
-def landscape(
-    network: Network,
-    X: ArrayLike,
-    y: ArrayLike,
-    point: ArrayLike,
-    others: Mapping[str, ArrayLike],
-    room: float = 0.3,
-) -> Figure:
-    """The value over the plane through `point` (p,) and two other parameters: blue is shorter than
-    the point, orange longer, and hatched where a datum is on the wrong side.
-
-    Parameters: `others`, name -> parameters (p,), two of them; `room` around the three points, as a
-    share of their extent.
-    Raises InputError for points on one line.
-    """
-    point = np.asarray(point, float)
-    ends = [np.asarray(o, float) for o in others.values()]
-    basis = _basis(ends[0] - point, ends[1] - point)
-    places = np.array([(end - point) @ basis.T for end in ends])
-    shown = np.vstack([np.zeros(2), places])
-    edge = room * np.ptp(shown, axis=0)
-    window = np.column_stack([shown.min(axis=0) - edge, shown.max(axis=0) + edge])
-    names = f"distance from the limit, towards {next(iter(others))}", "across"
-    chart = Chart(lambda a, b: point + a[..., None] * basis[0] + b[..., None] * basis[1], names)
-    return _map(network, X, y, point, chart, window, window, dict(zip(others, places, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -101,15 +72,6 @@ def _map(network: Network, X: ArrayLike, y: ArrayLike, point: ArrayLike, chart: 
                 mec=style.INK, mew=0.9, label=name, zorder=6)  # fmt: skip
     legend_below(fig, columns=2)
     return fig
-
-
-def _basis(a: NDArray, b: NDArray) -> NDArray:
-    """Two orthogonal unit vectors (2, p), the first along a, that span a and b."""
-    first = a / np.linalg.norm(a)
-    across = b - (b @ first) * first
-    if not np.linalg.norm(across) > 1e-9 * np.linalg.norm(b):
-        raise InputError("the two points lie on one line with the limit: they span no plane.")
-    return np.array([first, across / np.linalg.norm(across)])
 
 
 def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
@@ -374,24 +336,6 @@ def _arrow(ax: Axes, start: ArrayLike, end: ArrayLike, colour: str, width: float
     ax.annotate("", end, start, zorder=4, annotation_clip=False,
                 arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0,
                             "shrinkB": 0, "mutation_scale": 12})  # fmt: skip
-
-
-@in_house_style
-def shares(network: Network, decades: ArrayLike, thetas: ArrayLike) -> Figure:
-    """Every neuron's share |u_j| / |theta|^2 of the whole along a flow, against log10(1/L).
-
-    Parameters: decades = log10(1/L) > 0 (k,), thetas (k, p) of any length.
-    """
-    thetas = np.asarray(thetas, float)
-    sizes = np.linalg.norm(vectors(network, thetas), axis=-1)
-    whole = np.linalg.norm(thetas, axis=-1)[:, None] ** 2
-    fig, (ax,) = panels(1, 1, height=3.2)
-    for j, share in enumerate((sizes / whole).T):
-        ax.semilogx(np.asarray(decades, float), share, label=f"$u_{{{j + 1}}}$",
-                    color=NEURONS[j % len(NEURONS)], ls=DASHES[j % len(DASHES)])  # fmt: skip
-    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
-    name_curves(ax)
-    return fig
 
 
 @in_house_style

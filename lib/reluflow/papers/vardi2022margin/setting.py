@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import sympy
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
-from sympy.combinatorics.partitions import RGS_enum, RGS_unrank
 
 from reluflow.errors import InputError
 from reluflow.losses import EXPONENTIAL, LOGISTIC
@@ -557,11 +556,6 @@ class Layer:
         return self.u @ self.du
 
     @property
-    def matrix(self) -> fmpq:
-        """<W, dW>, half the rate of the matrix's squared Frobenius norm."""
-        return (self.W * self.dW).sum()
-
-    @property
     def incoming(self) -> NDArray:
         """Half the rates of the squared norms of the rows, each a neuron's incoming weights."""
         return np.asarray((self.W * self.dW).sum(axis=1))
@@ -604,21 +598,6 @@ def ascent(
         part[0] = fmpq(0)
     layers = zip(u, du, W, maps, strict=True)
     return [Layer(part[1:], moved[1:], w, moved[g]) for part, moved, w, g in layers]
-
-
-def small_maps(largest: int) -> Iterator[tuple[NDArray, NDArray]]:
-    """Every depth-2 network of class N with up to `largest` inputs and neurons, all weights
-    present, one of each numbering of its parameters: in each layer every partition of the weights
-    into those that are one parameter."""
-    for d, k in product(range(1, largest + 1), repeat=2):
-        for first in _partitions(d * k):
-            for second in _partitions(k):
-                yield np.reshape(first, (k, d)), np.reshape(second, (1, k))
-
-
-def _partitions(n: int) -> Iterator[NDArray]:
-    """Restricted growth strings: every partition of n things into numbered classes, once."""
-    return (1 + np.array(RGS_unrank(rank, n)) for rank in range(RGS_enum(n)))
 
 
 def neuron_gaps(layers: Sequence[Layer]) -> list[fmpq]:

@@ -14,27 +14,23 @@ import numpy as np
 import sympy
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import quad
-from scipy.optimize import linprog
-from scipy.special import ndtr
 
 from reluflow.errors import InputError
 from reluflow.exact import determinant, fractions, solve
 from reluflow.falsify import Instance, statement
-from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.certificates import Shorter
 from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt, quotient, scaled
 from reluflow.margin.layer_problem import layer_optimum
 from reluflow.margin.limits import UNDECIDED
-from reluflow.margin.optimum import classify_optimum, global_optimum
+from reluflow.margin.optimum import global_optimum
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin.dead_neuron import (
     CLOSE,
     PRINTED,
     draw_start,
-    followed,
     nearest_losing,
     proved_verdict,
     shortest_predictor,
@@ -57,7 +53,7 @@ from reluflow.statistics import SURE, wilson
 class Family:
     """Data X(h) (n, d) of labels 1 in the setting of a theorem, `name`, with a start (p,), the
     limit of its flow, of least margin 1, and |theta~| / |theta*| in closed form for small h; of one
-    `layer`, from 1, where it is named. `rule`: the ratio squared, as a text."""
+    `layer`, from 1, where it is named."""
 
     name: str
     network: Network
@@ -65,7 +61,6 @@ class Family:
     start: Callable[[float], NDArray]
     limit: Callable[[float], NDArray]
     ratio: Callable[[float], float]
-    rule: str
     layer: int | None = None
 
     def labels(self, h: float) -> NDArray:
@@ -81,7 +76,6 @@ def opening_angle() -> Family:
         lambda h: np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, 0.0, h**-0.5, 0.0]),
         lambda h: float(np.sqrt(np.hypot(1.0, h) / (2.0 * h))),
-        "√(1 + h²) / (2h) = 1 / (2 cos(ψ/2))",
     )  # fmt: skip
 
 
@@ -93,7 +87,6 @@ def longer_coordinate(activation: str) -> Family:
         lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
         lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
         lambda h: h**-0.5,
-        "1/h",
     )  # fmt: skip
 
 
@@ -105,7 +98,6 @@ def paired_data() -> Family:
         lambda h: np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, -1.0, h**-0.5, 1.0]),
         lambda h: float(np.sqrt((1.0 + 1.0 / h) / (2.0 * np.hypot(1.0 + h / 2.0, 0.5)))),
-        "(1 + 1/h) / √((2 + h)² + 1)",
     )  # fmt: skip
 
 
@@ -115,7 +107,6 @@ def paired_layer() -> Family:
         paired_data(), name="Theorem 5.4", layer=1,
         ratio=lambda h: float(np.sqrt((1.0 + 1.0 / h)
                                       / (1.0 / (1.0 + h * h) + h * (1.0 + (1.0 + h) ** 2)))),
-        rule="(1 + 1/h) / (1/(1 + h²) + h (1 + (1 + h)²))",
     )  # fmt: skip
 
 
@@ -129,7 +120,6 @@ def flat_patches(activation: str) -> Family:
         lambda h: (np.sqrt(2.0) * h) ** -0.5 * start,
         (lambda h: h**-0.5) if linear else (lambda h: float(np.sqrt(np.hypot(1.0, h)
                                                                     / (np.sqrt(2.0) * h)))),
-        "1/h" if linear else "√(1 + h²) / (√2 h)",
     )  # fmt: skip
 
 
@@ -193,12 +183,8 @@ def unbounded(family: Family) -> list[Evidence]:
               1e-6, ""),
         bound(f"{who}: |θ̃|/|θ*| with the optimum computed, against the closed form",
               max(off), "<=", 1e-6, ""),
-        fact(f"{who}: certificates of the optima and of θ̃ that the exact checker refuses",
-             sum(_refused(family, h) for h in SIZES), 0, tried=len(SIZES)),
         *(bound(f"{who}: |θ̃|/|θ*| for M = {m}, at h = 1/(4M²)", _ratio(family, 0.25 / m**2), ">=",
                 m, "") for m in FACTORS),
-        note(f"{who}: |θ̃|²/|θ*|²", family.rule),
-        note(f"{who}: |θ̃|/|θ*| for h = 1e-1, ..., 1e-5", tuple(_ratio(family, h) for h in SIZES)),
     ]  # fmt: skip
 
 
@@ -238,17 +224,6 @@ def shared_filter_optimum(patches: NDArray, activation: str) -> float:
 
 def _shares(network: Network) -> bool:
     return any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in network.maps)
-
-
-def _refused(family: Family, h: float) -> int:
-    """Certificates that do not prove what they say: of the optimum, and of the limit's verdict."""
-    network, X, y, theta = family.network, family.data(h), family.labels(h), family.limit(h)
-    cases: Sequence = [classify_optimum(network, theta, X, y, family.layer)]
-    if family.layer is None and not _shares(network):
-        cases = [*cases, global_optimum(network, X, y)]
-    return sum(case.certificate is None
-               or check(network, case.theta, X, y, case.certificate).verdict != case.verdict
-               for case in cases)  # fmt: skip
 
 
 def _inputs(family: Family) -> Evidence:
@@ -295,21 +270,6 @@ def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
     return CLOSE - off if told == "not local" else -1.0
 
 
-def edge_of_the_radius() -> list[Evidence]:
-    """The nearest datum with x_1 = x_2 is (3/2, 3/2), at 1/sqrt(2) exactly, and there the limit is
-    a global optimum."""
-    edge = (Fraction(3, 2), Fraction(3, 2))
-    square = (edge[0] - 1) ** 2 + (edge[1] - 2) ** 2
-    x = np.array([1.5, 1.5])
-    theta = 1.5**-0.5 * FIRST_ALONE
-    verdicts = tuple(proved_verdict(diagonal(2, 2, activation), theta, x[None], np.ones(1))
-                     for activation in ("linear", "relu"))  # fmt: skip
-    return [
-        fact("squared distance of (1, 2) to (3/2, 3/2)", square, Fraction(1, 2)),
-        fact("the limit for x = (3/2, 3/2), linear and ReLU", verdicts, ("global", "global")),
-    ]
-
-
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
 
@@ -338,23 +298,6 @@ def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
     to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
     return to_the_limit(theta, X, loss)
-
-
-def how_far() -> list[Evidence]:
-    """How far the data may move: to LOSING for every start. Just beyond, a start whose first neuron
-    loses a datum."""
-    beyond = PRINTED + 1.1 * (nearest_losing() - PRINTED)
-    inputs = np.array([[1e-6, 1e-6], [-1.0, -1.0]])
-    theta = np.array([*np.linalg.solve(beyond, inputs.T).T.ravel(), 1.0, 1.0])
-    lost = followed(theta, beyond, "exponential")
-    active = int((beyond @ lost.theta[:2] > 1e-9).sum())
-    return [
-        bound("distance to the nearest data of which some start loses one", LOSING, ">", 0.0, ""),
-        fact("at 1.1 of it the start ⟨w₁, x_i⟩ = 1e-6, v₁ = 1 is as asked",
-             as_asked(theta, beyond), True),
-        fact("its flow goes to zero loss", lost.converged, False),
-        fact("data on which w₁ is active in its end", active, 1),
-    ]  # fmt: skip
 
 
 def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
@@ -507,23 +450,6 @@ class Predicted(NamedTuple):
     excess: float = np.nan
 
 
-def least_l1_norm(X: NDArray, y: NDArray) -> float:
-    """The value of Problem (3), min |beta|_1 with y_i beta.x_i >= 1, by HiGHS, beta = p - q.
-
-    Parameters: X (n, d), y (n,). Rows and columns are measured in powers of two, so that data in
-    any unit give one programme. Raises ValueError where no beta is feasible.
-    """
-    Z = y[:, None] * X
-    sizes = 2.0 ** np.rint(np.log2(np.abs(Z).max(axis=1)))
-    Z = Z / sizes[:, None]
-    least = float(sizes.min())
-    found = linprog(np.ones(2 * X.shape[1]), A_ub=-np.hstack([Z, -Z]), b_ub=-least / sizes,
-                    method="highs")  # fmt: skip
-    if not found.success:
-        raise ValueError(found.message)
-    return float(found.fun) / least
-
-
 def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
     """`tried` flows, the KINDS in turn."""
     rng, kinds = np.random.default_rng(seed), list(KINDS.items())
@@ -538,7 +464,7 @@ def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
             found.append(Predicted(kind, end.status))
             continue
         first, last = end.theta.reshape(2, d)
-        excess = float(np.abs(first * last).sum()) / least_l1_norm(X, y) - 1.0
+        excess = float(np.abs(first * last).sum()) / float(sum(map(abs, least_l1(X, y)[0]))) - 1.0
         found.append(Predicted(kind, end.status, int((first == 0.0).sum()), excess))
     return found
 
@@ -738,16 +664,6 @@ def square_share(data: Sequence[Point]) -> Fraction:
     return area(reduce(clipped, data, list(SQUARE))) / area(SQUARE)
 
 
-def gaussian_share(slope: float) -> float:
-    """P(|w_1| < slope w_2) for standard normal w, by quadrature over w_2."""
-
-    def density(b: float) -> float:
-        inside = 2.0 * float(ndtr(slope * b)) - 1.0
-        return inside * math.exp(-0.5 * b * b) / math.sqrt(2.0 * math.pi)
-
-    return float(quad(density, 0.0, math.inf, epsabs=1e-14)[0])
-
-
 # --- How likely a random initialisation gives the start that Theorem 3.2 asks for -----------------
 #
 # The start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0}, w_2 in -C, and v_1 > 0.
@@ -822,27 +738,18 @@ def starts(scheme: Scheme, seed: int, count: int) -> tuple[NDArray, NDArray]:
     return W.double().numpy().reshape(count, 2, 2), v.double().numpy()
 
 
-def orthogonal_starts(seed: int, count: int) -> NDArray:
-    """`count` first layers (count, 2, 2) by torch's orthogonal initialisation."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        found = [torch.nn.init.orthogonal_(torch.empty(2, 2)) for _ in range(count)]
-    return torch.stack(found).double().numpy()
-
-
 def positive_probability(seed: int, count: int) -> list[Evidence]:
-    """mm.thm3.2.prob: the probability of the start by closed forms, by two routes each, and by
-    `count` draws of every scheme, with the neurons in either order."""
+    """mm.thm3.2.prob: the probability of the start by closed forms, that of the square by
+    areas too, and by `count` draws of every scheme, with the neurons in either order."""
     exact = [(Fraction(1), Fraction(1, 4)), (Fraction(-1), Fraction(1, 4))]
     shares = [square_share([(s * a, s * b) for a, b in exact]) for s in (1, -1)]
-    both, missed, rescaled, least = 0, 0, 0, 1.0
+    missed, rescaled, least = 0, 0, 1.0
     rows, exchanged = [], []
     # Draws of their own: one stream would give all uniform schemes the same starts but for scale.
     for k, scheme in enumerate(schemes()):
         W, v = starts(scheme, 10 * seed + k, count)
         met = asked_for(W, v)
         other = asked_for(W[:, ::-1], v[:, ::-1])
-        both += int((met & other).sum())
         for hits, probability in ((met, scheme.probability), (other, scheme.probability)):
             low, high = wilson(hits.sum(), count, SURE)
             missed += not low <= probability <= high
@@ -850,25 +757,19 @@ def positive_probability(seed: int, count: int) -> list[Evidence]:
         rescaled += sum(int((asked_for(W * s, v * s) != met).sum()) for s in (2.0**-40, 2.0**40))
         rows.append(float(met.mean()))
         exchanged.append(float((met | other).mean()))
-    orthogonal = asked_for(orthogonal_starts(seed, count // 100), np.ones((count // 100, 2)))
     return [
         fact("share of the square in the cone and in its negative, by areas", shares,
              [Fraction(1, 16)] * 2),
-        deviation("share of an isotropic law in the cone, angle over 2 pi against quadrature",
-                  abs(cone_angle(PRINTED) / (2.0 * math.pi) - gaussian_share(0.25)), ""),
         fact("schemes and orders of the neurons whose interval misses the closed form", missed, 0,
              tried=2 * len(rows)),
         bound("least lower end of the intervals", least, ">", 0.0, "", digits=2),
         fact("starts that change sides when scaled by 2^40 or 2^-40", rescaled, 0,
              tried=2 * count * len(rows)),
-        fact("starts that are as asked for with the neurons in either order", both, 0),
         note("probability, isotropic and uniform weights",
              (isotropic_probability(), float(uniform_probability()))),
         note("schemes", "; ".join(scheme.name for scheme in schemes())),
         note("their shares among the draws", tuple(rows), "", digits=2),
         note("with the neurons in either order", tuple(exchanged), "", digits=2),
         note("draws of each scheme", count),
-        note("orthogonal initialisation, where w_1 and w_2 are orthogonal, and how many draws",
-             (int(orthogonal.sum()), count // 100)),
         note("seed", seed),
     ]  # fmt: skip

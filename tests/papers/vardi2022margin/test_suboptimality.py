@@ -1,0 +1,163 @@
+"""Theorem 3.2, the remarks and the starts: closed forms against slow searches."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from reluflow.errors import InputError
+from reluflow.margin.check import Checked
+from reluflow.margin.kkt import quotient
+from reluflow.margin.max_margin import least_length
+from reluflow.margin.optimum import classify_optimum
+from reluflow.networks.indexed import diagonal, fully_connected
+from reluflow.papers.vardi2022margin import dead_neuron, figures, setting, suboptimality
+from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.suboptimality import least_l1
+from scipy.integrate import solve_ivp
+from scipy.optimize import linprog
+
+SEEDS = st.integers(0, 10**6)
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+@settings(max_examples=20, deadline=None)
+@given(SEEDS)
+def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: int) -> None:
+    patches = np.random.default_rng(seed).normal(size=(3, 2))
+    phi = np.linspace(0.0, 2.0 * np.pi, 20001)
+    inputs = np.stack([np.cos(phi), np.sin(phi)], axis=1) @ patches.T
+    found = inputs if activation == "linear" else np.maximum(inputs, 0.0)
+    slow = 2.0 / np.linalg.norm(found, axis=1).max()
+    assert suboptimality.shared_filter_optimum(patches, activation) == pytest.approx(slow, rel=1e-6)
+
+
+# --- Theorem 3.2, its start, and its data moved ---------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(2, 2))
+    assume(abs(np.linalg.det(X)) > 1e-2)
+    u, mu = dead_neuron.shortest_predictor(X)
+    assert u == pytest.approx(least_length(X, np.ones(2)).blocks[0], rel=1e-6, abs=1e-8)
+    assert mu @ X == pytest.approx(u, rel=1e-9)
+    assert mu.min() >= 0.0
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -> None:
+    """Plain integration of the first neuron from w.x_1 = w.x_2 = 1e-6."""
+    X = dead_neuron.PRINTED + factor * (dead_neuron.nearest_losing() - dead_neuron.PRINTED)
+
+    def rate(t: float, z: NDArray) -> NDArray:
+        h = X @ z[:2]
+        g = np.exp(-z[2] * h) * (h > 0.0)
+        return np.append(z[2] * (g @ X), g @ h)
+
+    path = solve_ivp(rate, (0.0, 5.0), [*np.linalg.solve(X, [1e-6, 1e-6]), 1.0], max_step=1e-3)
+    assert ((X @ path.y[:2]).min() > 0.0) == (factor < 1.0)
+
+
+def test_what_the_start_is_asked_for_is_each_condition() -> None:
+    draws = np.random.default_rng(0)
+    for _ in range(100):
+        theta = dead_neuron.draw_start(dead_neuron.PRINTED, draws, (-12.0, 6.0))
+        assert suboptimality.as_asked(theta, dead_neuron.PRINTED)
+    for wrong in ([0, 1, -1, 0, 1, 1], [1, 0, 0, -1, 1, 1], [0, 1, 0, -1, -1, 1]):
+        assert not suboptimality.as_asked(np.array(wrong, float), dead_neuron.PRINTED)
+    W, v = np.array([[0.1, 1.0], [0.1, -1.0]]), np.array([1.0, -5.0])
+    assert suboptimality.asked_for(W, v)
+    far = ([[0.3, 1.0], [0.1, -1.0]], [[0.1, 1.0], [-0.3, -1.0]])
+    for V, u in ((W, -v), (-W, v), *((np.array(one), v) for one in far)):
+        assert not suboptimality.asked_for(V, u)
+
+
+def test_stacked_layers_have_the_scale_of_single_ones() -> None:
+    """A single layer of 2 units on 2 inputs, and of 1 unit on 2; torch's seed is left alone."""
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    scales = [(1 / 2, 2 / 3), (1 / 2, 2 / 3), (1, 1), (1, 1), (1 / 6, 1 / 6)]
+    for scheme, single in zip(suboptimality.schemes(), scales, strict=True):
+        W, v = suboptimality.starts(scheme, 0, 20_000)
+        assert (W.var(), v.var()) == pytest.approx(single, rel=0.05)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(("size", "inside"), [(0.7071, True), (0.7072, False)])
+def test_the_radius_ends_where_it_says(size: float, inside: bool) -> None:
+    moved = {"x": suboptimality.PRINTED_DATUM + np.array([0.0, size]), "activation": "relu"}
+    assert (suboptimality.silent_nearby().unmet(moved) is None) == inside
+
+
+def test_not_local_is_what_the_exact_checker_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = fully_connected((2, 2)), np.array([0.0, 2.0, 0, 0, 2, 0]), dead_neuron.PRINTED
+    assert dead_neuron.proved_verdict(*given, np.ones(2)) == "not local"
+    refused = Checked("refused", np.inf, "a point is not shorter")
+    monkeypatch.setattr(dead_neuron, "check", lambda *_: refused)
+    assert dead_neuron.proved_verdict(*given, np.ones(2)) == "undecided"
+
+
+def test_an_untied_start_is_not_taken_for_a_tie() -> None:
+    x = (Fraction(3), Fraction(2))
+    assert suboptimality.race(x, x) == (0, 1)
+    assert suboptimality.race(x, (x[0], x[1] + Fraction(1, 10**30))) == (0,)
+    X, network = np.array([[3.0, 2.0]]), diagonal(2, 3, "linear")
+    theta = suboptimality.limit_of(X[0], 3, (0, 1), X[0] ** -1.0)
+    assert classify_optimum(network, theta, X, np.ones(1)).verdict == "not local"
+    gradient = network.gradient(theta, X, np.ones(1))  # and a KKT point:
+    assert gradient / gradient[0] == pytest.approx(theta / theta[0], rel=1e-12)
+
+
+# --- Remark 4.1 -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_the_least_l1_predictor_is_the_linear_programmes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+    A = y[:, None] * X
+    found = linprog(np.ones(2 * d), np.hstack([-A, A]), -np.ones(n))
+    if found.status != 0:
+        with pytest.raises(InputError):
+            least_l1(X, y)
+        return
+    beta, multipliers = least_l1(X, y)
+    assert float(sum(map(abs, beta))) == float(sum(multipliers)) == pytest.approx(found.fun)
+
+
+# --- Pictures -------------------------------------------------------------------------------------
+
+
+def test_values_are_quotients_where_all_data_are_right() -> None:
+    paper, thetas = setting.theorem_3_2(), np.random.default_rng(0).standard_normal((50, 6))
+    found = values(paper.network, thetas, paper.X, paper.y)
+    assert 0 < np.isfinite(found).sum() < 50
+    for theta, value in zip(thetas, found, strict=True):
+        if np.isfinite(value):
+            assert value == pytest.approx(quotient(paper.network, theta, paper.X, paper.y))
+        else:
+            with pytest.raises(InputError):
+                quotient(paper.network, theta, paper.X, paper.y)
+
+
+def test_a_power_law_is_found_after_the_beginning() -> None:
+    sizes = np.geomspace(1, 100, 40)
+    errors = 3.0 / np.sqrt(sizes) * np.where(np.arange(40) < 10, 5.0, 1.0)
+    assert figures.rate(sizes, errors) == pytest.approx((-0.5, np.log(3.0)))
+
+
+def test_a_neuron_is_its_weights_times_what_leaves_it() -> None:
+    deep = fully_connected((2, 3, 4))
+    theta = np.random.default_rng(1).standard_normal((5, deep.size))
+    W, V, _ = deep.weights(theta)
+    wanted = [[np.linalg.norm(v[:, j]) * w[j] for j in range(3)] for w, v in zip(W, V, strict=True)]
+    assert np.allclose(figures.vectors(deep, theta), wanted)
