@@ -75,24 +75,6 @@ def test_faults_of_numerical_code_are_among_them(planted: set[str], old: str, ne
     assert SOURCE.replace(old, new) in planted
 
 
-def test_hints_are_left_alone(planted: set[str]) -> None:
-    for hint in ("x: list | None", "most: int | float", "-> int | None", "kept: list | None"):
-        assert all(hint in text for text in planted)
-
-
-def test_lengths_that_agree_anyhow_are_left_alone(planted: set[str]) -> None:
-    assert all("strict=True" in text for text in planted)
-
-
-def test_the_room_of_a_module_is_where_it_is_spoken_of() -> None:
-    found = sorted((mutate.ROOT / "tests").rglob("test_*.py"))
-    for module, room in (
-        ("flows/exponential_sums.py", "exponential_sums"),
-        ("falsify/attempt.py", "falsify"),
-    ):
-        assert mutate.rooms(mutate.PACKAGE / module, found)[0].name == f"test_{room}.py"
-
-
 TEXT = """import numpy as np
 MOST = 3
 

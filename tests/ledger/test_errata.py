@@ -116,14 +116,3 @@ def test_every_refuted_claim_has_its_counterexample_in_a_sentence(rows: tuple) -
     told = true_instead(page.stem for page in PAGES)
     refuted = [row.claim.id for row in rows if row.verdict == REFUTED]
     assert [id for id in refuted if not told[id].shows] == []
-
-
-def test_a_cause_is_counted_once_with_its_heaviest_weight() -> None:
-    told = {
-        "a": Instead("", "one sign", "remark"),
-        "b": Instead("", "one sign", "part"),
-        "c": Instead("", "a constant", "misprint"),
-    }
-    assert causes(told, "abc") == {"one sign": "part", "a constant": "misprint"}
-    assert causes(told, "a") == {"one sign": "remark"}
-    assert causes(told, "x") == {}

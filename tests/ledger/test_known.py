@@ -49,12 +49,6 @@ def test_survival_follows_from_the_evidence_and_counts_the_least_tried_statement
     assert all(returned(row) == row for row in (one, two, both))
 
 
-def test_without_word_or_instances_it_was_computed() -> None:
-    row = book().settle("sv.x.1", [HOLDS])
-    assert row.known == (Known(COMPUTED),)
-    assert returned(row) == row
-
-
 def test_a_refuted_claim_is_known_by_its_counterexample() -> None:
     row = book().settle("sv.x.1", [FAILS, TRIED], counterexample=CASE)
     assert row.known == (Known(COUNTEREXAMPLE, CASE.route),)
@@ -66,12 +60,6 @@ def test_a_refuted_claim_is_known_by_its_counterexample() -> None:
 def test_what_follows_from_evidence_cannot_be_said(how: str) -> None:
     with pytest.raises(LedgerError, match="cannot be said"):
         book().settle("sv.x.1", [HOLDS], known=Known(how, "trust me"))
-
-
-def test_nothing_is_known_without_evidence() -> None:
-    row = book().out_of_reach("sv.x.1", "needs an infinite computation")
-    assert row.known == ()
-    assert returned(row) == row
 
 
 @pytest.mark.parametrize("how", [way for way in SAID if way != COMPUTED])

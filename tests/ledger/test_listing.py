@@ -64,19 +64,6 @@ def test_the_command_prints_one_claim(capsys: pytest.CaptureFixture) -> None:
     assert line["page"] == "01_support_vectors.html#claim-sv-thm3-6"
 
 
-def test_two_forms_at_once_are_one_sentence(capsys: pytest.CaptureFixture) -> None:
-    assert main(["--csv", "--json"]) == 1
-    told = "ledger: --json and --csv are two forms of one list: ask for one of them\n"
-    assert capsys.readouterr().err == told
-
-
-def test_what_does_not_hold_has_a_reason_and_what_is_true(records: list[dict[str, str]]) -> None:
-    for record in records:
-        assert record["why"], record["id"]
-        if record["verdict"] in (REFUTED, NOT_REPRODUCED):
-            assert record["instead"], record["id"]
-
-
 def test_instances_are_those_of_the_statement_tried_least(records: list[dict[str, str]]) -> None:
     tried = {row.claim.id: [e.tried for e in row.evidence if e.tried] for row in read(CHAPTERS)}
     several = {id: numbers for id, numbers in tried.items() if len(set(numbers)) > 1}
@@ -89,11 +76,6 @@ def test_instances_are_those_of_the_statement_tried_least(records: list[dict[str
 def test_words_with_commas_quotes_and_lines_come_back() -> None:
     record = dict.fromkeys(COLUMNS, 'a, "b"\nc ≤ $x$')
     assert list(csv.DictReader(io.StringIO(as_csv([record]), newline=""))) == [record]
-
-
-def test_lines_end_as_everywhere_else() -> None:
-    text = as_csv([dict.fromkeys(COLUMNS, "a")])
-    assert (text.count("\n"), text.count("\r")) == (2, 0)
 
 
 CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", "It holds.")
@@ -121,7 +103,3 @@ def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -
             "a sign",
             "part",
         ]
-
-
-def test_a_paper_without_findings_has_no_sentences() -> None:
-    assert true_instead(["no such paper"]) == {}

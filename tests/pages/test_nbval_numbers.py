@@ -182,22 +182,6 @@ def test_text_card_and_record_of_a_row_are_reconciled_alike() -> None:
     assert row._repr_mimebundle_() == found[0].data
 
 
-@pytest.mark.parametrize(
-    "test", [settled(0.0357), settled(0.03564, 3), settled(0.0356449, context=1)]
-)
-def test_a_row_with_another_number_or_declaration_is_another(test: NotebookNode) -> None:
-    ref = settled(0.0356449)
-    assert reconciled_outputs([test], [ref]) != [ref]
-
-
-def test_outputs_of_another_number_or_kind_are_left_alone() -> None:
-    line = new_output("stream", name="stdout", text="≈1.1")
-    other = new_output("stream", name="stdout", text="≈1.2")
-    assert reconciled_outputs([line, line], [other]) == [line, line]
-    assert reconciled_outputs([line], [settled(0.1)]) == [line]
-    assert reconciled_outputs([line], [other]) == [other]
-
-
 # --- nbval itself -------------------------------------------------------------------------------
 
 SETUP = f"""\

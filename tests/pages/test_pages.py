@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from nbformat import NotebookNode
@@ -52,21 +51,6 @@ def test_a_name_bound_twice_needs_both(cells: list[NotebookNode]) -> None:
     cells.insert(6, new_code_cell("x += 1", id="again"))
     assert "again" in [cell.id for cell in pages.needed(cells, 7)]
     assert "x" in [cell.id for cell in pages.needed(cells, 7)]
-
-
-def test_they_give_what_the_whole_page_gives(cells: list[NotebookNode], tmp_path: Path) -> None:
-    names, failed = pages.run(pages.needed(cells, 6), tmp_path, {"seed": 9})
-    assert failed == []
-    assert names["found"] == 4.0
-
-
-@pytest.mark.parametrize(
-    ("room", "draws"),
-    [("figures.style", True), ("papers.p.figures", True), ("papers.p.section_figures", True),
-     ("papers.p.figures_3_and_4", False), ("papers.p.cones", False)],
-)  # fmt: skip
-def test_what_draws_is_known_by_its_room(room: str, draws: bool) -> None:
-    assert pages._draws(ModuleType(f"reluflow.{room}")) == draws
 
 
 def test_figures_are_left_out_and_failures_told_once(

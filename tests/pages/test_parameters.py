@@ -57,33 +57,22 @@ def test_what_a_notebook_holds_besides_is_no_parameter() -> None:
     ("extra", "sentence"),
     [
         ({"datset": "my.csv"}, 'unknown parameter "datset": did you mean "dataset"?'),
-        ({"stepp": 0.1}, 'unknown parameter "stepp": did you mean "step"?'),
-        ({"initial_point": [[1, 2]]}, 'did you mean "initial_points"?'),
         ({"_seed": 3}, 'unknown parameter "_seed": did you mean "seed"?'),
         ({"In": 3, "_ih": [""]}, 'unknown parameter "In"'),
-        ({"Out": 3, "_oh": {}}, 'unknown parameter "Out"'),
         ({"zzz": 1}, 'unknown parameter "zzz": the names are dataset, initial_points, step'),
         ({"dataset": 5}, 'parameter "dataset" must be text, not 5.'),
-        ({"dataset": None}, 'parameter "dataset" must be text, not None.'),
         ({"dataset": ""}, 'parameter "dataset" must be a name or a path, not empty'),
         ({"step": "fast"}, "parameter \"step\" must be a number, not 'fast'."),
         ({"step": True}, 'parameter "step" must be a number, not True.'),
         ({"step": "1e-3"}, "not '1e-3'; YAML takes 1e-3 for text, so write 1.0e-3."),
-        ({"effort": "2.5E1"}, "so write 2.5e+1."),
         ({"step": 0.0}, 'parameter "step" must be from 1e-12 to 1e12, not 0.0.'),
-        ({"step": -1}, 'parameter "step" must be from 1e-12 to 1e12, not -1.0.'),
         ({"step": 5e-324}, 'parameter "step" must be from 1e-12 to 1e12, not 5e-324.'),
-        ({"step": 1e13}, 'parameter "step" must be from 1e-12 to 1e12, not 10000000000000.0.'),
-        ({"effort": 1001}, '"effort" must be greater than 0 and at most 1000, not 1001.0.'),
         ({"step": math.nan}, 'parameter "step" must be a finite number, not nan.'),
         ({"step": math.inf}, 'parameter "step" must be a finite number, not inf.'),
         ({"step": 10**400}, 'parameter "step" must be a finite number.'),
-        ({"step": None}, 'parameter "step" must be a number, not None.'),
         ({"seed": -1}, 'parameter "seed" must be at least 0, not -1.'),
         ({"seed": 1.0}, 'parameter "seed" must be a whole number, not 1.0.'),
-        ({"effort": 0}, '"effort" must be greater than 0 and at most 1000, not 0.0.'),
         ({"initial_points": []}, 'parameter "initial_points" must be a list of at least one point'),
-        ({"initial_points": 3}, 'parameter "initial_points" must be a list or None, not 3.'),
         ({"initial_points": "[[1, 2]]"}, 'with papermill, write -y "initial_points: [[1, 2]]"'),
     ],
 )
@@ -144,10 +133,6 @@ SECOND = {
 }
 
 
-def test_the_second_chapters_parameters() -> None:
-    assert dataclasses.asdict(parameters.check(SECOND, MAGNITUDE_ANGLE)) == SECOND
-
-
 _NORMS = '"norms" must be a list of one to six different numbers from 1e-6 to 1000'
 
 
@@ -155,23 +140,16 @@ _NORMS = '"norms" must be a list of one to six different numbers from 1e-6 to 10
     ("change", "sentence"),
     [
         ({"layers": []}, '"layers" must be a list of one to six different whole numbers'),
-        ({"layers": [0, 1]}, '"layers" must be a list of one to six different whole numbers'),
         ({"layers": [1, 1]}, '"layers" must be a list of one to six different whole numbers'),
-        ({"layers": [1.5]}, '"layers" must be a list of one to six different whole numbers'),
         ({"layers": 2}, '"layers" must be a list, not 2'),
         ({"norms": [0.0]}, _NORMS),
-        ({"norms": [True]}, _NORMS),
         ({"norms": [math.inf]}, _NORMS),
-        ({"norms": [1e308]}, _NORMS),
         ({"norms": [k / 10 for k in range(1, 13)]}, _NORMS),
-        ({"norms": [[1.0]]}, _NORMS),
         ({"layers": [1000]}, "whole numbers from 1 to 12, not"),
         ({"n": 10**12}, '"n" must be from 1 to 100 000, not 1000000000000'),
         ({"steps": 10**12}, '"steps" must be from 10 to 1 000 000'),
         ({"learning_rate": 5e-324}, '"learning_rate" must be from 1e-12 to 1 000, not 5e-324'),
         ({"d": 1}, '"d" must be from 2 to 1 000'),
-        ({"n": 0}, '"n" must be from 1 to 100 000'),
-        ({"steps": 9}, '"steps" must be from 10 to 1 000 000'),
         ({"learning_rate": -1}, '"learning_rate" must be from 1e-12 to 1 000, not -1.0'),
         (
             {"learning_rate": [0.1]},
@@ -183,17 +161,6 @@ _NORMS = '"norms" must be a list of one to six different numbers from 1e-6 to 10
 def test_the_second_chapter_refuses(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
         parameters.check({**SECOND, **change}, MAGNITUDE_ANGLE)
-
-
-def test_effort_scales_counts() -> None:
-    assert [parameters.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 7]
-    assert parameters.counts(2)(100) == 200
-    assert [parameters.counts(0.05)(base, least=80) for base in (40, 80, 4000)] == [40, 80, 200]
-
-
-def test_many_parameters_have_a_range_or_choices() -> None:
-    assert len(RANGES) >= 20
-    assert len(CHOICES) >= 7
 
 
 @pytest.mark.parametrize("parameter", RANGES.values(), ids=RANGES)

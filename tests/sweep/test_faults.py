@@ -135,33 +135,29 @@ def ends_well(place: Path, *where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("whose", "number"),
-    [
-        ("own", signal.SIGINT),
-        ("own", signal.SIGKILL),
-        ("other", signal.SIGTERM),
-        ("other", signal.SIGKILL),
-    ],
+    ("whose", "gently"), [("own", signal.SIGINT), ("other", signal.SIGTERM)], ids=["own", "other"]
 )
 def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(
-    place: Path, number: int, whose: str, request: pytest.FixtureRequest
+    place: Path, gently: int, whose: str, request: pytest.FixtureRequest
 ) -> None:
-    """By Ctrl-C, which goes to its group, by its end, or at once; its own cluster or another."""
+    """By Ctrl-C, which goes to its group, or by its end, and then at once; its own cluster or
+    another."""
     if whose == "other":
         request.getfixturevalue("cluster")
     where = ALONE if whose == "own" else address(place)
-    with sweep(place, *NEW, *where) as process:
-        until(lambda: len(kernels(place)) == 2)
-        if number == signal.SIGINT:
-            os.killpg(process.pid, number)
-        else:
-            process.send_signal(number)
-        _, told = process.communicate(timeout=60)
-    if number != signal.SIGKILL:
-        assert process.returncode == 130
-        assert "sweep: stopped; `bash book sweep " in told
-    until(lambda: kernels(place) == [], 20)
-    assert rows(place) == []
+    for number, what in ((gently, NEW), (signal.SIGKILL, ("out",))):
+        with sweep(place, *what, *where) as process:
+            until(lambda: len(kernels(place)) == 2)
+            if number == signal.SIGINT:
+                os.killpg(process.pid, number)
+            else:
+                process.send_signal(number)
+            _, told = process.communicate(timeout=60)
+        if number == gently:
+            assert process.returncode == 130
+            assert "sweep: stopped; `bash book sweep " in told
+        until(lambda: kernels(place) == [], 20)
+        assert rows(place) == []
     ends_well(place, *where)
 
 
@@ -184,7 +180,6 @@ def test_a_scheduler_that_is_killed_ends_the_sweep(place: Path, cluster: Sequenc
     assert process.returncode == 1
     assert "sweep: the scheduler was lost; `bash book sweep " in told
     until(lambda: kernels(place) == [], 60)
-    ends_well(place, *ALONE)
 
 
 def test_a_kernel_that_is_killed_is_a_row_that_is_tried_again(place: Path) -> None:

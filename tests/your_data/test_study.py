@@ -199,17 +199,6 @@ def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> Non
     assert verdict(promises.lines(given, neuron, large), "rank") == OPEN
 
 
-def test_minima_that_are_not_nested_keep_nothing(tmp_path: Path) -> None:
-    _, _, lines = told(study(written(tmp_path, [[1, 1], [-1, 1]])))
-    assert verdict(lines, "Theorem 3.6") == SILENT
-
-
-def test_a_large_study_follows_few_starts(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    path = written(tmp_path, rng.uniform(0.1, 1.0, (800, 21)).tolist())
-    assert study(path, effort=10.0).starts == 1
-
-
 def test_long_inputs_are_measured_in_another_unit(tmp_path: Path) -> None:
     given = study(written(tmp_path, [[2000, 0, 1], [0, 3000, -1]]))
     assert given.unit == 1000.0
