@@ -111,8 +111,8 @@ def tables(visit: Opened) -> list[str]:
     return found + [f"a table has as it is typed: {words}" for words in cells if TYPED(words)]
 
 
-def accessible(visit: Opened) -> list[str]:
-    """axe finds nothing.  The page is no use afterwards."""
+def accessible(visit: Opened, part: str | None = None) -> list[str]:
+    """axe finds nothing, in a part or at all.  The page is no use afterwards."""
     # What MathJax draws is its own affair, and code is coloured alike in every block.
     visit.ask("""() => {
         document.querySelectorAll("mjx-container").forEach(e => e.replaceWith("formula"));
@@ -121,7 +121,7 @@ def accessible(visit: Opened) -> list[str]:
     # axe would load the styles once more, which a page in a folder may not.
     rules = {"label-content-name-mismatch": {"enabled": True}}  # axe does not ask for it by itself
     options = {"preload": False, "resultTypes": ["violations"], "rules": rules}
-    found = Axe().run(visit.page, options=options).response["violations"]
+    found = Axe().run(visit.page, context=part, options=options).response["violations"]
     return [
         f"axe: {each['id']}, {node['html'][:120]}" for each in found for node in each["nodes"][:3]
     ]

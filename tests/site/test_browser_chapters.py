@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -349,6 +350,7 @@ def test_the_example_of_the_paper_is_no_local_optimum(page: Page) -> None:
 
 # --- The pictures on their pages ------------------------------------------------------------------
 
+seen = partial(opened, formulas=False)
 PICTURES = {picture: page for page, (picture, _) in OFFERED.items()}
 ON_THE_LINE = {
     "sv.prop4.1.2": "converges to (1, 0) without an event. There L = 0",
@@ -501,7 +503,7 @@ def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(
 ) -> None:
     words = []
     for address in (f"live-{name}", f"live-{name}?{told}"):
-        with opened(browser, site / f"{PICTURES[name]}.html", anchor=address) as visit:
+        with seen(browser, site / f"{PICTURES[name]}.html", anchor=address) as visit:
             visit.page.evaluate("document.querySelector('details.offer').open = true")
             words.append(visit.page.locator(f"#live-{name} .told").inner_text())
             assert not visit.complaints
@@ -513,7 +515,7 @@ def test_play_moves_and_a_reader_without_motion_jumps(
     browser: Browser, site: Path, name: str
 ) -> None:
     for motion in ("no-preference", "reduce"):
-        with opened(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{name}?") as visit:
+        with seen(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{name}?") as visit:
             page = visit.page
             page.emulate_media(reduced_motion=motion)
             time, play = page.locator(".live .clock input"), page.locator(".live .clock button")
@@ -611,7 +613,7 @@ def test_a_sentence_says_what_its_chart_shows(
     browser: Browser, site: Path, address: str, says: str
 ) -> None:
     name = address.partition("?")[0]
-    with opened(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{address}") as visit:
+    with seen(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{address}") as visit:
         expect(visit.page.locator(f"#live-{name} .told")).to_contain_text(says)
         told = visit.page.locator(f"#live-{name} .told").inner_text()
         drawn = visit.page.locator(".live svg text", has_text="our bound").count()

@@ -7,14 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
+import looks
 import nbformat
 import numpy as np
 import pytest
 import yaml
-from browser import LAPTOP, PHONE, opened
+from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT, build
 from guards import error_outputs
 from nbclient import NotebookClient
@@ -73,32 +75,41 @@ def verdicts() -> dict[str, list[str]]:
     return {i.paper: [given[c.id] for c in i.claims] for i in load_inventories() if not i.ours}
 
 
+@pytest.fixture(scope="module")
+def visit(browser: Browser, front: Path) -> Iterator[Opened]:
+    """The front page, with its formulas unset."""
+    with opened(browser, front, formulas=False) as visit:
+        yield visit
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(
-    browser: Browser, front: Path, verdicts: dict[str, list[str]], theme: str
+    visit: Opened, verdicts: dict[str, list[str]], theme: str
 ) -> None:
-    with opened(browser, front, LAPTOP, theme) as visit:
-        assert visit.page.title()
-        for wanted, many in (
-            (".front-surprise img", 1),
-            ("p strong", 2),
-            (".verdicts", len(verdicts)),
-            (".legend", 1),
-        ):
-            boxes = visit.page.evaluate(BOXES, wanted)
-            assert len(boxes) >= many, wanted
-            assert max(bottom for bottom, _ in boxes[:many]) <= LAPTOP[1], wanted
-        ((_, width),) = visit.page.evaluate(BOXES, ".front-surprise img")
-        assert width >= 380
-        drawn = visit.ask("document.querySelector('.front-surprise img').src")
-        assert drawn.startswith("data:image/svg+xml")  # sharp on every screen
-        assert visit.ask("document.documentElement.scrollHeight") <= 4 * LAPTOP[1]
+    visit.page.emulate_media(color_scheme=theme)
+    looks.with_size(visit, LAPTOP)
+    assert visit.ask("document.documentElement.dataset.theme") == theme
+    for wanted, many in (
+        (".front-surprise img", 1),
+        ("p strong", 2),
+        (".verdicts", len(verdicts)),
+        (".legend", 1),
+    ):
+        boxes = visit.page.evaluate(BOXES, wanted)
+        assert len(boxes) >= many, wanted
+        assert max(bottom for bottom, _ in boxes[:many]) <= LAPTOP[1], wanted
+    ((_, width),) = visit.page.evaluate(BOXES, ".front-surprise img")
+    assert width >= 380
+    drawn = visit.ask("document.querySelector('.front-surprise img').src")
+    assert drawn.startswith("data:image/svg+xml")  # sharp on every screen
+    assert visit.ask("document.documentElement.scrollHeight") <= 4 * LAPTOP[1]
 
 
-def test_on_a_phone_the_bars_are_whole(browser: Browser, front: Path) -> None:
-    with opened(browser, front, PHONE) as visit:
-        assert visit.ask("document.documentElement.scrollWidth") == PHONE[0]
-        assert all(200 <= width <= PHONE[0] for _, width in visit.page.evaluate(BOXES, ".verdicts"))
+def test_on_a_phone_the_bars_are_whole(visit: Opened) -> None:
+    looks.with_size(visit, PHONE)
+    assert visit.ask("document.documentElement.scrollWidth") == PHONE[0]
+    assert all(200 <= width <= PHONE[0] for _, width in visit.page.evaluate(BOXES, ".verdicts"))
+    looks.with_size(visit, LAPTOP)
 
 
 def test_the_sentence_counts_what_the_ledger_has(
@@ -117,11 +128,10 @@ def test_the_sentence_counts_what_the_ledger_has(
 
 
 def test_the_numbers_of_a_bar_are_a_papers_and_its_parts_as_wide(
-    browser: Browser, front: Path, verdicts: dict[str, list[str]]
+    visit: Opened, verdicts: dict[str, list[str]]
 ) -> None:
-    with opened(browser, front) as visit:
-        bars = visit.page.evaluate(BARS)
-        (legend,) = visit.ask("[...document.querySelectorAll('.legend')].map(e => e.innerText)")
+    bars = visit.page.evaluate(BARS)
+    (legend,) = visit.ask("[...document.querySelectorAll('.legend')].map(e => e.innerText)")
     for (told, parts), given in zip(bars, verdicts.values(), strict=True):
         assert sum(number for number, _ in parts) == len(given)
         words = dict(reversed(part.split(" ")) for part in told.split(", "))
@@ -188,7 +198,7 @@ def check(text: str, source: Path, wheel: Path) -> None:
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_a_click_saves(browser: Browser, site: Path, wheel: Path, size: tuple[int, int]) -> None:
     page = site / "chapters" / f"{SECTION}.html"
-    with opened(browser, page, size) as visit:
+    with opened(browser, page, size, formulas=False) as visit:
         for words in (".ipynb", ".whl"):
             if not visit.page.is_visible(f".dropdown-download-buttons a:has-text('{words}')"):
                 visit.page.click(".dropdown-download-buttons > button")
