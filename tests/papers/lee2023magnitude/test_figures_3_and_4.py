@@ -3,13 +3,11 @@ curves, restarted bounds, and evidence that can fail."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from reluflow.papers.lee2023magnitude import figures
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
 from reluflow.papers.lee2023magnitude.population import pull
 
@@ -28,14 +26,6 @@ def plain_gradient(weights, X, y):
         h = torch.relu(h @ W.T)
     loss = 0.5 * ((h @ weights[-1].T)[:, 0] - y).square().mean()
     return float(loss.detach()), torch.autograd.grad(loss, weights)
-
-
-def test_problems_of_one_seed_share_directions_and_scale():
-    a, b = (page.DeepProblem(s, 5) for s in (TINY, replace(TINY, start=1.0, teacher=1.4)))
-    np.testing.assert_allclose(2.0 * a.start, b.start)
-    np.testing.assert_allclose(a.X, b.X)
-    np.testing.assert_allclose(2.0**TINY.depth * a.y, b.y)
-    assert not np.allclose(page.DeepProblem(TINY, 6).start, a.start)
 
 
 def slow_descent(setting, seed, steps):
@@ -89,37 +79,6 @@ def test_the_curvature_is_the_hessians():
     assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)
 
 
-def run_with(norms, steps=None, losses=None, setting=TINY):
-    norms = np.array([[v] * setting.depth for v in norms], float)
-    steps = np.arange(len(norms), dtype=float) if steps is None else np.array(steps, float)
-    losses = np.ones(len(norms)) if losses is None else np.array(losses, float)
-    return page.DeepRun(setting, steps, losses, norms, 1.0)
-
-
-def test_arrivals():
-    assert run_with([0, 5, 8.9, 9.1, 10], [0, 10, 20, 30, 40]).arrived == 30
-    assert run_with([0, 9.5, 8.0, 9.6, 10], [0, 10, 20, 30, 40]).arrived == 30
-
-
-def test_fates():
-    assert page.fate(run_with([1, 1], losses=[2, 1])) == "loss falls"
-    assert page.fate(run_with([1, 1, 1], losses=[2, 3, 1])) == "loss rises"
-    assert page.fate(run_with([1, 1e9], losses=[2, 1])) == "diverges"
-    assert page.fate(run_with([1, 1], losses=[2, math.nan])) == "diverges"
-    table = page.fates(0, n=60)
-    assert table.loc["(b) k a variance", "descent"] == "diverges"
-    assert table.loc["(b) loss a sum over the data", "descent"] == "diverges"
-
-
-def test_overshoots_tell_stable_steps_from_unstable_ones():
-    calm = page.overshoots(replace(TINY, step=1e-4), 0, 3, n=30)
-    assert (calm.unstable < 2.0).all()
-    assert not calm.jumped.any()
-    wild = page.overshoots(page.LARGE, 0, 2, n=100)
-    assert (wild.unstable > 2.0).all()
-    assert wild.jumped.all()
-
-
 # Restarts
 
 
@@ -136,30 +95,10 @@ def test_restarted_bounds_start_at_the_path():
         assert low[300] == pytest.approx(after)
 
 
-def test_population_restarts_turn_between_nested_bounds():
-    for layers in (1, 2):
-        panel = page.tightening(layers, 1.0, 0, 1)[0]
-        v, points = panel.v, panel.points
-        assert points[0] < int(np.argmin(v)) < points[-1]
-        assert (np.diff(panel.gaps) < 0.0).all()
-        pairs = list(zip(points, panel.bounds, strict=True))
-        after = range(points[-1] + 1, len(v))
-        means = [np.mean([high[T - at] - low[T - at] for T in after]) for at, (low, high) in pairs]
-        np.testing.assert_allclose(panel.gaps, np.array(means) / panel.target)
-        assert panel.inside <= 1e-9
-        outside = max(
-            max(low[T] - v[at + T], v[at + T] - high[T], 0.0)
-            for at, (low, high) in pairs
-            for T in range(1, len(low))
-        )
-        assert panel.breaches.max() == pytest.approx(outside / panel.target)
-
-
 def test_a_run_that_diverges_says_so():
     run = page.deep_run(replace(TINY, start=3.0, step=10.0), 1)
     assert run.diverged
     assert len(run.steps) - 1 < TINY.plain
-    figures.deep_magnitudes([run] * 2, [run] * 2)
 
 
 def test_a_first_fall_is_the_flows():
@@ -169,3 +108,73 @@ def test_a_first_fall_is_the_flows():
     plain = [page.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
     assert found.tolist() == [bool(v[1] < v[0]) for v in plain]
     assert 5 < found.sum() < 25
+
+
+# Records at full scale
+
+RECORDED = page.DeepSetting(
+    start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4
+)
+
+
+@pytest.fixture(scope="module")
+def full():
+    return {panel: page.load(panel) for panel in page.PANELS}
+
+
+@pytest.mark.parametrize(
+    ("panel", "half"),
+    [("a", True), ("b", False), ("a-teacher-0.4", False)],
+)
+def test_recorded_steps_come_out_again(full, panel, half):
+    assert page.again(full[panel], 30, half) < 1e-3
+
+
+def test_a_killed_record_goes_on_behind_its_last_piece(monkeypatch, tmp_path):
+    def killed_once(problem, w, step, counted, descend=page.descend):
+        taken.append(len(counted))
+        if len(taken) == 4:
+            raise KeyboardInterrupt
+        return descend(problem, w, step, counted)
+
+    taken: list[int] = []
+    monkeypatch.setattr(page, "PANELS", {"tiny": RECORDED})
+    whole = page.SHELF.at("tiny", 5, root=tmp_path / "whole").read("tiny")
+    monkeypatch.setattr(page, "CHUNK", 40)
+    monkeypatch.setattr(page, "descend", killed_once)
+    with pytest.raises(KeyboardInterrupt):
+        page.SHELF.at("tiny", 5, root=tmp_path)
+    again = page.SHELF.at("tiny", 5, root=tmp_path).read("tiny")
+    assert taken[:9] == [40, 40, 40, 30, 30, 40, 40, 40, 30]
+    assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
+
+
+def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
+    for panel, record in full.items():
+        assert record.run.setting == page.PANELS[panel]
+        problem = page.DeepProblem(record.run.setting, 0)
+        assert page.checksums(problem) == pytest.approx(record.facts["checksums"], rel=1e-9)
+        assert record.run.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
+        at, w = record.start(half=True)
+        kept = record.run.norms[record.run.steps == at][0]
+        np.testing.assert_allclose(problem.norms(w), kept, rtol=1e-8)
+
+
+def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
+    monkeypatch.setattr(page, "PANELS", {"tiny": RECORDED})
+    monkeypatch.setattr(page, "CHUNK", 70)
+    record = page.load("tiny", page.SHELF.at("tiny", 0, root=tmp_path))
+    plain = page.deep_descent(page.DeepProblem(RECORDED, 0), RECORDED.n_steps)[0]
+    shown = record.run.steps.astype(int).tolist()
+    assert shown == [*range(51), 100, *range(150, 201), 300]
+    np.testing.assert_allclose(record.run.norms, plain.norms[shown], rtol=1e-4)
+    np.testing.assert_allclose(record.run.losses, plain.losses[shown], rtol=1e-3)
+    assert max(page.again(record, 50, half) for half in (False, True)) < 1e-4
+    signs, pieces = np.sign(np.diff(plain.norms[:, 0])), []
+    for k, sign in enumerate(signs):  # monotone pieces one step at a time
+        if k and signs[k - 1] == sign:
+            pieces[-1][1] = k + 1
+        else:
+            pieces.append([k, k + 1])
+    said = record.facts["monotone"][page.FIRST]
+    assert [piece[:2] for piece in said["first"]] == pieces
