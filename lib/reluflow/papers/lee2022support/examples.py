@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -428,3 +429,36 @@ def _data(support: tuple[int, ...]) -> str:
     if len(support) > 8:
         return f"{len(support)} data"
     return "{" + ", ".join(str(j + 1) for j in support) + "}"
+
+
+def _range(iterations: NDArray) -> str:
+    return " to ".join(on_grain(float(end), 1.0) for end in (iterations.min(), iterations.max()))
+
+
+def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
+    """How often random starts do what the examples show: events, first event, rank of the limit.
+    Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d)."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in datasets:
+        starts = settings(item.name).drawn_points(draws, item.d, rng)
+        run = Experiment(item, starts, step, 0, False)
+        stories = Counter(
+            ", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows
+        )
+        first = np.array([path.events[0].t for path in run.flows if path.events]) / step
+        last = np.array([path.events[-1].t for path in run.flows if path.events]) / step
+        ranks = Counter(limit.rank for limit in run.limits)
+        rows.append(
+            {
+                "starts": draws,
+                "events (share of the starts)": "; ".join(
+                    f"{story or 'none'} ({100 * k / draws:.0f} %)"
+                    for story, k in stories.most_common()
+                ),
+                "iteration of the first event": _range(first),
+                "of the last": _range(last),
+                "rank of the limit": ", ".join(f"{r} ({k})" for r, k in sorted(ranks.items())),
+            }
+        )
+    return pd.DataFrame(rows, index=[item.name for item in datasets])
