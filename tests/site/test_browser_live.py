@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +16,21 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry.minima import local_minima
 from reluflow.papers.min2024early import setting
 
-PAGE = "chapters/explorer.html"
+PAGE, FORMULAS = "chapters/explorer.html", False
 CLOCK = "#explorer-time input"
 MANY = "\n".join(f"{np.cos(k):.3f},{np.sin(k):.3f},{1 + k % 3}" for k in range(60))
 SET = "(input, share) => { input.value = share; input.dispatchEvent(new Event('input')); }"
 PICTURES = sorted(path for path in (ROOT / "_static" / "live").iterdir() if path.is_dir())
 TIME = "([X, y, w, share]) => reluflow.timeScale(reluflow.flow(X, y, w)).value(share)"
 
+seen = partial(opened, formulas=False)
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture
 def page(visit: Opened) -> Page:
     """The explorer on its first example."""
-    visit.page.goto(visit.page.url.split("#")[0])
+    visit.ask("history.replaceState(null, '', location.pathname)")
     visit.page.reload()
     return visit.page
 
@@ -79,7 +81,7 @@ def disc(page: Page, what: str) -> NDArray:
 def test_the_plane_stays_in_its_place_when_the_start_moves(
     browser: Browser, site: Path, size: tuple[int, int]
 ) -> None:
-    with opened(browser, site / PAGE, size) as visit:
+    with seen(browser, site / PAGE, size) as visit:
         top = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
         before = visit.ask(top)
         visit.page.locator("#explorer .start").press("ArrowRight")
@@ -246,7 +248,7 @@ def classes(seed: int) -> tuple[NDArray, NDArray]:
 
 def test_the_assumptions_are_those_of_the_library(browser: Browser, site: Path) -> None:
     cases = [classes(seed) for seed in range(200)]
-    with opened(browser, site / MAP) as visit:
+    with seen(browser, site / MAP) as visit:
         found = visit.page.evaluate(ASKED, [[X.tolist(), y.tolist()] for X, y in cases])
         assert visit.complaints == []
     held = 0
@@ -270,7 +272,7 @@ def test_the_first_row_is_the_exact_flow(browser: Browser, site: Path) -> None:
     rng = np.random.default_rng(5)
     cases = [(rng.uniform(0.1, 1.0, (4, 2)), rng.uniform(0.2, 3.0, 4), s) for s in
              (-6.0, 0.0, 1.5) for _ in range(67)]  # fmt: skip
-    with opened(browser, site / MAP) as visit:
+    with seen(browser, site / MAP) as visit:
         drawn = visit.page.evaluate(ENDS, [[X.tolist(), y.tolist(), s] for X, y, s in cases])
     for (X, y, s), best in zip(cases, drawn, strict=True):
         pull = y @ X
@@ -282,18 +284,18 @@ def test_the_first_row_is_the_exact_flow(browser: Browser, site: Path) -> None:
 
 def test_the_first_row_tells_the_paper_from_what_is_computed(browser: Browser, site: Path) -> None:
     """On Example 5.1 every size misses; the labels are no signs, and three papers need some."""
-    with opened(browser, site / MAP) as visit:
+    with seen(browser, site / MAP) as visit:
         rows = visit.page.locator("#live-papers li").all_inner_texts()
         assert visit.page.locator("#live-papers rect.bar.best").count() == 0
         assert visit.page.locator("#live-papers rect.bar.missed").count() == 1
     assert rows[0].endswith("Computed: it is missed at every size.")
     assert ["takes each label as its sign, +1." in row for row in rows] == [False] * 2 + [True] * 3
-    with opened(browser, site / MAP, anchor="live-papers?X=1,0.3;-0.8,-0.4&y=1,-1") as signs:
+    with seen(browser, site / MAP, anchor="live-papers?X=1,0.3;-0.8,-0.4&y=1,-1") as signs:
         assert "as its sign" not in signs.page.locator("#live-papers ul").inner_text()
 
 
 def test_a_picture_is_shared_by_its_address(browser: Browser, site: Path) -> None:
-    with opened(browser, site / MAP) as visit:
+    with seen(browser, site / MAP) as visit:
         page = visit.page
         slider = page.locator("#live-papers .slide input")
         before = page.locator("#live-papers ul").inner_text()
@@ -305,19 +307,19 @@ def test_a_picture_is_shared_by_its_address(browser: Browser, site: Path) -> Non
         page.wait_for_function("location.hash.startsWith('#live-papers?')")
         address = page.locator("#live-papers .link a").get_attribute("href")
         assert address
-    with opened(browser, site / MAP, anchor=address[1:]) as again:
+    with seen(browser, site / MAP, anchor=address[1:]) as again:
         assert again.page.locator("#live-papers ul").inner_text() == told
         assert again.ask("scrollY") > 0
-    with opened(browser, site / MAP, anchor="live-papers?size=much&X=1,2;3") as bad:
+    with seen(browser, site / MAP, anchor="live-papers?size=much&X=1,2;3") as bad:
         assert bad.page.locator("#live-papers ul").inner_text() == before
         assert bad.complaints == []
 
 
 def test_a_page_without_a_script_keeps_the_still_figure(browser: Browser, site: Path) -> None:
-    with opened(browser, site / MAP, scripts=False) as visit:
+    with seen(browser, site / MAP, scripts=False) as visit:
         told = visit.page.locator("#live-papers").get_by_text("needs JavaScript")
         assert told.is_visible()
-    with opened(browser, site / MAP) as visit:
+    with seen(browser, site / MAP) as visit:
         assert not visit.page.get_by_text("needs JavaScript").is_visible()
         visit.page.emulate_media(media="print")
         assert visit.page.get_by_text("needs JavaScript").is_visible()
