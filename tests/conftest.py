@@ -88,8 +88,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def visit(request: pytest.FixtureRequest, browser: Browser, site: Path) -> Iterator[Opened]:
-    """The page that a module names PAGE, opened once for all its tests."""
-    with opened(browser, site / request.module.PAGE) as visit:
+    """The page that a module names PAGE, opened once for all its tests; FORMULAS tells whether they
+    are set."""
+    formulas = getattr(request.module, "FORMULAS", True)
+    with opened(browser, site / request.module.PAGE, formulas=formulas) as visit:
         yield visit
 
 

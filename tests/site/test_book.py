@@ -150,12 +150,6 @@ def test_every_settled_claim_has_its_card(site: Path, pages: dict[Path, Page]) -
         assert f'<details class="claim" id="{row.claim.anchor}"' in page.read_text("utf-8")
 
 
-def test_the_chapter_shows_pictures_and_formulas(site: Path, pages: dict[Path, Page]) -> None:
-    path = site / "chapters" / "01_support_vectors.html"
-    assert [link for link in pages[path].loads if "_images/" in link]
-    assert [link for link in pages[path].loads if "mathjax/" in link]
-
-
 def test_every_fault_of_a_page_fails_the_build(tmp_path: Path) -> None:
     """Without -W a number that was never glued would be a warning, and a hole in the text."""
     for name in SOURCES:

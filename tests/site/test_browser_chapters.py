@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import LAPTOP, PHONE, opened
+from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT
+from explored import link
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.alignment import align
@@ -171,9 +173,11 @@ TRUE = """({ X, y, w, s, e }) => {
 def test_the_true_flow_comes_to_the_polygon(page: Page) -> None:
     """From ten times smaller starts it is not farther from the limit, and from the least it is
     there, to what the steps are good for."""
-    held = [case for case in TURNS if SAME["serves"] & {asked(page, POLYGON, [case])[0]["ends"]}]
-    for case in held[:NUMBER]:
-        far, near, least = asked(page, TRUE, [{**case, "e": e} for e in (1, 4, 12)])
+    drawn = zip(TURNS, asked(page, POLYGON, TURNS), strict=True)
+    held = [case for case, told in drawn if told["ends"] in SAME["serves"]][:NUMBER]
+    found = asked(page, TRUE, [{**case, "e": e} for case in held for e in (1, 4, 12)])
+    for k, case in enumerate(held):
+        far, near, least = found[3 * k : 3 * k + 3]
         assert max(least) <= 1e-4, case
         assert max(near) <= max(far) + 1e-4, case
 
@@ -444,21 +448,50 @@ def test_the_links_have_the_numbers_of_the_counterexamples() -> None:
     np.testing.assert_array_equal(state["w"][0], case["w"])
 
 
+@pytest.fixture(scope="module")
+def at(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
+    """Goes to the address of a picture's state; each page is opened once."""
+    with ExitStack() as stack:
+
+        @cache
+        def visit(name: str) -> Opened:
+            path = f"{PICTURES.get(name, 'chapters/explorer')}.html"
+            return stack.enter_context(seen(browser, (site / path).resolve()))
+
+        def go(address: str) -> Opened:
+            name, _, state = address.partition("?")
+            end = state if name == "explorer" else f"live-{address}"
+            found = visit(name)
+            found.ask(f"""() => {{
+                history.replaceState(null, "", "#{end}");
+                dispatchEvent(new Event("hashchange"));
+            }}""")
+            return found
+
+        yield go
+
+
 @pytest.mark.parametrize("id", SHOWN)
 def test_a_card_opens_the_picture_on_its_counterexample(
-    browser: Browser, site: Path, id: str
+    at: Callable[[str], Opened], site: Path, id: str
 ) -> None:
-    row = next(row for row in ROWS if row.claim.id == id)
-    path = (site / "chapters" / row.chapter).with_suffix(".html")
-    with opened(browser, path, anchor=row.claim.anchor) as visit:
-        card = visit.page.locator(f"#{row.claim.anchor}")
+    row, live = next(row for row in ROWS if row.claim.id == id), TOLD[id].live
+    path, end = link(site, row)
+    visit = at(live)
+    assert visit.page.url == f"{path.as_uri()}#{end}"
+    told = visit.page.locator("#explorer-told, .live[id^=live] .told").first
+    expect(told).to_contain_text(SHOWN[id])
+    assert told.is_visible()
+    assert not visit.complaints
+
+
+def test_a_click_on_a_card_opens_the_picture(browser: Browser, site: Path) -> None:
+    with seen(browser, site / f"{PICTURES['orbits']}.html", anchor="claim-ma-eq11-2") as visit:
+        card = visit.page.locator("#claim-ma-eq11-2")
         card.evaluate("card => (card.open = true)")
         card.locator("a.explore").click()
-        visit.page.wait_for_url("**?*") if "explorer" not in TOLD[id].live else None
-        told = visit.page.locator("#explorer-told, .live[id^=live] .told").first
-        expect(told).to_contain_text(SHOWN[id])
-        assert told.is_visible()
-        assert not visit.complaints
+        expect(visit.page.locator("#live-orbits .told")).to_contain_text(SHOWN["ma.eq11.2"])
+        expect(visit.page.locator("#live-orbits")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE])
@@ -469,7 +502,7 @@ def test_a_picture_opens_moves_and_keeps_its_state(
     """It is folded away until a reader asks, each point moves by the arrow keys and says where it
     is, and the address opens it as it was, with the same sentence."""
     path = site / f"{PICTURES[name]}.html"
-    with opened(browser, path, size) as visit:
+    with seen(browser, path, size) as visit:
         page = visit.page
         box = page.locator(f"#live-{name}")
         assert not box.is_visible()
@@ -488,110 +521,110 @@ def test_a_picture_opens_moves_and_keeps_its_state(
         assert visit.ask(CUT) == []
         after, address = told.inner_text(), link.get_attribute("href") or "#"
         assert not visit.complaints
-    with opened(browser, path, size, anchor=address[1:]) as visit:
-        expect(visit.page.locator(f"#live-{name} .told")).to_have_text(after)
-        assert not visit.complaints
+    if size == LAPTOP:
+        with seen(browser, path, size, anchor=address[1:]) as visit:
+            expect(visit.page.locator(f"#live-{name} .told")).to_have_text(after)
+            assert not visit.complaints
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [("orbits", "m=99"), ("orbits", "v=-1"), ("polygon", "s=3"), ("turning", "length=-400"),
-     ("silent", "share=7"), ("silent", "X=1,1;2,-1"), ("race", "m=1"), ("race", "x=0,1")],
+    ("name", "wrong"),
+    [("orbits", ("m=99", "v=-1")), ("polygon", ("s=3",)), ("turning", ("length=-400",)),
+     ("silent", ("share=7", "X=1,1;2,-1")), ("race", ("m=1", "x=0,1"))],
 )  # fmt: skip
 def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(
-    browser: Browser, site: Path, name: str, told: str
+    at: Callable[[str], Opened], name: str, wrong: tuple[str, ...]
 ) -> None:
-    words = []
-    for address in (f"live-{name}", f"live-{name}?{told}"):
-        with seen(browser, site / f"{PICTURES[name]}.html", anchor=address) as visit:
-            visit.page.evaluate("document.querySelector('details.offer').open = true")
-            words.append(visit.page.locator(f"#live-{name} .told").inner_text())
-            assert not visit.complaints
-    assert words[0] == words[1] != ""
+    visits = (at(f"{name}?{state}") for state in ("", *wrong))
+    words = [visit.page.locator(f"#live-{name} .told").inner_text() for visit in visits]
+    assert len({*words}) == 1
+    assert words[0]
+    assert not at(f"{name}?").complaints
 
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_play_moves_and_a_reader_without_motion_jumps(
-    browser: Browser, site: Path, name: str
+    at: Callable[[str], Opened], name: str
 ) -> None:
-    for motion in ("no-preference", "reduce"):
-        with seen(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{name}?") as visit:
-            page = visit.page
-            page.emulate_media(reduced_motion=motion)
-            time, play = page.locator(".live .clock input"), page.locator(".live .clock button")
-            was = time.input_value()
-            expect(play).to_have_text("Play")
+    page = at(f"{name}?").page
+    time, play = page.locator(".live .clock input"), page.locator(".live .clock button")
+    for motion, then in (("no-preference", "Pause"), ("reduce", "Play")):
+        page.emulate_media(reduced_motion=motion)
+        at(f"{name}?")
+        was = time.input_value()
+        expect(play).to_have_text("Play")
+        play.click()
+        expect(play).to_have_text(then)
+        expect(time).not_to_have_value(was)
+        if then == "Pause":
             play.click()
-            expect(play).to_have_text("Pause" if motion == "no-preference" else "Play")
-            expect(time).not_to_have_value(was)
-            if motion == "no-preference":
-                play.click()
-                was = time.input_value()
-                page.wait_for_timeout(100)
-                assert (time.input_value(), play.inner_text()) == (was, "Play")
+            was = time.input_value()
+            page.wait_for_timeout(100)
+            assert (time.input_value(), play.inner_text()) == (was, "Play")
+    page.emulate_media(reduced_motion="no-preference")
 
 
-def test_the_flow_of_chapter_4_is_followed_to_the_end(browser: Browser, site: Path) -> None:
+def test_the_flow_of_chapter_4_is_followed_to_the_end(at: Callable[[str], Opened]) -> None:
     """From each length of the start that the picture offers, to log(1/loss) = 10^6."""
-    with opened(browser, site / f"{PICTURES['turning']}.html", anchor="live-turning?") as visit:
-        select = visit.page.locator("#live-turning select").first
-        for length in select.locator("option").all_inner_texts():
-            select.select_option(label=length)
-            expect(visit.page.locator("#live-turning [aria-busy]")).to_have_count(0)
-            expect(visit.page.locator(".told").first).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
-        visit.page.locator("#live-turning select").nth(1).select_option(label="not so: x₃ moved")
-        expect(visit.page.locator(".told").first).to_contain_text("Not orthogonally separable")
-        expect(visit.page.locator(".told").first).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
+    page = at("turning?").page
+    select, told = page.locator("#live-turning select"), page.locator("#live-turning .told")
+    for length in select.first.locator("option").all_inner_texts():
+        select.first.select_option(label=length)
+        expect(page.locator("#live-turning [aria-busy]")).to_have_count(0)
+        expect(told).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
+    select.nth(1).select_option(label="not so: x₃ moved")
+    expect(told).to_contain_text("Not orthogonally separable")
+    expect(told).to_contain_text("loss ℓ = 10⁻⁴³⁴²⁹⁴, ")
 
 
 def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path) -> None:
-    with opened(browser, site / f"{PICTURES['orbits']}.html", scripts=False) as visit:
+    with seen(browser, site / f"{PICTURES['orbits']}.html", scripts=False) as visit:
         offer = visit.page.locator("details.offer")
         assert offer.count() == 1
         assert not offer.is_visible()
 
 
-def test_what_waits_is_drawn_once_when_the_finger_is_lifted(browser: Browser, site: Path) -> None:
+def test_what_waits_is_drawn_once_when_the_finger_is_lifted(at: Callable[[str], Opened]) -> None:
     """It is drawn as the finger leaves it, and the next frame has nothing left to draw."""
-    with opened(browser, site / f"{PICTURES['orbits']}.html") as visit:
-        drawn = visit.page.evaluate("""async () => {
-            let count = 0;
-            const [here, there] = [document.createElement("p"), document.createElement("p")];
-            reluflow.drag(here);
-            reluflow.drawn(there, () => count++);
-            dispatchEvent(new PointerEvent("pointerup"));
-            reluflow.drawn(there, () => count++);
-            for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
-            return count;
-        }""")
-        assert drawn == 1
-        assert not visit.complaints
+    visit = at("orbits?")
+    drawn = visit.ask("""async () => {
+        let count = 0;
+        const [here, there] = [document.createElement("p"), document.createElement("p")];
+        reluflow.drag(here);
+        reluflow.drawn(there, () => count++);
+        dispatchEvent(new PointerEvent("pointerup"));
+        reluflow.drawn(there, () => count++);
+        for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame);
+        return count;
+    }""")
+    assert drawn == 1
+    assert not visit.complaints
 
 
-def test_the_nearest_of_two_points_is_dragged(browser: Browser, site: Path) -> None:
+def test_the_nearest_of_two_points_is_dragged(at: Callable[[str], Opened]) -> None:
     """Where the room for a finger of one lies over another: the neuron over x_4."""
-    with opened(browser, site / f"{PICTURES['polygon']}.html", anchor="live-polygon?") as visit:
-        grips = visit.page.locator("#live-polygon .handle")
-        datum, neuron = grips.nth(3), grips.nth(4)
-        was = neuron.get_attribute("aria-valuetext") or ""
-        datum.scroll_into_view_if_needed()
-        box = datum.locator(".dot").bounding_box()
-        assert box
-        visit.page.mouse.move(box["x"] + 8, box["y"] + 8)
-        visit.page.mouse.down()
-        visit.page.mouse.move(box["x"] + 28, box["y"] + 8)
-        visit.page.mouse.up()
-        expect(datum).not_to_have_attribute("aria-valuetext", "(−1, −3)")
-        expect(neuron).to_have_attribute("aria-valuetext", was)
+    page = at("polygon?").page
+    grips = page.locator("#live-polygon .handle")
+    datum, neuron = grips.nth(3), grips.nth(4)
+    was = neuron.get_attribute("aria-valuetext") or ""
+    datum.scroll_into_view_if_needed()
+    box = datum.locator(".dot").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 8, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 28, box["y"] + 8)
+    page.mouse.up()
+    expect(datum).not_to_have_attribute("aria-valuetext", "(−1, −3)")
+    expect(neuron).to_have_attribute("aria-valuetext", was)
 
 
-@pytest.mark.parametrize("k", [0, 1, 2])
-def test_an_example_of_the_race_is_a_button(browser: Browser, site: Path, k: int) -> None:
-    with opened(browser, site / f"{PICTURES['race']}.html", anchor="live-race?m=4&x=2,1") as visit:
+def test_each_example_of_the_race_is_a_button(at: Callable[[str], Opened]) -> None:
+    visit = at("race?m=4&x=2,1")
+    examples = ("both coordinates grow at one rate", "Coordinate 2 wins", "Coordinate 1 wins")
+    for k, told in enumerate(examples):
         visit.page.locator("#live-race .controls button").nth(k).click()
-        told = ("both coordinates grow at one rate", "Coordinate 2 wins", "Coordinate 1 wins")[k]
         expect(visit.page.locator("#live-race .told")).to_contain_text(told)
-        assert not visit.complaints
+    assert not visit.complaints
 
 
 def test_a_page_without_the_figure_is_an_error() -> None:
@@ -610,13 +643,12 @@ def test_a_page_without_the_figure_is_an_error() -> None:
      ("silent?X=1,2;-1,2&share=0.5", "makes θ longer")],
 )  # fmt: skip
 def test_a_sentence_says_what_its_chart_shows(
-    browser: Browser, site: Path, address: str, says: str
+    at: Callable[[str], Opened], address: str, says: str
 ) -> None:
-    name = address.partition("?")[0]
-    with seen(browser, site / f"{PICTURES[name]}.html", anchor=f"live-{address}") as visit:
-        expect(visit.page.locator(f"#live-{name} .told")).to_contain_text(says)
-        told = visit.page.locator(f"#live-{name} .told").inner_text()
-        drawn = visit.page.locator(".live svg text", has_text="our bound").count()
-        assert drawn == ("Our bound" in told)
-        assert visit.ask("""[...document.querySelectorAll(".live circle.mark.flow")].every(c =>
-            c.cy.baseVal.value >= 20)""")
+    visit = at(address)
+    told = visit.page.locator(f"#live-{address.partition('?')[0]} .told")
+    expect(told).to_contain_text(says)
+    drawn = visit.page.locator(".live svg text", has_text="our bound").count()
+    assert drawn == ("Our bound" in told.inner_text())
+    assert visit.ask("""[...document.querySelectorAll(".live circle.mark.flow")].every(c =>
+        c.cy.baseVal.value >= 20)""")

@@ -3,69 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import PHONE, Opened, opened
+from browser import PHONE, opened
 from built import ROOT
+from explored import PAGE, number, paste, points_of, shown, told
 from numpy.typing import NDArray
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry.minima import local_minima
 from reluflow.papers.min2024early import setting
 
-PAGE = "chapters/explorer.html"
+FORMULAS = False
 CLOCK = "#explorer-time input"
 MANY = "\n".join(f"{np.cos(k):.3f},{np.sin(k):.3f},{1 + k % 3}" for k in range(60))
 SET = "(input, share) => { input.value = share; input.dispatchEvent(new Event('input')); }"
 PICTURES = sorted(path for path in (ROOT / "_static" / "live").iterdir() if path.is_dir())
 TIME = "([X, y, w, share]) => reluflow.timeScale(reluflow.flow(X, y, w)).value(share)"
 
+seen = partial(opened, formulas=False)
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def page(visit: Opened) -> Page:
-    """The explorer on its first example."""
-    visit.page.goto(visit.page.url.split("#")[0])
-    visit.page.reload()
-    return visit.page
-
-
-def shown(page: Page) -> tuple[NDArray, NDArray, NDArray]:
-    """The data and the start that the page shows."""
-    href = page.locator("#explorer-link").get_attribute("href")
-    assert href
-    parts = dict(part.split("=") for part in href[1:].split("&"))
-    rows = [[float(v) for v in row.split(",")] for row in parts["X"].split(";")]
-    y, w = (np.array([float(v) for v in parts[key].split(",")]) for key in "yw")
-    return np.array(rows), y, w
-
-
-def use(page: Page, text: str) -> None:
-    page.locator("#explorer details:has(textarea)").evaluate("element => (element.open = true)")
-    page.locator("#explorer-csv").fill(text)
-    page.locator("#explorer-use").click()
-
-
-def text(page: Page, what: str) -> str:
-    return page.locator(f"#explorer-{what}").inner_text()
 
 
 def loss(X: NDArray, y: NDArray, w: NDArray) -> float:
     return float(0.5 * ((np.maximum(X @ w, 0.0) - y) ** 2).sum())
 
 
-def number(told: str) -> float:
-    return float(told.replace("\u2212", "-"))
-
-
-def points_of(page: Page, pixels: NDArray) -> NDArray:
-    """The points of the plane of weights at these pixels."""
-    v = page.evaluate("document.getElementById('explorer-plane').shown")
-    scale = v["size"] / (2 * v["r"])
-    return (pixels - v["size"] / 2) * [1 / scale, -1 / scale] + [v["x"], v["y"]]
+def weights(page: Page, pixels: NDArray) -> NDArray:
+    return points_of(page.evaluate("document.getElementById('explorer-plane').shown"), pixels)
 
 
 def disc(page: Page, what: str) -> NDArray:
@@ -79,12 +48,12 @@ def disc(page: Page, what: str) -> NDArray:
 def test_the_plane_stays_in_its_place_when_the_start_moves(
     browser: Browser, site: Path, size: tuple[int, int]
 ) -> None:
-    with opened(browser, site / PAGE, size) as visit:
+    with seen(browser, site / PAGE, size) as visit:
         top = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
         before = visit.ask(top)
         visit.page.locator("#explorer .start").press("ArrowRight")
         assert visit.ask(top) == before
-        assert text(visit.page, "says") == "Your own start."
+        assert told(visit.page, "says") == "Your own start."
         assert visit.page.locator("#explorer-example").input_value() == "own"
 
 
@@ -99,9 +68,9 @@ def test_the_start_and_the_zoom_are_in_sight(page: Page) -> None:
 def test_new_data_begin_near_zero_and_in_view(page: Page) -> None:
     page.mouse.move(500, 500)
     page.locator("#explorer-plane").hover(position={"x": 50, "y": 60})
-    assert "Under the pointer" in text(page, "here")
-    use(page, "1,0,200\n0,1,100\n1,1,100")
-    assert text(page, "here") == ""
+    assert "Under the pointer" in told(page, "here")
+    paste(page, "1,0,200\n0,1,100\n1,1,100")
+    assert told(page, "here") == ""
     X, y, w = shown(page)
     far = np.linalg.norm(affine_flow(X, y, w).end)
     assert np.linalg.norm(w) < 1e-3 * far
@@ -115,9 +84,9 @@ def test_new_data_begin_near_zero_and_in_view(page: Page) -> None:
 
 
 def test_many_data_are_told_by_counts(page: Page) -> None:
-    use(page, MANY)
-    assert re.search(r"\d+ of 60 data", text(page, "told"))
-    assert len(text(page, "told")) < 300
+    paste(page, MANY)
+    assert re.search(r"\d+ of 60 data", told(page))
+    assert len(told(page)) < 300
     many = page.locator("#explorer-events tr").count() > 9
     assert page.locator("#explorer-happens").evaluate("e => e.open") is not many
     assert page.locator("#explorer-data-plane .handle").count() == 0
@@ -127,11 +96,11 @@ def test_many_data_are_told_by_counts(page: Page) -> None:
 def test_rounding_is_not_a_value(page: Page) -> None:
     for start in ("0.3,0.2", "2,5", "0.001,0.002"):
         page.goto(page.url.split("#")[0] + f"#X=1,0.3;-0.2,1&y=1,2&w={start}")
-        assert "There L = 0." in text(page, "told")
-        assert "(converged)" not in text(page, "told")
+        assert "There L = 0." in told(page)
+        assert "(converged)" not in told(page)
     page.goto(page.url.split("#")[0] + "#X=1,0;0,1;1,1&y=2,1,1&w=-1,-1")
-    assert "it is dead" in text(page, "told")
-    assert "rank" not in text(page, "told")
+    assert "it is dead" in told(page)
+    assert "rank" not in told(page)
 
 
 def test_level_curves_are_where_the_loss_is_equal(page: Page) -> None:
@@ -139,11 +108,10 @@ def test_level_curves_are_where_the_loss_is_equal(page: Page) -> None:
     X, y, _ = shown(page)
     d = page.locator("#explorer-plane .level").get_attribute("d") or ""
     ends = np.array([[float(v) for v in part.split(" ")] for part in re.split("[ML]", d) if part])
-    values = np.array([loss(X, y, p) for p in points_of(page, ends)])
-    (grid,) = (np.arange(0.0, 357.0, 4.0),)
-    whole = [
-        loss(X, y, p) for p in points_of(page, np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2))
-    ]
+    values = np.array([loss(X, y, p) for p in weights(page, ends)])
+    grid = np.arange(0.0, 357.0, 4.0)
+    pixels = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)
+    whole = [loss(X, y, p) for p in weights(page, pixels)]
     low, high = min(whole), max(whole)
     levels = low + (high - low) * (np.arange(1, 12) / 12) ** 2
     off = np.abs(values[:, None] - levels).min(1) / (high - low)
@@ -164,9 +132,7 @@ def test_the_clock_shows_where_the_flow_is(page: Page) -> None:
         t = page.evaluate(TIME, [X.tolist(), y.tolist(), w.tolist(), share])
         found.append(t)
         at = path.at(t)
-        np.testing.assert_allclose(
-            points_of(page, disc(page, "#explorer-plane .now")), at, atol=1e-9
-        )
+        np.testing.assert_allclose(weights(page, disc(page, "#explorer-plane .now")), at, atol=1e-9)
         told = re.search(r"L = ([^;]+);", page.locator("#explorer .now[aria-live]").inner_text())
         assert told
         assert number(told.group(1)) == pytest.approx(loss(X, y, at), rel=1e-4)
@@ -223,9 +189,8 @@ def test_a_datum_is_moved_by_keys_and_by_the_mouse(page: Page) -> None:
     assert (last[1] < moved[1]).all()
     assert start.tolist() == w.tolist()
     end = affine_flow(*shown(page)).end
-    told = re.search(r"to \((\S+), (\S+)\) ", text(page, "told"))
-    assert told
-    np.testing.assert_allclose([number(v) for v in told.groups()], end, rtol=1e-4)
+    ((first, second),) = re.findall(r"to \((\S+), (\S+)\) ", told(page))
+    np.testing.assert_allclose([number(first), number(second)], end, rtol=1e-4)
 
 
 # --- Which of the five papers speaks --------------------------------------------------------------
@@ -244,34 +209,39 @@ def classes(seed: int) -> tuple[NDArray, NDArray]:
     return X * y[:, None], y
 
 
-def test_the_assumptions_are_those_of_the_library(browser: Browser, site: Path) -> None:
-    cases = [classes(seed) for seed in range(200)]
-    with opened(browser, site / MAP) as visit:
-        found = visit.page.evaluate(ASKED, [[X.tolist(), y.tolist()] for X, y in cases])
+@pytest.fixture(scope="module")
+def map(browser: Browser, site: Path) -> Iterator[Page]:
+    """The page with the picture of the five papers."""
+    with seen(browser, site / MAP) as visit:
+        yield visit.page
         assert visit.complaints == []
+
+
+def test_the_assumptions_are_those_of_the_library(map: Page) -> None:
+    cases = [classes(seed) for seed in range(200)]
+    found = map.evaluate(ASKED, [[X.tolist(), y.tolist()] for X, y in cases])
     held = 0
-    for (X, y), told in zip(cases, found, strict=True):
+    for (X, y), its in zip(cases, found, strict=True):
         data = setting.data_constants(X, y)
-        assert told["mu"] == pytest.approx(data.mu, abs=1e-12)
-        assert told["spans"] == (np.linalg.matrix_rank(X) == 2)
+        assert its["mu"] == pytest.approx(data.mu, abs=1e-12)
+        assert its["spans"] == (np.linalg.matrix_rank(X) == 2)
         inner = X @ X.T
         pairs = [(i, j) for i in range(len(y)) for j in range(i)]
         same = [inner[i, j] for i, j in pairs if y[i] == y[j]]
-        assert told["same"] == pytest.approx(min(same, default=np.inf))
+        assert its["same"] == pytest.approx(min(same, default=np.inf))
         if data.mu > 0.0:
             held += 1
             start = setting.StartConstants(10, 1.0, 1.0, 1.0)
             allowed = setting.log_eps_allowed(data, start, setting.needed_zeta(data, start))
-            assert told["allowed"] == pytest.approx(allowed / np.log(10.0), rel=1e-9)
+            assert its["allowed"] == pytest.approx(allowed / np.log(10.0), rel=1e-9)
     assert 50 < held < 150
 
 
-def test_the_first_row_is_the_exact_flow(browser: Browser, site: Path) -> None:
+def test_the_first_row_is_the_exact_flow(map: Page) -> None:
     rng = np.random.default_rng(5)
     cases = [(rng.uniform(0.1, 1.0, (4, 2)), rng.uniform(0.2, 3.0, 4), s) for s in
              (-6.0, 0.0, 1.5) for _ in range(67)]  # fmt: skip
-    with opened(browser, site / MAP) as visit:
-        drawn = visit.page.evaluate(ENDS, [[X.tolist(), y.tolist(), s] for X, y, s in cases])
+    drawn = map.evaluate(ENDS, [[X.tolist(), y.tolist(), s] for X, y, s in cases])
     for (X, y, s), best in zip(cases, drawn, strict=True):
         pull = y @ X
         end = affine_flow(X, y, 10.0**s * pull / np.linalg.norm(pull)).end
@@ -280,47 +250,45 @@ def test_the_first_row_is_the_exact_flow(browser: Browser, site: Path) -> None:
     assert {*drawn} == {True, False}
 
 
-def test_the_first_row_tells_the_paper_from_what_is_computed(browser: Browser, site: Path) -> None:
+def test_the_first_row_tells_the_paper_from_what_is_computed(map: Page) -> None:
     """On Example 5.1 every size misses; the labels are no signs, and three papers need some."""
-    with opened(browser, site / MAP) as visit:
-        rows = visit.page.locator("#live-papers li").all_inner_texts()
-        assert visit.page.locator("#live-papers rect.bar.best").count() == 0
-        assert visit.page.locator("#live-papers rect.bar.missed").count() == 1
+    rows = map.locator("#live-papers li").all_inner_texts()
+    assert map.locator("#live-papers rect.bar.best").count() == 0
+    assert map.locator("#live-papers rect.bar.missed").count() == 1
     assert rows[0].endswith("Computed: it is missed at every size.")
     assert ["takes each label as its sign, +1." in row for row in rows] == [False] * 2 + [True] * 3
-    with opened(browser, site / MAP, anchor="live-papers?X=1,0.3;-0.8,-0.4&y=1,-1") as signs:
-        assert "as its sign" not in signs.page.locator("#live-papers ul").inner_text()
+    map.evaluate("location.hash = 'live-papers?X=1,0.3;-0.8,-0.4&y=1,-1'")
+    expect(map.locator("#live-papers ul")).not_to_contain_text("as its sign")
+    map.evaluate("location.hash = 'live-papers?'")
 
 
-def test_a_picture_is_shared_by_its_address(browser: Browser, site: Path) -> None:
-    with opened(browser, site / MAP) as visit:
-        page = visit.page
-        slider = page.locator("#live-papers .slide input")
-        before = page.locator("#live-papers ul").inner_text()
-        slider.evaluate(SET, 0.05)
-        slider.dispatch_event("change")
-        page.locator("#live-papers .handle").first.press("ArrowUp")
-        told = page.locator("#live-papers ul").inner_text()
-        assert told != before
-        page.wait_for_function("location.hash.startsWith('#live-papers?')")
-        address = page.locator("#live-papers .link a").get_attribute("href")
-        assert address
-    with opened(browser, site / MAP, anchor=address[1:]) as again:
+def test_a_picture_is_shared_by_its_address(map: Page, browser: Browser, site: Path) -> None:
+    papers = map.locator("#live-papers ul")
+    before = papers.inner_text()
+    map.locator("#live-papers .slide input").evaluate(SET, 0.05)
+    map.locator("#live-papers .slide input").dispatch_event("change")
+    map.locator("#live-papers .handle").first.press("ArrowUp")
+    told = papers.inner_text()
+    assert told != before
+    map.wait_for_function("location.hash.startsWith('#live-papers?X')")
+    address = map.locator("#live-papers .link a").get_attribute("href")
+    assert address
+    with seen(browser, site / MAP, anchor=address[1:]) as again:
         assert again.page.locator("#live-papers ul").inner_text() == told
         assert again.ask("scrollY") > 0
-    with opened(browser, site / MAP, anchor="live-papers?size=much&X=1,2;3") as bad:
-        assert bad.page.locator("#live-papers ul").inner_text() == before
-        assert bad.complaints == []
+    map.evaluate("location.hash = 'live-papers?size=much&X=1,2;3'")
+    expect(papers).to_have_text(before, use_inner_text=True)
 
 
-def test_a_page_without_a_script_keeps_the_still_figure(browser: Browser, site: Path) -> None:
-    with opened(browser, site / MAP, scripts=False) as visit:
+def test_a_page_without_a_script_keeps_the_still_figure(
+    map: Page, browser: Browser, site: Path
+) -> None:
+    with seen(browser, site / MAP, scripts=False) as visit:
         told = visit.page.locator("#live-papers").get_by_text("needs JavaScript")
         assert told.is_visible()
-    with opened(browser, site / MAP) as visit:
-        assert not visit.page.get_by_text("needs JavaScript").is_visible()
-        visit.page.emulate_media(media="print")
-        assert visit.page.get_by_text("needs JavaScript").is_visible()
+    assert not map.get_by_text("needs JavaScript").is_visible()
+    map.emulate_media(media="print")
+    assert map.get_by_text("needs JavaScript").is_visible()
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda p: p.name)

@@ -9,9 +9,11 @@ from pathlib import Path
 import looks
 import pytest
 import yaml
-from browser import PHONE, Opened, opened
+from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT
 from playwright.sync_api import Browser
+from reluflow import pages
+from reluflow.places import CHAPTERS
 
 from tests.site.test_book import files
 
@@ -21,6 +23,7 @@ CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 PAGES = [CONTENTS["root"], *files(CONTENTS["chapters"]), "search", "genindex"]
 # Both have contents, formulas, figures, code and cards; cards are folded in the first.
 SAMPLE = "chapters/05_margin_maximization/counterexamples.html"
+MAIN = [page.stem for page in pages.in_order(CHAPTERS) if pages.sections(page)]
 SHORT = "chapters/05_margin_maximization/balance.html"
 
 
@@ -28,7 +31,25 @@ SHORT = "chapters/05_margin_maximization/balance.html"
 def test_a_page_opens_clean(site: Path, browser: Browser, name: str) -> None:
     section = (ROOT / f"{name}.ipynb").is_file() and name.count("/") == 2
     with opened(browser, site / f"{name}.html") as visit:
+        assert (begins(visit) if name.removeprefix("chapters/") in MAIN else []) == []
         assert looks.faults(visit, 12 if section else 20) == [], name
+
+
+def begins(visit: Opened) -> list[str]:
+    """A main page has its picture within two screens, then the theorem, then what we found."""
+    seen = visit.ask("""() => {
+        const top = e => e ? e.getBoundingClientRect().top + scrollY : 1e9;
+        const code = [...document.querySelectorAll(".cell_input")].filter(e => e.checkVisibility());
+        const heads = [...document.querySelectorAll("article h2")];
+        const below = test => top(heads.find(e => test.test(e.innerText.trim())));
+        return { picture: top(document.querySelector(".cell_output img")),
+                 theorem: below(/theorem|setting/), found: below(/^What we found/),
+                 code: code.map(e => e.innerText).join() };
+    }""")
+    ordered = seen["picture"] < seen["theorem"] < seen["found"] < 1e9
+    found = [] if ordered and seen["picture"] <= 2 * LAPTOP[1] else [f"not in order: {seen}"]
+    words = ("settle(", "alt=", "import ", "glue(")
+    return found + [f"code is shown: {word}" for word in words if word in seen["code"]]
 
 
 @pytest.mark.parametrize(
@@ -78,6 +99,22 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.paper, "document.documentElement.style.printColorAdjust = 'economy'", "colour"),
     (looks.paper, ADD.format("<style>@media print { summary span { display: none }"), "badge"),
 )
+
+
+@pytest.mark.parametrize(
+    ("fault", "word"),
+    [
+        ("document.querySelector('.cell_output').style.marginTop = '2000px'", "order"),
+        ("document.querySelectorAll('article h2').forEach(e => e.textContent = 'x')", "order"),
+        (ADD.format("<div class='cell_input'>import numpy"), "import"),
+    ],
+)
+def test_a_main_page_that_begins_otherwise_is_seen(
+    site: Path, browser: Browser, fault: str, word: str
+) -> None:
+    with opened(browser, site / f"chapters/{MAIN[0]}.html", formulas=False) as visit:
+        visit.ask(f"() => {{ {fault} }}")
+        assert word in "".join(begins(visit))
 
 
 @pytest.mark.parametrize(

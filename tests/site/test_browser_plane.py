@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import PHONE, Opened, opened
-from built import ROOT
+from browser import PHONE, opened
+from explored import PAGE, SHOW, Case, middle, number, plant, points_of, touch
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 from reluflow.flows.affine import affine_flow
@@ -18,8 +18,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.site.explorer import examples
 from scipy.optimize import minimize_scalar
 
-PAGE = "chapters/explorer.html"
-SCRIPTS = {file.name: file for file in (ROOT / "_static").glob("*/*.js")}
+FORMULAS = False
 # The view and the size of what is drawn last.
 WATCH = """() => Object.defineProperty(window, "seen", {
   get: () => document.getElementById("explorer-plane").shown,
@@ -47,11 +46,6 @@ COVERED = """() => {
   });
   return found;
 }"""
-# An example, as an address shows it.
-SHOW = """example => {
-  history.replaceState(null, "", reluflow.fragment(example));
-  dispatchEvent(new Event("hashchange"));
-}"""
 DRAWN = """() => {
   const svg = document.getElementById("explorer-plane");
   const all = (what, get) => [...svg.querySelectorAll(what)].map(get);
@@ -72,15 +66,13 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def page(visit: Opened) -> Page:
+def page(page: Page) -> Page:
     """The page on its first example, watched."""
-    visit.page.goto(visit.page.url.split("#")[0])
-    visit.page.reload()
-    visit.page.evaluate(WATCH)
-    return visit.page
+    page.evaluate(WATCH)
+    return page
 
 
-def choose(page: Page, k: int) -> tuple[NDArray, NDArray, NDArray]:
+def choose(page: Page, k: int) -> Case:
     example = examples()[k]
     page.evaluate(SHOW, example)
     X, y, w = (np.array(example[key], float) for key in ("X", "y", "w"))
@@ -95,28 +87,6 @@ def plane_of(v: dict[str, float], w: Any) -> NDArray:
     """The pixels of points of the plane, where `v` is seen."""
     scale = v["size"] / (2 * v["r"])
     return (np.asarray(w) - [v["x"], v["y"]]) * [scale, -scale] + v["size"] / 2
-
-
-def points_of(v: dict[str, float], p: Any) -> NDArray:
-    """The points of the plane at pixels, where `v` is seen."""
-    scale = v["size"] / (2 * v["r"])
-    return (np.asarray(p) - v["size"] / 2) * [1 / scale, -1 / scale] + [v["x"], v["y"]]
-
-
-def on_screen(page: Page, p: Any) -> tuple[float, float]:
-    box = page.locator("#explorer-plane").bounding_box()
-    assert box
-    return box["x"] + float(p[0]), box["y"] + float(p[1])
-
-
-def to_plane(page: Page) -> None:
-    page.locator("#explorer-plane").scroll_into_view_if_needed()
-
-
-def plant(page: Page, file: str, right: str, wrong: str) -> None:
-    source = SCRIPTS[file].read_text(encoding="utf-8")
-    assert source.count(right) == 1
-    page.add_script_tag(content=source.replace(right, wrong))
 
 
 # --- Words ----------------------------------------------------------------------------------------
@@ -169,7 +139,7 @@ def test_a_start_on_a_minimum_moves_its_rank_aside(page: Page) -> None:
 # --- The picture, however near --------------------------------------------------------------------
 
 
-def misdrawn(page: Page, case: tuple[NDArray, NDArray, NDArray]) -> list[str]:
+def misdrawn(page: Page, case: Case) -> list[str]:
     """What is off by more than a pixel, or far outside of the plane."""
     X, y, w = case
     drawn, view, found = page.evaluate(DRAWN), seen(page), []
@@ -192,7 +162,7 @@ def misdrawn(page: Page, case: tuple[NDArray, NDArray, NDArray]) -> list[str]:
         found += [f"a dead cell is off by {most / pixel} px"] if most > pixel else []
     for told, anchor, *at in drawn["tick"]:
         c = 1 if anchor == "start" else 0
-        value = float(told.replace("\u2212", "-"))
+        value = number(told)
         off = abs(plane_of(view, [value, value])[c] - at[c])
         found += [f"the tick {told} is off by {off} px"] if off > 1 else []
     flow = affine_flow(X, y, w)
@@ -275,11 +245,6 @@ def start(page: Page) -> str:
     told = page.locator("#explorer .start").get_attribute("aria-valuetext")
     assert told
     return told
-
-
-def middle(page: Page) -> tuple[float, float]:
-    to_plane(page)
-    return on_screen(page, [seen(page)["size"] / 2] * 2)
 
 
 def test_the_mouse_drags_the_plane(page: Page) -> None:
@@ -368,29 +333,24 @@ def test_buttons_have_names(page: Page) -> None:
 
 
 def test_two_fingers_zoom_and_one_scrolls(browser: Browser, site: Path) -> None:
-    with opened(browser, site / PAGE, PHONE) as phone:
+    with opened(browser, site / PAGE, PHONE, formulas=False) as phone:
         page = phone.page
         page.evaluate(WATCH)
         x, y = middle(page)
         before, was, scrolled = seen(page), start(page), phone.ask("scrollY")
         hand = page.context.new_cdp_session(page)
-
-        def touch(kind: str, *at: tuple[float, float]) -> None:
-            points = [{"x": a, "y": b, "id": k} for k, (a, b) in enumerate(at)]
-            hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-        touch("touchStart", (x - 20, y - 60), (x + 20, y - 60))
+        touch(hand, "touchStart", (x - 20, y - 60), (x + 20, y - 60))
         for k in range(1, 7):
-            touch("touchMove", (x - 20 - 5 * k, y - 60 + 5 * k), (x + 20 + 5 * k, y - 60 + 5 * k))
-        touch("touchEnd")
+            s, below = 20 + 5 * k, y - 60 + 5 * k
+            touch(hand, "touchMove", (x - s, below), (x + s, below))
+        touch(hand, "touchEnd")
         page.wait_for_timeout(200)  # it is drawn once a frame
         after = seen(page)
         assert after["r"] == pytest.approx(before["r"] * 40 / 100)
         # What was between the fingers still is.
         pixel = 2 * before["r"] / before["size"]
-        assert plane_of(seen(page), [before["x"], before["y"] + 60 * pixel])[1] == pytest.approx(
-            before["size"] / 2 - 30
-        )
+        under = plane_of(after, [before["x"], before["y"] + 60 * pixel])
+        assert under[1] == pytest.approx(before["size"] / 2 - 30, abs=0.5)
         assert (start(page), phone.ask("scrollY")) == (was, scrolled)
         hand.send("Input.synthesizeScrollGesture", {"x": x, "y": y, "yDistance": -150})
         page.wait_for_function(f"scrollY > {scrolled} + 50")
