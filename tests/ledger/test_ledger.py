@@ -414,15 +414,6 @@ def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: s
         assert text.replace("\r\n", "\n").replace("\r", "\n") in squeezed
 
 
-@given(texts, st.floats(0, 1), st.one_of(finite, texts, st.booleans()))
-def test_a_row_returns_from_its_record(what: str, value: float, context: object) -> None:
-    claims = book(within=1.0)
-    found = [deviation(what, value, "u"), note(what, context)]
-    row = claims.settle("sv.x.1", found, READING)
-    data = json.loads(json.dumps(row.record(), sort_keys=True))
-    assert row_from_record(data, claims.claims)._repr_mimebundle_() == row._repr_mimebundle_()
-
-
 def settled() -> list[Row]:
     """Rows of every verdict."""
     claims = ledger.open("lee2022support")
