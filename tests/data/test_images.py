@@ -47,55 +47,34 @@ def test_a_folder_is_read_plain_or_compressed(folder: Path, part: str) -> None:
         assert (found.shape, found.white) == ((28, 28), 255)
 
 
-def test_the_environment_names_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(images.VARIABLE, str(folder))
-    assert images.mnist_folder() == folder
-    np.testing.assert_array_equal(images.load("mnist").digit, DIGIT)
-
-
-def truncated_gz(folder: Path) -> None:
-    file = folder / "train-images-idx3-ubyte"
-    (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes())[:-40])
-    file.unlink()
-
-
-def corrupt_gz(folder: Path) -> None:
-    file = folder / "train-labels-idx1-ubyte"
-    raw = bytearray(gzip.compress(file.read_bytes()))
-    raw[12] ^= 255
-    (folder / f"{file.name}.gz").write_bytes(bytes(raw))
-    file.unlink()
-
-
-def edited(name: str, change):
-    def spoil(folder: Path) -> None:
-        file = folder / f"train-{name}"
-        file.write_bytes(change(file.read_bytes()))
-
-    return spoil
+def flipped(raw: bytes, place: int) -> bytes:
+    return raw[:place] + bytes([raw[place] ^ 255]) + raw[place + 1 :]
 
 
 IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("name", "ending", "spoil", "said"),
     [
-        (lambda f: (f / "train-labels-idx1-ubyte").unlink(), "there is no file train-labels"),
-        (truncated_gz, "corrupt or truncated"),
-        (corrupt_gz, "corrupt or truncated"),
-        (edited(IMAGES, lambda raw: raw[:-1]), "truncated or too long"),
-        (edited(LABELS, lambda raw: raw + b"x"), "truncated or too long"),
-        (edited(IMAGES, lambda raw: raw[:9]), "not an IDX file"),
-        (edited(IMAGES, lambda raw: b"\0\0\x08\x01" + raw[4:]), "not an IDX file"),
-        (edited(LABELS, lambda raw: b""), "not an IDX file"),
-        (edited(LABELS, lambda raw: raw[:-1] + b"\x07"), "not those published"),
-        (edited(IMAGES, lambda raw: raw[:7] + b"\1\0\0\0\1\0\0\0\5" + raw[16:21]), "not those"),
-        (edited(IMAGES, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1])), "not those published"),
+        (LABELS, ".gone", lambda raw: raw, "there is no file train-labels"),
+        (IMAGES, ".gz", lambda raw: gzip.compress(raw)[:-40], "corrupt or truncated"),
+        (LABELS, ".gz", lambda raw: flipped(gzip.compress(raw), 12), "corrupt or truncated"),
+        (IMAGES, "", lambda raw: raw[:-1], "truncated or too long"),
+        (LABELS, "", lambda raw: raw + b"x", "truncated or too long"),
+        (IMAGES, "", lambda raw: raw[:9], "not an IDX file"),
+        (IMAGES, "", lambda raw: b"\0\0\x08\x01" + raw[4:], "not an IDX file"),
+        (LABELS, "", lambda raw: b"", "not an IDX file"),
+        (IMAGES, "", lambda raw: raw[:7] + b"\1\0\0\0\1\0\0\0\5" + raw[16:21], "not those"),
+        (IMAGES, "", lambda raw: flipped(raw, len(raw) - 1), "not those published"),
     ],
 )
-def test_a_spoilt_file_is_refused_in_one_sentence(folder: Path, spoil, said: str) -> None:
-    spoil(folder)
+def test_a_spoilt_file_is_refused_in_one_sentence(
+    folder: Path, name: str, ending: str, spoil, said: str
+) -> None:
+    raw = (folder / f"train-{name}").read_bytes()
+    (folder / f"train-{name}").unlink()
+    (folder / f"train-{name}{ending}").write_bytes(spoil(raw))
     with pytest.raises(InputError, match=said) as error:
         images.mnist(folder)
     assert str(error.value).endswith(".")
@@ -144,6 +123,8 @@ def test_names() -> None:
         images.load("digit")
     with pytest.raises(InputError, match="train and test"):
         images.mnist(part="valid")
+    with pytest.raises(InputError, match="two different digits"):
+        images.pair(images.digits(), 3, 3)
 
 
 @pytest.mark.parametrize("scale", [1.0, 255.0, 1e-6])
@@ -160,14 +141,6 @@ def test_a_pair_is_centred_and_complete(scale: float) -> None:
     assert (np.ptp(raw[:, ~pair.moves], axis=0) == 0).all()
     assert (np.ptp(raw[:, pair.moves], axis=0) > 0).all()
     np.testing.assert_array_equal(pair.levels, (raw[:, pair.moves] * 16 / scale).round())
-
-
-def test_a_pair_needs_two_digits_with_images() -> None:
-    digits = images.digits()
-    with pytest.raises(InputError, match="two different digits"):
-        images.pair(digits, 3, 3)
-    with pytest.raises(InputError, match="no image of the digit 11"):
-        images.pair(digits, 11, 3)
 
 
 def test_a_pixel_that_is_grey_in_all_images_does_not_move() -> None:

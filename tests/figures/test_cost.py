@@ -44,19 +44,3 @@ def test_the_true_ends_are_those_of_the_book() -> None:
         end = min((key[1], way()[0]) for key, way in ways.items() if key[0] == OURS)[1]
         unit = np.linalg.norm(end) / np.linalg.norm(truth) if len(end) > 20 else 1.0
         assert np.linalg.norm(end / unit - truth) < 1e-9 * np.linalg.norm(truth)
-
-
-def test_the_fastest_is_of_those_that_are_exact_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [("a", cost.BOOK, 2.0, "1e-7"), ("a", cost.BOOK, 1.0, "1e-3"), ("a", "x", 3.0, "1e-8"),
-            ("a", "z", 1.0, "1e-2"), ("b", cost.BOOK, 1.0, "0"), ("b", "x", 1.0, "")]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["problem", "solver", "seconds", "error"])
-    monkeypatch.setattr(cost, "record", lambda name: table)
-    found = cost.fastest().set_index("flow")
-    assert list(found.loc["a"]) == ["2", "x", "3", "1.5"]
-    assert list(found.loc["b"]) == ["1", "none", "", ""]
-
-
-def test_exponents_are_those_of_the_larger_half_of_each_size() -> None:
-    rows = [(s, v, max(v, 4) ** p) for s, p in (("n", 2.0), ("d", 0.5)) for v in (1, 2, 4, 8, 16)]
-    found = cost.exponents(pd.DataFrame(rows, columns=["size", "value", "seconds"]), "seconds")
-    assert found.round(9).to_dict() == {"n": 2.0, "d": 0.5}

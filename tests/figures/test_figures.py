@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from itertools import pairwise
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -13,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
-from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.collections import PolyCollection
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.scale import LogTransform
@@ -23,7 +20,6 @@ from reluflow import figures
 from reluflow.approx import on_grain
 from reluflow.datasets import load
 from reluflow.errors import InputError
-from reluflow.figures import style
 from reluflow.figures.curves import clock_values
 from reluflow.figures.fingerprint import Ruler, describe, numbers
 from reluflow.figures.fingerprint import curves as curves_line
@@ -36,8 +32,8 @@ from reluflow.figures.frame import (
     drawing_times,
     window_half_spaces,
 )
-from reluflow.figures.vector import PHONE, SVG, stacked, svg
-from reluflow.figures.weight_space import arrow_heads, level_values
+from reluflow.figures.vector import SVG, svg
+from reluflow.figures.weight_space import level_values
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.geometry import enumerate_cells, local_minima
 from reluflow.networks import gradient, loss
@@ -56,19 +52,6 @@ def plane_axes(window=WINDOW, height=4.0):
     return fig, ax
 
 
-def curve(ax, colour=None, label=None):
-    """The only line of an axes with this colour or label and more than one point."""
-    found = [
-        line
-        for line in ax.lines
-        if len(line.get_xdata()) > 1
-        and (colour is None or mpl.colors.to_hex(line.get_color()) == colour.lower())
-        and (label is None or line.get_label() == label)
-    ]
-    assert len(found) == 1
-    return found[0]
-
-
 # --- style -------------------------------------------------------------------------------------
 
 
@@ -79,22 +62,6 @@ def test_nothing_changes_matplotlibs_global_settings():
     figures.legend_below(fig)
     svg(fig)
     assert dict(mpl.rcParams) == before
-    code = (
-        "import matplotlib as m; a = dict(m.rcParams); import reluflow.figures; "
-        "assert dict(m.rcParams) == a"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_equal_figures_give_equal_texts_and_no_date():
-    def draw():
-        fig, ax = plane_axes()
-        figures.loss_levels(ax, X, Y)
-        return svg(fig)
-
-    first = draw()
-    assert first == draw()
-    assert "<metadata>" not in first or "date" not in first
 
 
 # --- clipping ----------------------------------------------------------------------------------
@@ -143,20 +110,12 @@ def test_clipped_line_is_the_intersection(point, direction, cuts):
         assert reach[1] < inside[-1] + 0.0101
 
 
-def test_plane_and_solid_in_space():
-    cube = window_half_spaces((0, 1, 0, 1, 0, 1))
-    hexagon = clip_plane([0.5, 0.5, 0.5], np.array([[1, 0], [-1, 1], [0, -1.0]]), cube)
-    assert len(hexagon) == 6
-    np.testing.assert_allclose(hexagon.sum(axis=1), 1.5)
-    assert len(clip_plane([5.0, 0, 0], np.eye(3)[:, 1:], cube)) == 0
-
-
 def test_corners_come_in_an_order_that_does_not_depend_on_the_basis():
     box = window_half_spaces((-1, 2, -1, 3, -2, 2))
     rng = np.random.default_rng(3)
     plane = rng.normal(size=(3, 2))
     first = clip_plane([0.1, 0.2, 0.3], plane, box)
-    for _ in range(8):
+    for _ in range(3):
         order = rng.permutation(6)
         again = clip_plane(
             np.array([0.1, 0.2, 0.3]) + plane @ rng.normal(size=2),
@@ -188,16 +147,6 @@ def test_level_curves_have_the_loss_that_they_say():
     assert drawn >= 5
 
 
-@given(st.floats(0, 50), st.floats(0.01, 50), st.floats(0, 1e4))
-def test_levels_are_geometric_and_avoid_the_plateau(lowest, height, more):
-    plateau = lowest + height
-    levels = level_values(lowest, plateau, plateau + more)
-    steps = (levels - lowest) / height
-    np.testing.assert_allclose(steps[1:] / steps[:-1], 2, rtol=1e-3)
-    assert np.min(np.abs(levels - plateau)) > 0.25 * height
-    assert np.all(levels > lowest)
-
-
 def test_cells_tile_the_window_and_carry_their_active_sets():
     _, ax = plane_axes()
     figures.cells(ax, X)
@@ -205,10 +154,6 @@ def test_cells_tile_the_window_and_carry_their_active_sets():
     polygons = [p.vertices[:-1] for p in tiles.get_paths()]
     assert len(polygons) == len(enumerate_cells(X)) == 10
     assert sum(area(p) for p in polygons) == pytest.approx(70 * 36)
-    shades = tiles.get_facecolor()[:, 0]
-    for p, shade in zip(polygons, shades, strict=True):
-        active = X @ p.mean(axis=0) > 0
-        assert shade == pytest.approx(1 - (0.04 + 0.14 * active.mean()) * (1 - 0x3B / 255))
     assert len(ax.texts) >= 4
     for text in ax.texts:
         active = np.flatnonzero(X @ np.array(text.get_position()) > 0)
@@ -220,72 +165,35 @@ def test_stationary_sets_are_stationary_and_lie_in_their_cells():
     minima = local_minima(X, Y)
     _, ax = plane_axes()
     figures.stationary_sets(ax, minima, X)
-    points = {line.get_marker(): line for line in ax.lines if len(line.get_xdata()) == 1}
-    star = points["*"].get_xydata()[0]
-    np.testing.assert_allclose(star, minima[0].w)
-    squares = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "s"]
-    expected = [m.w for m in minima if m.dimension == 0 and m.rank > 1]
-    np.testing.assert_allclose(squares, expected)
-    families = [line for line in ax.lines if len(line.get_xdata()) == 2]
-    lines = [m for m in minima if m.dimension == 1]
-    assert len(lines) == 2  # the second one lies below this window
-    assert len(families) == 1
-    ends = families[0].get_xydata()
-    box = both(window_half_spaces(WINDOW), cell_half_spaces(X, np.isin(range(5), lines[0].support)))
-    assert np.all(ends @ box[0].T <= box[1] + 1e-9)
+    drawn = {line.get_marker(): line for line in ax.lines if len(line.get_xdata()) == 1}
+    np.testing.assert_allclose(drawn["*"].get_xydata()[0], minima[0].w)
+    (family,) = (line for line in ax.lines if len(line.get_xdata()) == 2)
+    found = next(m for m in minima if m.dimension == 1)
+    ends = family.get_xydata()
+    box = both(window_half_spaces(WINDOW), cell_half_spaces(X, np.isin(range(5), found.support)))
     assert np.all(np.isclose(ends @ box[0].T, box[1], atol=1e-9).any(axis=1))  # cut, not shortened
     for share in (0.001, 0.5, 0.999):
         w = ends[0] + share * (ends[1] - ends[0])
         np.testing.assert_allclose(gradient(X, Y, w), 0, atol=1e-9)
-        assert loss(X, Y, w) == pytest.approx(lines[0].loss)
+        assert loss(X, Y, w) == pytest.approx(found.loss)
     (plateau,) = ax.patches
-    corners = plateau.get_xy()[:-1]
-    assert [text.get_text() for text in ax.texts] == ["dead"]
-    assert np.all(corners @ X.T <= 1e-9)
     # {x_i.w <= 0 for all i} in this window, by brute force on a grid
     g1, g2 = np.meshgrid(np.linspace(-60, 10, 700), np.linspace(-6, 30, 700))
     dead = np.all(np.stack([g1, g2], -1) @ X.T <= 0, axis=-1).mean()
-    assert area(corners) / (70 * 36) == pytest.approx(dead, abs=2e-3)
+    assert area(plateau.get_xy()[:-1]) / (70 * 36) == pytest.approx(dead, abs=2e-3)
 
 
-def test_flow_is_the_trajectory():
-    path = affine_flow(X, Y, (0, 45))
-    _, ax = plane_axes()
-    figures.flow(ax, path)
-    line = curve(ax, "#0072b2")
-    np.testing.assert_array_equal(line.get_xydata(), path.at(drawing_times(path)))
-    np.testing.assert_allclose(line.get_xydata()[-1], path.end, atol=1e-9)
-    (events,) = (c for c in ax.collections if isinstance(c, PathCollection))
-    np.testing.assert_allclose(events.get_offsets(), [path.at(e.t) for e in path.events])
-    colours = [mpl.colors.to_hex(c).upper() for c in events.get_facecolor()]
-    assert colours == [style.datum_colour(e.datum).upper() for e in path.events]
-    assert "from (0, 45)" in [t.get_text() for t in ax.texts]
-    ends = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
-    np.testing.assert_allclose(ends[1:], [path.end])  # the start lies outside: no dot
-
-
-def test_arrow_heads_follow_the_path_and_stay_in_the_window():
-    window = (0.0, 10.0, 0.0, 1.0)
-    s = np.linspace(-2, 12, 57)
-    heads = arrow_heads(np.stack([s, 0 * s + 0.5], 1), window, 2)
-    assert len(heads) == 2
-    for tail, head in heads:
-        assert 0 < tail[0] < head[0] < 10
-        assert tail[1] == head[1] == 0.5
-    back = arrow_heads(np.stack([-s + 10, 0 * s + 0.5], 1), window, 1)
-    assert back[0][1][0] < back[0][0][0]
-    assert arrow_heads(np.array([[1.0, 0.5], [1.5, 0.5]]), window, 2) == []
+@given(st.floats(0, 50), st.floats(0.01, 50), st.floats(0, 1e4))
+def test_levels_are_geometric_and_avoid_the_plateau(lowest, height, more):
+    plateau = lowest + height
+    levels = level_values(lowest, plateau, plateau + more)
+    steps = (levels - lowest) / height
+    np.testing.assert_allclose(steps[1:] / steps[:-1], 2, rtol=1e-3)
+    assert np.min(np.abs(levels - plateau)) > 0.25 * height
+    assert np.all(levels > lowest)
 
 
 # --- curves over time --------------------------------------------------------------------------
-
-
-def all_paths(n_steps=2000):
-    return {
-        "ReLU flow": affine_flow(X3, Y3, W3),
-        "linear flow": affine_flow(X3, Y3, W3, "linear"),
-        "ReLU descent": affine_descent(X3, Y3, W3, 0.005, n_steps),
-    }
 
 
 def test_a_logarithmic_axis_begins_before_the_first_event() -> None:
@@ -295,22 +203,6 @@ def test_a_logarithmic_axis_begins_before_the_first_event() -> None:
     t = clock_values({"flow": path}, None, "log", None, None, 50)["flow"]
     assert t[0] < path.events[0].t
     assert clock_values({"flow": path}, None, "log", 0.5, None, 50)["flow"][0] == 0.5
-
-
-def test_loss_curves_judge_each_path_by_its_network():
-    paths = all_paths()
-    _, (ax,) = figures.panels()
-    figures.loss_curves(ax, paths, X3, Y3, step=0.005)
-    k, v = curve(ax, label="linear flow").get_data()
-    expected = loss(X3, Y3, paths["linear flow"].at(k * 0.005), "linear")
-    np.testing.assert_allclose(v, np.where(expected > 1e-12 * expected[0], expected, np.nan))
-    k, v = curve(ax, label="ReLU flow").get_data()
-    np.testing.assert_allclose(v, loss(X3, Y3, paths["ReLU flow"].at(k * 0.005)))
-    assert ax.get_yscale() == "log"
-    _, (ax,) = figures.panels()
-    figures.loss_curves(ax, paths, X3, Y3, step=0.005, activation={"linear flow": "relu"})
-    k, v = curve(ax, label="linear flow").get_data()
-    np.testing.assert_allclose(v, loss(X3, Y3, paths["linear flow"].at(k * 0.005)), rtol=1e-9)
 
 
 def test_a_path_that_stands_at_zero_loss_draws_nothing():
@@ -323,16 +215,15 @@ def test_a_path_that_stands_at_zero_loss_draws_nothing():
 @pytest.mark.parametrize(
     ("keywords", "words"),
     [
-        ({}, "step is needed"),
         ({"step": -1.0}, "step must be positive"),
-        ({"step": 0.005, "xscale": "symlog"}, "xscale must be 'linear' or 'log'"),
         ({"step": 0.005, "xscale": "log", "start": 0.0}, "start must be positive"),
     ],
 )
 def test_bad_time_axes_are_refused(keywords, words):
     _, (ax,) = figures.panels()
+    paths = {"ReLU descent": affine_descent(X3, Y3, W3, 0.005, 10)}
     with pytest.raises(InputError, match=words):
-        figures.preactivations(ax, all_paths(10), X3[0], Y3[0], datum=0, **keywords)
+        figures.preactivations(ax, paths, X3[0], Y3[0], datum=0, **keywords)
 
 
 def test_drawing_times_do_not_depend_on_rounding():
@@ -347,9 +238,6 @@ def test_drawing_times_do_not_depend_on_rounding():
     steps = drawing_times(path)
     assert len(steps) < 500
     assert {0.0, 100_000.0, path.events[0].t} <= set(steps)
-
-
-# --- shares ------------------------------------------------------------------------------------
 
 
 # --- fingerprint -------------------------------------------------------------------------------
@@ -411,16 +299,6 @@ def test_fingerprint_notices_one_moved_point(values, data):
     assert not same(numbers([moved], window[1:]), numbers([y], window[1:]))
 
 
-@pytest.mark.parametrize("n", [30, 900, 6000])
-def test_fingerprint_notices_one_moved_point_of_many(n):
-    t = np.linspace(0, 10, n)
-    y = np.exp(-t) * np.cos(3 * t)
-    for k in (0, n // 3, n - 2):
-        moved = y.copy()
-        moved[k] += 0.02
-        assert not same(summary(moved), summary(y))
-
-
 @pytest.mark.parametrize("change", [lambda u: u, lambda u: u**1.4, lambda u: u**0.7])
 def test_a_curve_is_described_wherever_it_was_sampled(change):
     """In weight space and over time; a cusp and a vertical stretch included."""
@@ -438,23 +316,13 @@ def test_a_curve_is_described_wherever_it_was_sampled(change):
         assert "n=" not in ref
 
 
-def test_what_a_curve_says_of_itself():
+def test_what_lies_far_outside_is_only_seen_to_leave():
     rulers = [Ruler("x", None, 0.0, 10.0), Ruler("y", None, 0.0, 1.0)]
     t = np.linspace(0, 10, 11)
-    line = plain(curves_line([np.column_stack([t, t / 10])], rulers))
-    assert line.startswith(
-        "length 1.414; x [0.000, 10.000]; y [0.0000, 1.0000]; mean (5.000, 0.5000)"
-    )
-    assert line.endswith("(10.000, 1.0000)")
-    gap = np.where(np.arange(11) == 5, np.nan, t / 10)
-    assert plain(curves_line([np.column_stack([t, gap])], rulers)).startswith("length 1.131")
-    far = np.where(np.arange(11) > 5, 1e9, t / 10)  # so far off, only that it leaves is seen
-    farther = np.where(np.arange(11) > 5, 2e9, t / 10)
-    lines = [curves_line([np.column_stack([t, y])], rulers) for y in (far, farther)]
+    far = [np.where(np.arange(11) > 5, height, t / 10) for height in (1e9, 2e9)]
+    lines = [curves_line([np.column_stack([t, y])], rulers) for y in far]
     assert lines[0] == lines[1]
-    point = np.full((9, 2), 0.5)
-    assert plain(curves_line([point], rulers)) == "at (0.500, 0.5000)"
-    assert curves_line([point * np.nan], rulers) == "x nowhere y nowhere"
+    assert curves_line([np.full((9, 2), np.nan)], rulers) == "x nowhere y nowhere"
 
 
 def test_a_point_moved_along_a_steep_stretch_is_noticed():
@@ -539,51 +407,6 @@ def test_zero_to_rounding_prints_as_zero():
     assert "-0" not in ruler.summary(noise)
 
 
-def test_fingerprint_speaks_of_every_kind_of_artist():
-    fig = Figure(figsize=(6, 8))
-    axes = fig.subplots(2, 2)
-    g = np.linspace(-1, 1, 9)
-    axes[0, 0].contour(g, g, np.add.outer(g**2, g**2), levels=[0.5, 1.0, 9.0])
-    axes[0, 0].quiver(g, g, g, g)
-    axes[0, 0].axhline(0.25, label="level")
-    axes[0, 0].axline((0, 0), (1, 2))
-    axes[0, 1].scatter(g, g**2, c=g, label="cloud")
-    axes[0, 1].fill([0, 1, 1], [0, 0, 1], hatch="/", label="triangle")
-    axes[0, 1].fill_between(g, g, 2 + g)
-    axes[0, 1].annotate("peak", (0.5, 0.5), (0.1, 0.9), arrowprops={})
-    axes[1, 0].imshow(np.eye(3))
-    axes[1, 0].text(1, 1, "middle")
-    axes[1, 0].set_xticks([0, 1], ["no", "yes"])
-    axes[1, 1].bar([0, 1], [3, 4], label="bars")
-    axes[1, 1].errorbar([0, 1], [3, 4], yerr=0.5)
-    axes[1, 1].pcolormesh(np.eye(4))
-    axes[1, 1].legend()
-    fig.suptitle("all of it")
-    text = plain(figures.fingerprint_of(fig))
-    for part in [
-        "'all of it'",
-        "contour",
-        "9.0000: none",
-        "quiver",
-        "line 'level' #1f77b4 solid (x in shares)",
-        "endless line",
-        "scatter 'cloud'",
-        "polygon 'triangle' #1f77b4 / (0.0000, 0.0000)",
-        "region",
-        "note arrow 'peak' (0.5",
-        "image (3, 3)",
-        "text 'middle'",
-        "ticks no, yes",
-        "bars 2 'bars'",
-        "lines of 2",
-        "mesh",
-        "legend bars",
-    ]:
-        assert part in text, part
-    axes[0, 0].collections[1].set_UVC(g, -g)
-    assert plain(figures.fingerprint_of(fig)) != text
-
-
 def test_contour_fingerprint_does_not_count_vertices():
     def draw(points):
         fig = Figure()
@@ -643,45 +466,22 @@ def test_both_drawings_and_their_words_reach_the_page():
     assert Pictures.handle_mime(renderer, data("text/html"), False) is None
 
 
-def test_panels_stand_one_below_another_on_a_phone():
-    fig, axes = figures.panels(1, 3, 2.5, titles=("a", "b", "c"), sharey=True)
-    for k, ax in enumerate(axes):
-        ax.plot([0, 1], [0, k], label=f"a curve that is called {k}")
-    axes[0].set_ylabel("height")
-    figures.legend_below(fig)
-    assert stacked(fig)
-    fig.draw_without_rendering()
-    boxes = [ax.get_window_extent() for ax in axes]
-    assert all(a.y0 > b.y1 and abs(a.x0 - b.x0) < 1.0 for a, b in pairwise(boxes))
-    assert fig.get_figwidth() == PHONE
-    assert [ax.get_ylabel() for ax in axes] == ["height"] * 3
-    assert figures.cut_off(fig) == []
-    assert len(fig.legends[0].get_texts()) == 3
-
-
-# --- nbval -------------------------------------------------------------------------------------
-
-
 # --- names beside curves -----------------------------------------------------------------------
 
 
 def test_a_name_stands_beside_its_own_curve_and_no_longer_in_the_legend():
-    fig, (ax, other) = figures.panels(1, 2, height=3.0)
+    fig, (ax,) = figures.panels(height=3.0)
     t = np.linspace(0.0, 10.0, 200)
-    for panel, rate in ((ax, 1.0), (ax, 0.3), (other, 1.0)):
-        panel.plot(t, np.exp(-rate * t), label=f"rate {rate:g}")
-    figures.name_curves(ax, other)
-    figures.point_out(ax, "here", (5.0, np.exp(-1.5)), (20.0, 30.0))
-    assert "name 'rate 0.3'" in figures.fingerprint_of(fig)
+    for rate in (1.0, 0.3):
+        ax.plot(t, np.exp(-rate * t), label=f"rate {rate:g}")
+    figures.name_curves(ax)
     assert figures.legend_below(fig) is None
-    for _ in range(2):  # on a page, and once more on a phone
-        fig.draw_without_rendering()
-        boxes = [text.get_window_extent() for text in ax.texts]
-        assert not any(a.overlaps(b) for a, b in pairwise(boxes))
-        curves = [ax.transData.transform(line.get_xydata()) for line in ax.lines]
-        for k, box in enumerate(boxes[:2]):
-            assert all(ax.bbox.contains(*corner) for corner in (box.min, box.max))
-            gaps = [np.linalg.norm(c - 0.5 * (box.min + box.max), axis=1).min() for c in curves]
-            assert np.argmin(gaps) == k
-            assert not any(box.contains(*point) for point in curves[k])
-        assert stacked(fig)
+    fig.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    curves = [ax.transData.transform(line.get_xydata()) for line in ax.lines]
+    assert not boxes[0].overlaps(boxes[1])
+    for k, box in enumerate(boxes):
+        assert all(ax.bbox.contains(*corner) for corner in (box.min, box.max))
+        gaps = [np.linalg.norm(c - 0.5 * (box.min + box.max), axis=1).min() for c in curves]
+        assert np.argmin(gaps) == k
+        assert not any(box.contains(*point) for point in curves[k])

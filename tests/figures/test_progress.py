@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 import pytest
 from reluflow import progress as module
 from reluflow.progress import progress
@@ -44,27 +42,3 @@ def test_a_failure_leaves_the_total_too(handle: Handle) -> None:
     with pytest.raises(ZeroDivisionError):
         list(progress((1 / k for k in (1, 0)), 2, "panels"))
     assert handle.seen[-1] == "2 panels"
-
-
-@pytest.fixture
-def _outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No notebook: another test of this process may have made one, by gluing an output."""
-    monkeypatch.setattr(module, "get_ipython", lambda: None)
-
-
-@pytest.mark.usefixtures("_outside")
-def test_a_log_sees_nothing(capsys: pytest.CaptureFixture) -> None:
-    assert list(progress(range(3), 3, "steps")) == [0, 1, 2]
-    assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.usefixtures("_outside")
-def test_a_terminal_sees_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    list(progress(range(3), 3, "steps"))
-    assert "3/3" in terminal.getvalue()

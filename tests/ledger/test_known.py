@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from reluflow.ledger import LedgerError, computed, exact, exhausted, fact, proved
@@ -14,7 +13,6 @@ from reluflow.ledger.rows import (
     SURVIVED,
     Known,
     card,
-    mathematics,
     row_from_record,
 )
 
@@ -77,12 +75,3 @@ def test_a_forged_way_is_refused(forged: list) -> None:
     record = book().settle("sv.x.1", [HOLDS, TRIED]).record() | {"known": forged}
     with pytest.raises(LedgerError):
         row_from_record(record, {"sv.x.1": claim_of()})
-
-
-def test_formulas_between_dollars_are_left_to_the_page_and_the_rest_is_escaped() -> None:
-    html = mathematics("If $a < b$ & $c$, then <b>.")
-    formula = '<span class="math notranslate nohighlight">\\({}\\)</span>'
-    assert html == f"If {formula.format('a &lt; b')} &amp; {formula.format('c')}, then &lt;b&gt;."
-    row = book().settle("sv.x.1", [HOLDS])
-    row = replace(row, claim=replace(row.claim, says="$x$"))
-    assert formula.format("x") in card(row.claim, row.verdict, row.parts)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -33,7 +35,7 @@ from reluflow.ledger import (
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.evidence import as_instance, from_json, printed, recorded, sentence, to_json
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
-from reluflow.ledger.rows import COLOURS, RECORD, Ledger, Row, mathematics, row_from_record
+from reluflow.ledger.rows import Ledger, Row, row_from_record
 from reluflow.ledger.scoreboard import link
 from reluflow.places import CHAPTERS
 
@@ -47,6 +49,8 @@ READING = Reading("small means |w₀| ≤ δ", "nothing is claimed")
 floats = st.floats(allow_nan=False, allow_infinity=False)
 finite = st.one_of(st.integers(-(10**20), 10**20), st.fractions(), floats)
 near_one = st.floats(0.999, 1.001)
+shares = st.sampled_from([0.0, 0.5, 0.99999, 1.0])
+tiny = st.sampled_from([s * limit for limit in (1e-9, 1.23406e-12, 1.23404e-12) for s in (1, -1)])
 texts = st.text(min_size=1, max_size=30).filter(lambda s: s.strip())
 
 
@@ -85,53 +89,38 @@ def edited(path: Path, old: str, new: str) -> Path:
 # Evidence
 
 
-@pytest.mark.parametrize("value", [0, 0.0, 1e-7, np.float64(1e-6), Fraction(1, 10**7)])
-def test_a_deviation_holds_up_to_its_tolerance(value: object) -> None:
-    row = book(within=1e-6).settle("sv.x.1", [deviation("distance", value, "in w")])
-    assert row.verdict == "reproduced"
-
-
-@pytest.mark.parametrize("value", [1.0000001e-6, 1, math.inf, math.nan, Fraction(2, 10**6)])
-def test_a_deviation_fails_beyond_its_tolerance(value: object) -> None:
-    with pytest.raises(LedgerError, match="evidence fails"):
-        book(within=1e-6).settle("sv.x.1", [deviation("distance", value, "in w")])
-
-
-@given(st.sampled_from(["<", "<=", ">", ">="]), floats)
-def test_nan_never_holds(op: str, limit: float) -> None:
-    assert not recorded(bound("slack", math.nan, op, limit, "")).holds
-
-
-@pytest.mark.parametrize(
-    ("op", "outcomes"),
-    [("<", (1, 0, 0)), ("<=", (1, 1, 0)), (">", (0, 0, 1)), (">=", (0, 1, 1))],
-)
-def test_a_bound_compares_value_with_limit(op: str, outcomes: tuple[int, int, int]) -> None:
-    assert tuple(bound("b", v, op, 2, "").holds for v in (1, 2, 3)) == outcomes
+@pytest.mark.parametrize("value", [0, np.float64(1e-6), Fraction(1, 10**7), 1.0000001e-6, 1,
+                                   math.inf, math.nan, Fraction(2, 10**6)])  # fmt: skip
+def test_a_deviation_holds_up_to_its_tolerance(value: float) -> None:
+    told = with_this_seed if not value <= 1e-6 else None
+    row = book("figure", 1e-6).settle("sv.x.1", [deviation("gap", value, "")], instead=told)
+    assert row.verdict == ("not-reproduced" if told else "reproduced")
 
 
 @given(
-    st.sampled_from(["<", "<=", ">", ">="]),
+    st.sampled_from([operator.lt, operator.le, operator.gt, operator.ge]),
     st.one_of(
-        st.tuples(finite, finite),
+        st.tuples(st.one_of(finite, st.just(math.nan)), finite),
         st.tuples(near_one, near_one),
         near_one.map(lambda x: (x, x)),
         st.tuples(st.floats(-1e-8, 1e-8), st.floats(-1e-8, 1e-8)),
+        st.builds(lambda share, limit: (share * limit, limit), shares, tiny),
     ),
+    st.integers(2, 4),
 )
-def test_rounding_a_bound_never_changes_its_outcome(op: str, numbers: tuple) -> None:
-    exact = bound("b", numbers[0], op, numbers[1], "")
+def test_rounding_a_bound_never_changes_its_outcome(
+    compare: Callable, numbers: tuple, digits: int
+) -> None:
+    op = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[compare.__name__]
+    exact = bound("b", numbers[0], op, numbers[1], "", digits)
     rounded = recorded(exact)
-    assert rounded.holds == exact.holds
+    assert rounded.holds == exact.holds == compare(*numbers)
+    assert not rounded.clipped or abs(rounded.value) >= abs(exact.value)
     for before, after in ((exact.value, rounded.value), (exact.limit, rounded.limit)):
-        if isinstance(before, float):
-            assert after == float(f"{after:.3e}") or abs(after) > 1.79e308
-            clipped = rounded.clipped and before == exact.value
-            assert (
-                clipped or math.isinf(after) or abs(after - before) <= 1e-3 * abs(before) + 1e-320
-            )
-        else:
+        if not isinstance(before, float):
             assert after == before
+        elif not (rounded.clipped and before == exact.value) and math.isfinite(after):
+            assert abs(after - before) <= 10.0 ** (1 - digits) * abs(before) + 1e-320
 
 
 @given(st.floats(0, 1e-3), st.sampled_from([0.0, 1e-12, 1e-9, 1e-6, 0.05]))
@@ -156,22 +145,6 @@ def test_rounding_errors_leave_the_same_record(one: float, other: float) -> None
     assert "at least -1e-9" in sentence(low[0])
 
 
-@pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
-@pytest.mark.parametrize("limit", [1e-9, 1.23406e-12, 1.23404e-12])
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99999, 1.0])
-def test_a_tiny_limit_is_kept_apart_from_a_tiny_value(op: str, limit: float, share: float) -> None:
-    sign = 1 if op in ("<", "<=") else -1
-    exact = bound("b", sign * share * limit, op, sign * limit, "")
-    item = recorded(exact)
-    assert item.holds == exact.holds
-    assert abs(item.value) >= abs(exact.value) or not item.clipped
-
-
-def test_the_sign_of_a_small_number_is_not_rounded_away() -> None:
-    assert recorded(bound("slack", 3e-12, ">", 0, "")).value == 3e-12
-    assert recorded(bound("excess", -3e-12, "<=", 0, "")).value == -3e-12
-
-
 @given(st.one_of(finite, st.just(math.inf), st.just(math.nan)), finite)
 def test_evidence_returns_from_its_json(value: float, limit: float) -> None:
     pieces = [note("n", (value, "text", True)), fact("f", (1, Fraction(1, 3)), (1, Fraction(1, 2)))]
@@ -190,14 +163,10 @@ def test_evidence_returns_from_its_json(value: float, limit: float) -> None:
     [
         (lambda: deviation("d", -1e-9, ""), "must not be negative"),
         (lambda: deviation("d", True, ""), "one real number"),
-        (lambda: deviation("d", np.zeros(2), ""), "one real number"),
         (lambda: deviation(" ", 1, ""), "needs a text"),
         (lambda: deviation("d", 1, None), "needs its unit"),
         (lambda: fact("f", 1.0, 1), "must be exact"),
-        (lambda: fact("f", (1, 2.0), (1, 2)), "must be exact"),
-        (lambda: fact("f", 1, True), "different type"),
         (lambda: fact("f", (1, (True,)), (1, (1,))), "different type"),
-        (lambda: fact("f", "1", 1), "different type"),
         (lambda: bound("b", 1, "==", 1, ""), "one of < <= > >="),
         (lambda: bound("b", 1, "<", math.nan, ""), "must be finite"),
         (lambda: note("n", None), "one real number"),
@@ -257,16 +226,8 @@ def test_the_verdict_is_computed(
     [
         ([deviation("d", 0, "")], {}, "no limit for 'd'"),
         (HOLDS, {}, "must be a list"),
-        ([1.0], {}, "must be a list"),
-        ([], {}, "notes decide nothing"),
-        ([note("n", 1)], {}, "notes decide nothing"),
         ([HOLDS], {"reading": "mine"}, "no Reading"),
         ([FAILS], {"counterexample": {"X": 1}}, "no Counterexample"),
-        ([FAILS], {}, "give a counterexample"),
-        ([FAILS], {"instead": "other"}, "give a counterexample"),
-        ([FAILS], {"instead": "other", "counterexample": CASE}, "not both"),
-        ([HOLDS], {"counterexample": CASE}, "all the evidence holds"),
-        ([HOLDS], {"instead": "other"}, "all the evidence holds"),
     ],
 )
 def test_what_cannot_be_settled(evidence: object, arguments: dict, message: str) -> None:
@@ -356,8 +317,6 @@ def test_unknown_names_are_refused_with_the_nearest_one() -> None:
     claims = ledger.open("lee2022support")
     with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33'.*did you mean 'sv.thm4.3'"):
         claims.settle("sv.thm4.33", [HOLDS])
-    with pytest.raises(LedgerError, match=r"no claim 'ma.thm3.2' in the inventory of lee2022"):
-        claims.settle("ma.thm3.2", [HOLDS])
     with pytest.raises(LedgerError, match="no paper 'lee2022'"):
         ledger.open("lee2022")
 
@@ -443,37 +402,6 @@ class _Words(HTMLParser):
         self.links += [value for name, value in attrs if name == "href"]
 
 
-def test_a_row_shows_claim_verdict_evidence_and_counterexample() -> None:
-    claims = ledger.open("lee2022support")
-    free = replace(claims.claims["sv.thm4.3"], limits={"distance": Limit("<=", 1e-6)})
-    claims = replace(claims, claims={free.id: free})
-    evidence = [deviation("distance", 0.2, "in w"), note("seed", 7)]
-    row = claims.settle("sv.thm4.3", evidence, READING, CASE)
-    shown = row._repr_mimebundle_()
-    assert set(shown) == {"text/plain", "text/html", RECORD}
-    page = _Words(shown["text/html"])
-    assert page.ids == ["claim-sv-thm4-3"]
-    assert _Words(mathematics(row.claim.says)).words in page.words
-    for text in (shown["text/plain"], page.words):
-        for part in (
-            "sv.thm4.3",
-            "Theorem 4.3",
-            "refuted",
-            "✗ distance: ≈0.2000 in w (needs ≤ 1e-6)",
-            "· seed: 7",
-            "X = [[1, 0]]",
-            "✓ A1",
-            "✗ rank: 2 (needs = 1)",
-            "✗ loss above the minimum: ≈0.2500 loss (needs ≤ 0)",
-            "a plain loop",
-            READING.taken,
-            READING.others,
-        ):
-            assert part in text, part
-    assert f"background:{COLOURS['refuted']}" in shown["text/html"]
-    assert shown[RECORD]["evidence"][0]["value"] == 0.2
-
-
 @given(texts, texts, texts)
 def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
     one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
@@ -484,15 +412,6 @@ def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: s
     squeezed = html.words.replace("\r\n", "\n").replace("\r", "\n")
     for text in (one, two, three, "a < <b>b</b> & c", "Figure <i>1</i>"):
         assert text.replace("\r\n", "\n").replace("\r", "\n") in squeezed
-
-
-@given(texts, st.floats(0, 1), st.one_of(finite, texts, st.booleans()))
-def test_a_row_returns_from_its_record(what: str, value: float, context: object) -> None:
-    claims = book(within=1.0)
-    found = [deviation(what, value, "u"), note(what, context)]
-    row = claims.settle("sv.x.1", found, READING)
-    data = json.loads(json.dumps(row.record(), sort_keys=True))
-    assert row_from_record(data, claims.claims)._repr_mimebundle_() == row._repr_mimebundle_()
 
 
 def settled() -> list[Row]:
@@ -654,29 +573,6 @@ def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes
 # The command and the scoreboard
 
 
-def test_the_command_prints_json(tmp_path: Path) -> None:
-    notebook(tmp_path / "01_one.ipynb", settled())
-    command = [sys.executable, "-m", "reluflow.ledger", "--json", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
-    objects = json.loads(done.stdout)
-    keys = ["id", "paper", "at", "kind", "verdict", "known", "evidence", "reading"]
-    keys += ["counterexample", "chapter", "cell", "given", "cause", "weight", "instead"]
-    assert [list(item) for item in objects] == [keys] * 6
-    by_id = {item["id"]: item for item in objects}
-    assert by_id["sv.thm4.3"]["counterexample"]["instance"] == [{"name": "X", "value": [[1, 0]]}]
-    assert by_id["sv.prop4.4"]["reading"]["taken"] == READING.taken
-    assert by_id["sv.lemF.5"]["evidence"][0]["value"] == "a proof"
-    assert by_id["sv.fig1"]["chapter"] == "01_one.ipynb"
-
-
-def test_the_command_fails_where_there_is_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "reluflow.ledger", str(tmp_path / "none")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.startswith("ledger: no notebook or folder")
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -718,30 +614,19 @@ def test_the_command_finds_a_section(tmp_path: Path, capsys: pytest.CaptureFixtu
     chapter_with_sections(tmp_path, settled())
     assert main(["sv.thm4.3", str(tmp_path)]) == 0
     assert "  page: 05_five/tables.html#claim-sv-thm4-3, cell cell-" in capsys.readouterr().out
-    file = tmp_path / "05_five" / "tables.ipynb"
-    book = json.loads(file.read_text(encoding="utf-8"))
-    (cell,) = (c for c in book["cells"] if '"sv.thm4.3"' in json.dumps(c.get("outputs", [])))
-    cell["source"] = [
-        "from pathlib import Path\n",
-        "from reluflow import ledger\n",
-        "claims = ledger.open('lee2022support')\n",
-        "claims.settle('sv.thm4.3', [ledger.fact('here', Path.cwd().name, '05_five')])",
-    ]
-    file.write_text(json.dumps(book), encoding="utf-8")
-    assert main(["sv.thm4.3", "--rerun", str(tmp_path)]) == 0
-    assert "sv.thm4.3 | Theorem 4.3, eqs (7)-(8) | reproduced" in capsys.readouterr().out
 
 
 def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """The new record is shown, not the stored one, and a check that fails is one sentence."""
-    file = tmp_path / "01_one.ipynb"
-    notebook(file, settled())
+    """In its folder; the new record is shown, and a check that fails is one sentence."""
+    chapter_with_sections(tmp_path, settled())
+    file = tmp_path / "05_five" / "balance.ipynb"
     book = json.loads(file.read_text(encoding="utf-8"))
     (cell,) = (c for c in book["cells"] if '"sv.lemF.5"' in json.dumps(c.get("outputs", [])))
     again = [
+        "from pathlib import Path\n",
         "from reluflow import ledger\n",
         "claims = ledger.open('lee2022support')\n",
-        "claims.settle('sv.lemF.5', [ledger.note('tried', 5), ledger.fact('now', 1, 1)])",
+        "claims.settle('sv.lemF.5', [ledger.fact('here', Path.cwd().name, '05_five')])",
     ]
     for source, verdict in ((again, "reproduced"), (["1 / 0"], "")):
         cell["source"] = source
@@ -785,20 +670,6 @@ def test_the_command_speaks_ascii_where_nothing_else_is_understood(tmp_path: Pat
         text = done.stdout.decode("ascii")
         assert done.stderr == b""
     assert json.loads(text)[0]["paper"] == "lee2022support"
-
-
-def test_the_scoreboard_counts_every_claim(tmp_path: Path) -> None:
-    notebook(tmp_path / "01_one.ipynb", settled()[:5])
-    board = ledger.scoreboard(tmp_path)
-    claims = claims_by_id(load_inventories())
-    counts = {line.split()[0]: line.split()[1:] for line in board.totals.text.splitlines()[1:]}
-    assert counts["refuted"][0] == counts["refuted"][-1] == "1"
-    assert "not-applicable" not in counts
-    assert int(counts["open"][-1]) == len(claims) - 5
-    columns = zip(*([*map(int, row)] for row in counts.values()), strict=True)
-    assert all(sum(column[:-1]) == column[-1] for column in columns)
-    assert int(counts["all"][-1]) == len(claims)
-    assert "Lee, Sim & Ye 2022a" in _Words(board.totals.html).words
 
 
 # The inventory
@@ -867,10 +738,6 @@ def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
         assert {(pages.name(path), id) for id in named} <= rows
 
 
-def test_nothing_in_the_book_is_not_applicable() -> None:
-    assert [r.claim.id for r in ledger.read(CHAPTERS) if r.verdict == "not-applicable"] == []
-
-
 # --- digits ---------------------------------------------------------------------------------------
 
 
@@ -878,13 +745,11 @@ def test_nothing_in_the_book_is_not_applicable() -> None:
     ("item", "text", "data"),
     [
         (deviation("gap", 3.312e-5, "", digits=2), "≈3.3e-5", {"value": 3.3e-5, "digits": 2}),
-        (deviation("gap", 0.0256, ""), "≈0.02560", {"value": 0.0256, "digits": 4}),
         (bound("gap", 0.01, "<=", 0.02, "", digits=2), "≈0.010", {"value": 0.01, "digits": 2}),
         (bound("gap", 3, "<=", 4, ""), "3", {"value": 3}),
         (bound("gap", 0.0, "<=", 0.0, ""), "0", {"value": 0.0}),
         (note("gap", (0.5, 2, 1e-12)), "[≈0.5000, 2, 0]", {"value": [0.5, 2, 0.0], "digits": 4}),
         (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
-        (note("seed", 7), "7", {"value": 7}),
     ],
 )
 def test_evidence_says_to_how_many_digits_it_was_measured(
@@ -899,9 +764,3 @@ def test_evidence_says_to_how_many_digits_it_was_measured(
     written = to_json(kept, "measured")
     assert {key: written[key] for key in ("value", "digits") if key in written} == data
     assert from_json(json.loads(json.dumps(written))) == kept
-
-
-@given(finite, st.sampled_from(["<", "<=", ">", ">="]), finite, st.integers(2, 4))
-def test_few_digits_change_no_outcome(value: float, op: str, limit: float, digits: int) -> None:
-    item = bound("gap", value, op, limit, "", digits)
-    assert recorded(item).holds == item.holds

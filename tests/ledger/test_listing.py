@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
-from reluflow.ledger.cards import COLUMNS, as_csv, listing
+from reluflow.ledger.cards import COLUMNS, listing
 from reluflow.ledger.evidence import fact, note
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.rows import (
@@ -71,11 +71,6 @@ def test_instances_are_those_of_the_statement_tried_least(records: list[dict[str
     assert several
     assert {id: found[id] for id in several} == {id: str(min(n)) for id, n in several.items()}
     assert all(found[id] == "" for id, numbers in tried.items() if not numbers)
-
-
-def test_words_with_commas_quotes_and_lines_come_back() -> None:
-    record = dict.fromkeys(COLUMNS, 'a, "b"\nc ≤ $x$')
-    assert list(csv.DictReader(io.StringIO(as_csv([record]), newline=""))) == [record]
 
 
 CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", "It holds.")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 
 import pytest
 from reluflow.places import LIBRARY
@@ -20,49 +21,25 @@ SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(LIBRARY.rglob("*.py"))
 }
+DEFINED = (ast.FunctionDef, ast.ClassDef)
 Place = tuple[str, str]
 """A module and a name in it; the name is empty for the module itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Library:
     """The modules by name, some with other sources than those on the disk."""
 
-    other: dict[str, str] = field(default_factory=dict)
-    trees: dict[str, ast.Module] = field(default_factory=dict)
-    scopes: dict[str, dict[str, Place]] = field(default_factory=dict)
-
-    def tree(self, module: str) -> ast.Module:
-        if module not in self.trees:
-            text = self.other.get(module) or SOURCES[module].read_text("utf-8")
-            self.trees[module] = ast.parse(text)
-        return self.trees[module]
-
-    def scope(self, module: str) -> dict[str, Place]:
-        """The names that a module defines or imports from the library."""
-        if module not in self.scopes:
-            found: dict[str, Place] = {}
-            for node in ast.walk(self.tree(module)):
-                if isinstance(node, ast.ImportFrom) and (node.module or "") in SOURCES:
-                    for name in node.names:
-                        inner = f"{node.module}.{name.name}"
-                        place = (inner, "") if inner in SOURCES else (node.module, name.name)
-                        found[name.asname or name.name] = place
-            self.scopes[module] = found | {
-                node.name: (module, node.name)
-                for node in self.tree(module).body
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            }
-        return self.scopes[module]
+    other: dict[str, str]
 
     def defined(self, place: Place) -> tuple[Place, ast.AST] | None:
         """Where a function or class is defined, through what hands it on; None for other names."""
         while True:
             module, name = place
-            for node in self.tree(module).body:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+            for node in tree_of(self, module).body:
+                if isinstance(node, DEFINED) and node.name == name:
                     return place, node
-            if (place := self.scope(module).get(name, place)) == (module, name) or not place[1]:
+            if (place := scope_of(self, module).get(name, place)) == (module, name) or not place[1]:
                 return None
 
     def used(
@@ -70,7 +47,7 @@ class Library:
     ) -> Iterator[tuple[Place, ast.AST]]:
         """The functions and classes that are named in some pieces of a module; `local` names mean
         something else in them, and so do those that a function among them binds."""
-        scope = self.scope(module)
+        scope = scope_of(self, module)
         owned = ((top, {*local, *bound(top)}) for top in nodes)
         for node, own in ((inner, own) for top, own in owned for inner in ast.walk(top)):
             place = None
@@ -93,6 +70,24 @@ class Library:
                 seen.add(place)
                 todo += self.used(place[0], [node])
         return seen
+
+
+@cache
+def tree_of(library: Library, module: str) -> ast.Module:
+    return ast.parse(library.other.get(module) or SOURCES[module].read_text("utf-8"))
+
+
+@cache
+def scope_of(library: Library, module: str) -> dict[str, Place]:
+    """The names that a module defines or imports from the library."""
+    tree, found = tree_of(library, module), dict[str, Place]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "") in SOURCES:
+            for name in node.names:
+                inner = f"{node.module}.{name.name}"
+                place = (inner, "") if inner in SOURCES else (node.module, name.name)
+                found[name.asname or name.name] = place
+    return found | {n.name: (module, n.name) for n in tree.body if isinstance(n, DEFINED)}
 
 
 def bound(node: ast.AST) -> set[str]:
@@ -187,7 +182,7 @@ def names_in(node: ast.AST) -> Iterator[ast.Name]:
 
 def shared(library: Library, module: str) -> Iterator[tuple[str, Place]]:
     """What both routes of a module's counterexamples may call, with the counterexample's name."""
-    for name, parts, local in examples(library.tree(module)):
+    for name, parts, local in examples(tree_of(library, module)):
         first, second, own = (
             library.reached(module, parts[key], local) for key in ("breaks", "recheck", "instance")
         )
@@ -198,7 +193,7 @@ def shared(library: Library, module: str) -> Iterator[tuple[str, Place]]:
 
 ROOMS = [name for name in SOURCES if name.startswith("reluflow.papers.")]
 WITH = [name for name in ROOMS if "Counterexample(" in SOURCES[name].read_text("utf-8")]
-LIB = Library()
+LIB = Library({})
 
 
 @pytest.mark.parametrize("module", WITH)
@@ -209,7 +204,7 @@ def test_the_second_route_shares_no_code_with_the_first(module: str) -> None:
 @pytest.mark.parametrize("module", WITH)
 def test_what_a_page_hands_to_the_second_route_is_of_the_instance(module: str) -> None:
     """So that no page can hand over what the first route has found."""
-    made = functions(LIB.tree(module))
+    made = functions(tree_of(LIB, module))
     for function in (f for f in made if not any(calls(other, f.name) for other in made)):
         handed = {argument.arg for argument in function.args.args}
         for call in calls(function, "Counterexample"):
@@ -223,10 +218,10 @@ def test_what_a_page_hands_to_the_second_route_is_of_the_instance(module: str) -
 
 def test_every_counterexample_is_walked() -> None:
     made = sum(SOURCES[name].read_text("utf-8").count("Counterexample(\n") for name in WITH)
-    found = sum(len(calls(LIB.tree(name), "Counterexample")) for name in WITH)
-    walked = {(name, made) for name in WITH for made, _, _ in examples(LIB.tree(name))}
+    found = sum(len(calls(tree_of(LIB, name), "Counterexample")) for name in WITH)
+    walked = {(name, made) for name in WITH for made, _, _ in examples(tree_of(LIB, name))}
     assert len(walked) >= found >= made > 30
-    assert all("recheck" in parts for name in WITH for _, parts, _ in examples(LIB.tree(name)))
+    assert all("recheck" in parts for name in WITH for _, parts, _ in examples(tree_of(LIB, name)))
 
 
 def section_of_second_routes(module: str) -> set[Place]:
@@ -253,38 +248,22 @@ def test_a_section_of_second_routes_stands_alone(module: str) -> None:
     assert [place for place in sorted(outside) if place[0].startswith(first)] == []
 
 
-@pytest.mark.parametrize(
-    ("module", "old", "new", "seen"),
-    [
-        (
-            "reluflow.papers.min2024early.alignment",
-            'followed(TIME), "<="',
-            'leaving(TIME)[0], "<="',
-            "leaving",
-        ),
-        (
-            "reluflow.papers.min2024early.theorem_1",
-            "early = certainly_less(certain.exit, certain.t_1)",
-            "early = home <= t_1",
-            "flow",
-        ),
-        (
-            "reluflow.papers.lee2022support.dynamics",
-            "loops[0],",
-            "continuation_sides(one, one[0], [0.0], 0)[0],",
-            "continuation_sides",
-        ),
-        (
-            "reluflow.papers.lee2023magnitude.layers",
-            "after = descents.quadrature_step(start, 1, eta)",
-            "after = run_from_the_middle(step)[0]",
-            "run_from_the_middle",
-        ),
-    ],
-)
+PLANTED = [
+    ("min2024early.alignment", 'followed(TIME), "<="', 'leaving(TIME)[0], "<="', "leaving"),
+    ("min2024early.theorem_1", "early = certainly_less(certain.exit, certain.t_1)",
+     "early = home <= t_1", "flow"),
+    ("lee2022support.dynamics", "loops[0],", "continuation_sides(one, one[0], [0.0], 0)[0],",
+     "continuation_sides"),
+    ("lee2023magnitude.layers", "after = descents.quadrature_step(start, 1, eta)",
+     "after = run_from_the_middle(step)[0]", "run_from_the_middle"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "old", "new", "seen"), PLANTED)
 def test_a_second_route_that_is_the_first_is_seen(
     module: str, old: str, new: str, seen: str
 ) -> None:
+    module = f"reluflow.papers.{module}"
     text = SOURCES[module].read_text("utf-8")
     assert old in text
     found = list(shared(Library({module: text.replace(old, new)}), module))

@@ -37,7 +37,7 @@ echo "jupyter-book $*" >>"$LOG"
 echo building
 exit ${FAILING:-0}
 """
-COMMANDS = (
+COMMANDS = [
     "bash",
     "cat",
     "cp",
@@ -49,7 +49,7 @@ COMMANDS = (
     "rmdir",
     "sh",
     "sleep",
-)
+]
 
 
 class Clone:
@@ -114,16 +114,25 @@ def test_build_makes_the_environment_and_prints_the_page_last(clone: Clone) -> N
     assert "jupyter-book build . --all -n -W --keep-going" in clone.calls
 
 
-def test_a_failed_build_fails_and_names_no_page(clone: Clone) -> None:
-    run = clone.book("build", FAILING="1")
-    assert run.returncode != 0
+@pytest.mark.parametrize(
+    ("arguments", "failing", "status", "called"),
+    [
+        (["test", "-k", "two words"], "0", 0, "-m pytest -k two words"),
+        (["test"], "5", 5, "-m pytest"),
+        (["build"], "1", 1, "jupyter-book build"),
+        (["run", "my.csv", "-p", "h", "3"], "0", 0, "-m reluflow.run my.csv -p h 3"),
+        (["tets"], "0", 2, ""),
+        ([], "0", 2, ""),
+    ],
+)
+def test_arguments_and_status_are_passed_on(
+    arguments: list[str], failing: str, status: int, called: str, clone: Clone
+) -> None:
+    run = clone.book(*arguments, FAILING=failing)
+    assert run.returncode == status
+    assert called in clone.calls
     assert "index.html" not in run.stdout
-
-
-def test_test_passes_its_arguments_and_the_status_of_pytest(clone: Clone) -> None:
-    assert clone.book("test", "-k", "two words").returncode == 0
-    assert "-m pytest -k two words" in clone.calls
-    assert clone.book("test", FAILING="5").returncode == 5
+    assert run.stderr.startswith("usage: bash book build") == (status == 2)
 
 
 def test_requirements_are_installed_when_they_change_and_not_else(clone: Clone) -> None:
@@ -210,18 +219,6 @@ def test_without_venv_it_is_installed_or_one_sentence_says_how(clone: Clone) -> 
     clone.program("apt-get", '#!/bin/sh\necho "apt-get $*" >>"$LOG"\n')
     assert clone.book("build", NO_VENV="1").returncode == 0
     assert "apt-get install -y python3.11-venv" in clone.calls
-
-
-def test_run_passes_its_arguments_on_in_the_readers_folder(clone: Clone) -> None:
-    assert clone.book("run", "my.csv", "-p", "h", "3").returncode == 0
-    assert clone.calls.splitlines()[-1] == "-m reluflow.run my.csv -p h 3"
-
-
-def test_anything_else_is_explained(clone: Clone) -> None:
-    for arguments in ([], ["tets"]):
-        run = clone.book(*arguments)
-        assert run.returncode == 2
-        assert run.stderr.startswith("usage: bash book build")
 
 
 def test_the_readme_has_the_two_commands_and_ci_calls_the_second() -> None:

@@ -110,11 +110,6 @@ def test_the_table_of_own_data_is_inside_the_assumptions(own: datasets.Dataset) 
     check_assumptions(own.X, own.y)
 
 
-def test_the_parameters_of_the_page_on_own_data_are_named() -> None:
-    for name in YOUR_DATA:
-        assert f"`{name}`" in README, name
-
-
 def test_the_modules_that_are_run_are_there() -> None:
     modules = re.findall(r"python -m (reluflow[\w.]*)", README)
     assert modules

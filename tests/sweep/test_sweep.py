@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,62 +70,30 @@ def test_a_grid_is_a_product_in_order(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("grid", "sentence"),
-    [
-        ("sed=0:3", 'unknown parameter "sed": did you mean "seed"?'),
-        ("rate=1e-3", "YAML takes 1e-3 for text, so write 1.0e-3"),
-        ("seed=3:3", 'the grid is empty: "seed" has no values.'),
-        ("seed=0:1000000", "take 1 to 100000 of them"),
-        ("seed", "is not NAME=VALUES"),
-        ("n=2,7", "seven is not allowed."),
-    ],
-)
-def test_a_wrong_grid_is_one_sentence_before_anything_starts(
-    grid: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = write_page(tmp_path, *CELLS)
-    assert main([str(page), "--grid", grid, "--out", str(tmp_path / "out")]) == 2
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith("sweep: ")
-    assert sentence in told
-    assert sorted(os.listdir(tmp_path)) == ["page.ipynb"]
-
-
-def foreign(place: Path) -> None:
-    (place / "out").mkdir()
-    (place / "out" / "mine.txt").touch()
-
-
-def another(place: Path) -> None:
-    (place / "out").mkdir()
-    (place / "out" / "sweep.json").write_text('{"notebook": "other.ipynb", "folder": "/"}')
-
-
-def a_file(place: Path) -> None:
-    (place / "out").touch()
-
-
-def an_object(place: Path) -> None:
-    (place / "object.ipynb").write_text("{}")
+GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
 
 
 @pytest.mark.parametrize(
     ("before", "arguments", "sentence"),
     [
-        (foreign, ["page.ipynb", "--grid", "n=1", "--out", "out"], "sweep: out holds other files"),
-        (another, ["page.ipynb", "--grid", "n=1", "--out", "out"], "has the runs of other.ipynb"),
-        (a_file, ["page.ipynb", "--grid", "n=1", "--out", "out/in"], "out/in cannot be"),
-        (None, ["page.ipynb", "--grid", "n=1", "--set", "n=2", "--out", "out"], "given twice"),
-        (an_object, ["object.ipynb", "--grid", "n=1", "--out", "out"], "is not a notebook"),
-        (None, ["page.ipynb", "--grid", "n=1", "--out", "memory://a"], "take a folder that all of"),
-        (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--workers", "0"], "at least 1"),
-        (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--scheduler", "tcp://127.0.0.1:9"],
-         "no Dask scheduler answers at tcp://127.0.0.1:9"),
+        ({}, ["--grid", "sed=0:3"], 'unknown parameter "sed": did you mean "seed"?'),
+        ({}, ["--grid", "seed=3:3"], 'the grid is empty: "seed" has no values.'),
+        ({}, ["--grid", "seed=0:1000000"], "take 1 to 100000 of them"),
+        ({}, ["--grid", "seed"], "is not NAME=VALUES"),
+        ({}, ["--grid", "seed=0,1", "--set", "n=7"], "given twice"),
+        ({}, ["--set", "rate=1e-3"], "YAML takes 1e-3 for text, so write 1.0e-3"),
+        ({}, ["--workers", "0"], "at least 1"),
+        ({}, ["--out", "memory://a"], "take a folder that all of"),
+        ({}, ["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers at tcp://127.0.0.1:9"),
+        ({"page.ipynb": "{}"}, [], "is not a notebook"),
+        ({"out": ""}, ["--out", "out/in"], "out/in cannot be"),
+        ({"out/mine.txt": ""}, [], "sweep: out holds other files"),
+        ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/"}'}, [],
+         "has the runs of other.ipynb"),
     ],
 )  # fmt: skip
-def test_wrong_use_is_one_sentence(
-    before: Callable[[Path], None] | None,
+def test_wrong_use_is_one_sentence_before_anything_starts(
+    before: dict[str, str],
     arguments: list[str],
     sentence: str,
     tmp_path: Path,
@@ -136,13 +103,24 @@ def test_wrong_use_is_one_sentence(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("reluflow.sweep.__main__._PATIENCE", 1)
     write_page(tmp_path, *CELLS)
-    if before:
-        before(tmp_path)
-    assert main(arguments) == 2
+    for name, text in before.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    there = sorted(tmp_path.rglob("*"))
+    assert main([*GRID, *arguments]) == 2
     (told,) = capsys.readouterr().err.splitlines()
     assert told.startswith("sweep: ")
     assert sentence in told
-    assert not (tmp_path / "out" / "runs").exists()
+    assert sorted(tmp_path.rglob("*")) == there
+
+
+def test_a_value_that_the_page_refuses_stops_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = write_page(tmp_path, *CELLS)
+    assert main([str(page), "--grid", "n=2,7", "--out", str(tmp_path / "out")]) == 2
+    assert "seven is not allowed." in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == [page]
 
 
 def test_workers_that_do_not_start_are_one_sentence(
@@ -188,19 +166,13 @@ def test_the_table_has_parameters_verdicts_and_every_number(swept: Path) -> None
     assert (ended["sv.lem4.5: two (1)"] == ended.seed + ended.n).all()
     assert (ended["sv.lem4.5: two (2)"] == 0.5).all()
     assert (ended["glued: size"] == 10 * ended.n + ended.seed).all()
-    assert (frame.rate == 1.0).all()
+    (row, _) = [r for r in stored(swept) if r["status"] == "failed"]
+    assert row["error"].endswith("ValueError: ninety-nine")
+    assert '"error"' in (swept / "runs" / f"{row['key']}.ipynb").read_text("utf-8")
     pd.testing.assert_frame_equal(
         pd.read_csv(swept / "table.csv")[["seed", "n", "glued: size"]],
         frame[["seed", "n", "glued: size"]],
     )
-
-
-def test_a_failed_run_has_its_traceback_and_its_notebook(swept: Path) -> None:
-    (row, _) = [r for r in stored(swept) if r["status"] == "failed"]
-    assert row["error"].endswith("ValueError: ninety-nine")
-    notebook = nbformat.read(swept / "runs" / f"{row['key']}.ipynb", as_version=4)
-    kinds = [o.output_type for c in notebook.cells if c.cell_type == "code" for o in c.outputs]
-    assert "error" in kinds
 
 
 def stored(out: Path) -> list[dict[str, Any]]:

@@ -53,9 +53,7 @@ def test_data_that_cannot_be_used(rows: list, sentence: str, tmp_path: Path) -> 
     assert sentence in str(error.value)
 
 
-def test_a_misspelt_name_and_a_file_that_is_too_large(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='did you mean "plane"'):
-        study("plan")
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
     (tmp_path / "large.csv").write_bytes(b"0" * 20_000_001)
     with pytest.raises(InputError, match="more than 20 MB"):
         study(str(tmp_path / "large.csv"))
@@ -69,7 +67,6 @@ def test_rows_that_break_an_assumption_are_named(tmp_path: Path) -> None:
     assert found["A2"].where == "rows 3, 4"
     assert found["A3"].holds
     # (1, 0) and (0, 1) are at a right angle; (1, 1) with -1 is at less than that to both.
-    assert "3 of 6 pairs" not in found["(OS)"].where
     assert not found["(OS)"].holds
     assert not found["separable"].holds
     assert "rule it out" in found["separable"].where
