@@ -58,7 +58,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("code", 35075),
         ("code of papers a claim", 69),
         ("lines of tests", 36424),
-        ("pages", 40),
+        ("pages", 39),
     ],
 )
 def test_the_house_does_not_grow(what: str, bar: int) -> None:

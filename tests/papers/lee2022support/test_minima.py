@@ -20,7 +20,7 @@ from reluflow.geometry import (
 )
 from reluflow.instances import Instance, draw, draw_many
 from reluflow.networks import loss
-from reluflow.papers.lee2022support import geometry, minima
+from reluflow.papers.lee2022support import geometry
 from scipy.optimize import minimize
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
@@ -56,20 +56,20 @@ def test_the_fall_is_the_difference_of_losses():
     for _ in range(40):
         X, y = rng.uniform(0, 1, (4, 2)), rng.uniform(0.1, 2, 4)
         w, eps = rng.normal() * np.array([-X[0, 1], X[0, 0]]), rng.uniform(0.01, 1.0)
-        fall, promise, size = minima.fall_from_boundary(X, y, w, 0, eps)
+        fall, promise, size = geometry.fall_from_boundary(X, y, w, 0, eps)
         plain = loss(X, y, w) - min(loss(X, y, w + eps * X[0]), loss(X, y, w - eps * X[0]))
         assert fall == pytest.approx(plain, abs=1e-12)
         kappa = sum(float(x @ X[0]) ** 2 for x in X)
         assert promise == pytest.approx(0.5 * eps * (y[0] * X[0] @ X[0] - eps * kappa))
         assert fall >= promise - 1e-12
         assert size > 0
-    assert minima.fall_from_boundary([[1.0]], [-1.0], [0.0], 0, 0.1)[0] <= 0.0  # without A2
+    assert geometry.fall_from_boundary([[1.0]], [-1.0], [0.0], 0, 0.1)[0] <= 0.0  # without A2
 
 
 def test_restricted_minima_are_all_of_them():
     """Against a fine walk along each boundary line of three data in the plane, and the origin."""
     X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
-    found = list(minima.restricted_minima(X, y))
+    found = list(geometry.restricted_minima(X, y))
     assert sum(on.all() for _, on in found) == 1
     for j in range(3):
         along = np.array([-X[j, 1], X[j, 0]]) / np.linalg.norm(X[j])
@@ -86,12 +86,12 @@ def test_the_least_relu_loss_agrees_with_many_descents():
     for _ in range(4):
         X, y = rng.uniform(0.2, 1.0, (4, 2)), rng.uniform(0.1, 2.0, 4)
         _, least = best_of_many(X, y, rng.normal(size=(60, 2)) * 5, 0.3, 4000)
-        assert minima.least_relu_loss(X, y) == pytest.approx(least, abs=1e-4)
+        assert geometry.least_relu_loss(X, y) == pytest.approx(least, abs=1e-4)
 
 
 def test_draws_of_unfit_data_are_unfit_even_where_few():
     """As few as a low effort makes; without labels made for it seed 16 drew none of 30."""
-    report = falsify(minima.relu_below_linear_where_unfit(), 16, 30, 0)
+    report = falsify(geometry.relu_below_linear_where_unfit(), 16, 30, 0)
     assert report.tried >= 5
     assert report.survives
 
@@ -151,9 +151,9 @@ def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:
     """One is within rounding of equality; or lengths go over twelve orders of magnitude, and L_P
     hardly feels where the short data lie."""
     X = [[1, 1], [1, 0], [0, 1]]
-    edges = [minima.survey_cells([instance(X, [2, b, 1])]) for b in (2.1, 2)]
+    edges = [geometry.survey_cells([instance(X, [2, b, 1])]) for b in (2.1, 2)]
     assert len(edges[0]) - len(edges[1]) == 1
-    found = minima.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
+    found = geometry.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
     assert (found.agree.all(), len(found)) == (True, 8)
 
 

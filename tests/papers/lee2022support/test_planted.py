@@ -25,11 +25,10 @@ from reluflow.papers.lee2022support import (
     examples,
     geometry,
     linear,
-    minima,
     starts,
     theorem_3_6,
 )
-from reluflow.papers.lee2022support.minima import excess_in_cell
+from reluflow.papers.lee2022support.geometry import excess_in_cell
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -63,9 +62,9 @@ def first_another(path: Trajectory) -> Trajectory:
 
 def cells(**last: bool) -> Found:
     """Cells of two surveys, of which the last one of the second is another one."""
-    one = minima.survey_cells([Instance(printed(EX_1).X, printed(EX_1).y, "printed")])
+    one = geometry.survey_cells([Instance(printed(EX_1).X, printed(EX_1).y, "printed")])
     full = one[~one.deficient]
-    return minima.cells_of_full_rank([one, changed(full, **last)])
+    return geometry.cells_of_full_rank([one, changed(full, **last)])
 
 
 def excess(share: float, X: NDArray, y: NDArray, active: NDArray) -> float:
@@ -235,9 +234,9 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
     ),
     "sv.prop3.3.1": (
         ("", lambda: cells(agree=False)),
-        ("", under(minima, "virtual_minimum", beside, cells)),
-        ("", under(minima, "excess_in_cell", partial(excess, 0.9), cells)),
-        ("", under(minima, "excess_in_cell", partial(excess, 1.1), cells)),
+        ("", under(geometry, "virtual_minimum", beside, cells)),
+        ("", under(geometry, "excess_in_cell", partial(excess, 0.9), cells)),
+        ("", under(geometry, "excess_in_cell", partial(excess, 1.1), cells)),
     ),
     "sv.thm4.2": (
         ("protected data that", lambda: kept(deactivated=1.0)),
