@@ -168,9 +168,7 @@ def test_an_imaginary_part_that_does_not_cancel_is_noticed(monkeypatch) -> None:
     ("module", "name", "share", "what"),
     [
         (comparison, "balanced_chain", True, "u(t) from"),
-        (setting, "time_between", True, "time to"),
         (setting, "printed_pace", False, "d/dt of the imp"),
-        (comparison, "unit_hypergeometric", False, "F(1, b; 1 +"),
     ],
 )
 def test_the_repair_is_compared_both_ways(module, name, share, what, off, monkeypatch) -> None:

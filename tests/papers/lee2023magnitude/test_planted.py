@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sympy as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from papers.faults import Found, Planted, but, changed, each, sees, under
 from reluflow.exact import fractions
 from reluflow.papers.lee2023magnitude import (
@@ -25,7 +25,7 @@ from reluflow.papers.lee2023magnitude import (
     runs,
 )
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
-from reluflow.papers.lee2023magnitude.population import OTHER, RISING, TURNING, PopulationPath
+from reluflow.papers.lee2023magnitude.population import OTHER, RISING, TURNING
 
 # --- Figures 1 and 2: all nine panels at full length, of which every path is the flow -------------
 
@@ -258,34 +258,19 @@ def traces(name: str, judge: Planted, when: Callable[..., bool], by: float) -> l
             for off in (by, -by)]  # fmt: skip
 
 
-def scaled(law: laws.RadialLaw, share: float) -> laws.RadialLaw:
-    """The law, in ten dimensions with vectors of another length."""
-    far = lambda rng, n, d: law.radius(rng, n, d) * (share if d == 10 else 1.0)  # noqa: E731
-    return replace(law, radius=far)
-
-
 lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments, 1, 10)
 CORNER = 2e-9 * np.outer(np.eye(5)[0], np.eye(5)[4])
 in_five = lambda u, *_: len(u) == 5  # noqa: E731
-opposite = lambda u, v: len(u) == 10 and u @ v < -0.99999  # noqa: E731
 in_ten = lambda theta, u, v: len(u) == 10  # noqa: E731
 right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
 LEMMA_2_1 = (
     *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, CORNER)),
     *each("together, against I/2", *traces("gaussian_sector", lemma, right_angle, 1e-9)),
     *each("E[s(u.x) s(v.x)]", *both("relu_correlation", lemma, right_angle, 2e-9)),
-    *each("sampled mean", *(under(laws, "GAUSSIAN", scaled(laws.GAUSSIAN, share), lemma)
-                            for share in (1.5, 0.75))),
-    *each("continued", *both("sector_moment", lemma, opposite, 2e-9)),
 )  # fmt: skip
 B_1 = (
     *each("both by quadrature", *traces("sphere_sector", sphere, in_ten, 2e-10)),
     *each("the half-space", *traces("sphere_sector", sphere, in_ten, 1e-10)),
-    *each(
-        "sampled mean",
-        *(under(laws, "SPHERE", scaled(laws.SPHERE, share), sphere) for share in (1.5, 0.75)),
-    ),
-    ("d = 1", partial(laws.sphere_moments, 1, 10, (-1, 2))),
 )
 
 
@@ -296,34 +281,11 @@ def depth(*args: Any) -> int:
     return args[-1] if isinstance(args[-1], int) else 0
 
 
-def shifted(path: PopulationPath, *by: float) -> PopulationPath:
-    """The path with another last state."""
-    states = path.states.copy()
-    states[-1] += by
-    return replace(path, states=states)
-
-
-def adrift(found: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray]:
-    """A flow of which one factor, at the end, is larger."""
-    w, v = found
-    v[-1, -1:] += 1e-7
-    return w, v
-
-
-def balanced(w0: NDArray, target: NDArray, v0: NDArray, *_: NDArray) -> bool:
-    return len(v0) != 1 and bool(np.allclose(v0, np.linalg.norm(w0)))
-
-
-def free(w0: NDArray, target: NDArray, v0: NDArray, *_: NDArray) -> bool:
-    return len(v0) == 2 and not balanced(w0, target, v0)
-
-
 def systems(judge: Planted, m: int, *words: str) -> tuple[tuple[str, Planted], ...]:
-    """Faults of the printed rates and of the flow, with m factors and at some weights alone."""
-    vector, magnitude, angle, system = words
+    """Faults of the printed rates, with m factors and at some weights alone."""
+    vector, magnitude, angle = words
     short = lambda v, *a: depth(*a) == m and v < 1.0  # noqa: E731
     near = lambda w, *a: depth(*a) == m and np.linalg.norm(w) < 1.0  # noqa: E731
-    flow = lambda psi, rho, deep, t: deep == m and rho < -0.5  # noqa: E731
     return (
         *each(vector, *(
             wrong("vector_rate", judge, near, lambda x, off=off: x + off * np.eye(len(x))[0])
@@ -331,8 +293,6 @@ def systems(judge: Planted, m: int, *words: str) -> tuple[tuple[str, Planted], .
         )),
         *each(magnitude, *both("magnitude_rate", judge, short, 1e-6)),
         *each(angle, *both("angle_rate", judge, short, 1e-5)),
-        *each(system, wrong("population_flow", judge, flow, lambda x: shifted(x, 0.0, 2e-8)),
-              wrong("population_flow", judge, flow, lambda x: shifted(x, -2e-8, 0.0))),
     )  # fmt: skip
 
 
@@ -357,18 +317,15 @@ PROP_3_1 = (
     *each("identities", under(laws, "overlap", other_overlap, one_layer),
           wrong("identities", one_layer, lambda m: True, last_is_false)),
     ("Lipschitz", under(laws, "turning_of_field", lambda: sp.Rational(1, 1000), one_layer)),
-    *systems(one_layer, 0, "against (5)", "against (6)", "against (7)", "vector flow"),
+    *systems(one_layer, 0, "against (5)", "against (6)", "against (7)"),
 )  # fmt: skip
 PROP_3_6 = (
     *each("identities", under(laws, "overlap", other_overlap, layered),
           wrong("identities", layered, lambda m: m == 2, last_is_false)),
-    *systems(layered, 2, "the vector equation", "every v_k against (9)", "against (10)",
-             "flow in all parameters"),
+    *systems(layered, 2, "the vector equation", "every v_k against (9)", "against (10)"),
     ("every v_k against (9)", wrong("quadrature_gradient", layered,
                                     lambda w, target, v, best: len(v) == 2 and v[0] == v[1],
                                     lambda x: (x[0], x[1] + [0.0, 1e-3]))),
-    ("along balanced flows", wrong("parameter_flow", layered, balanced, adrift)),
-    ("along flows out of balance", wrong("parameter_flow", layered, free, adrift)),
     *each("the closed form", *(
         wrong("population_gradient", layered, lambda w, target, v, best: len(v) == 2,
               lambda x, k=k, off=off: [a + off * (j == k) for j, a in enumerate(x)])
@@ -429,8 +386,6 @@ UNIQUE_DENSITY = (
         under(laws, "_several_minimisers", partial(several, same=same, mean=mean), density)
         for same, mean in ((True, 0), (False, 1))
     )),
-    ("L(2 w*)", wrong("smeared", density, lambda points, size: points[0] == (-3, 1),
-                      lambda _: fractions([[(3, 1), (4, 1), (3, 2)]]))),
     ("size 1/100: L(-2, 0)", wrong("smeared", density,
                                    lambda points, size: points is laws.MERCEDES and size < 0.05,
                                    lambda _: fractions([SILENT]))),
@@ -458,7 +413,6 @@ BEND = (
 )  # fmt: skip
 TURNS = (1.0, 1.889, 2.6)
 first = partial(bounds.first_order, TURNS, 1.0)
-steep = (math.sin(2.6) + math.pi * math.cos(2.6)) / 2.6
 
 
 def room(size: float, other: Callable[[float], float], judge: Planted = first) -> Planted:
@@ -469,9 +423,6 @@ def room(size: float, other: Callable[[float], float], judge: Planted = first) -
 
 SMALL_FIRST = (
     *each("coefficient", room(1e-5, lambda x: x + 0.011), room(1e-5, lambda x: x - 0.011)),
-    ("smallest factor", room(1e-3, lambda _: steep + 1e-5)),
-    *each("root of", *(under(bounds, "THRESHOLD", bounds.THRESHOLD + by, first)
-                       for by in (0.011, -0.011))),
     *each("the sign of", under(bounds, "THRESHOLD", 1.9, first), room(1e-5, lambda x: -x)),
 )  # fmt: skip
 
@@ -487,16 +438,8 @@ def profiles(*made: descent.Profile) -> Planted:
     return judged
 
 
-NOT_C2 = descent.Profile(
-    "1 - (1 - x)^1.5", lambda x: 1.0 - (1.0 - x) ** 1.5, lambda x: 1.5 * (1.0 - x) ** 0.5,
-    lambda w: 1.0 - (1.0 - w) ** (2.0 / 3.0), (0.0, 1.5, 1.0),
-)  # fmt: skip
 REGULAR = descent.bent(-0.6, 2.0)
-UNIFORM = (
-    ("of the largest error", profiles(descent.flat_inside(), REGULAR)),
-    ("the error at T = 3", profiles(NOT_C2, REGULAR)),
-    ("largest growth", profiles(descent.flat_inside(), REGULAR)),
-)
+UNIFORM = (("of the largest error", profiles(descent.flat_inside(), REGULAR)),)
 
 
 def lower(by: float, steps: bool) -> Planted:

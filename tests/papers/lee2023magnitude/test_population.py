@@ -16,10 +16,8 @@ from reluflow.papers.lee2023magnitude.population import (
     _scalar_pull,
     coordinates,
     dip_from_teacher_norm,
-    imbalance,
     log_tan,
     orbits,
-    parameter_flow,
     phases,
     population_descent,
     population_flow,
@@ -183,7 +181,6 @@ def test_descent_steps_are_the_gradient(m) -> None:
     [
         (lambda: population_flow(np.inf, 0.0, 0, [1.0]), "psi0 and rho0 must be finite"),
         (lambda: population_descent(0.0, 0.0, 0, 0.0, 1), "step must be a positive number"),
-        (lambda: parameter_flow(np.ones(2), np.ones(2), [0.0], [1.0], [0.0, 1.0]), "positive"),
         (lambda: phases(6.0, 3.0, 1), "too late"),
         (lambda: time_to_loss(0.0, 0.0, 1, 0.0), "level"),
         (lambda: time_to_angle(1.0, 0.0, 1, 0.5), "psi1"),
@@ -192,14 +189,6 @@ def test_descent_steps_are_the_gradient(m) -> None:
 def test_bad_input_is_named(call, message) -> None:
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_parameters_out_of_balance_stay_so() -> None:
-    start = np.array([0.7, 0.0, 0.4]), np.array([0.0, 1.0, 0.0])
-    w, v = parameter_flow(*start, [0.5, 1.5], [1.0, 1.0], [0.0, 2.0, 3.0])
-    assert imbalance(w, v) < 1e-9
-    off = v * [[1.0, 1.0], [1.0, 1.1], [1.0, 1.0]]
-    assert imbalance(w, off) == pytest.approx(0.21 * v[1, 1] ** 2, rel=1e-6)
 
 
 # --- Orbits, phases and times ---------------------------------------------------------------------

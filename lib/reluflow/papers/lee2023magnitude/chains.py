@@ -15,7 +15,7 @@ from scipy.special import digamma, hyp2f1
 from reluflow.errors import InputError
 from reluflow.flows.segment import check_steps, one_thread, problem
 from reluflow.flows.trajectory import Event, Trajectory
-from reluflow.papers.lee2023magnitude.population import Recorded, population_gradient
+from reluflow.papers.lee2023magnitude.population import Recorded
 
 # --- The flow of a chain of ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) = max(h, 0) ----
 #
@@ -65,19 +65,6 @@ def chain_output(X: ArrayLike, w: ArrayLike, v: ArrayLike) -> NDArray:
     for factor in np.asarray(v, float)[:0:-1]:
         out = np.maximum(factor * out, 0.0)
     return float(np.asarray(v, float)[0]) * out
-
-
-def chain_population_gradient(target: ArrayLike, factor: float) -> Gradient:
-    """The gradient of (1) for x ~ N(0, I) and the target factor * s(w*.x), factor of either sign.
-    Where some v_k <= 0, k >= 2, the chain is silent and its gradient is 0 (s'(0) = 0)."""
-    target = np.asarray(target, float)
-
-    def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
-        if np.any(v[1:] <= 0.0) or not w.any():
-            return np.zeros(len(w)), np.zeros(len(v))
-        return population_gradient(w, target, v, (factor,))
-
-    return gradient
 
 
 @dataclass(frozen=True)

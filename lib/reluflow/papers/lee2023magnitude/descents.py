@@ -319,15 +319,6 @@ def vector_descent(place: Place, target: Any, step: Any, n_steps: int) -> list[P
         return out
 
 
-def angle_gap_bounds(T: int, theta0: Any, slow: Any, fast: Any, step: Any) -> tuple[mpf, mpf]:
-    """Theorems 4.2 and A.2 for pi - phi(T), from the two rates: k = tan(theta0/2),
-    2 k (1 - fast eta)^T - 2/3 k^3 (1 - 3 fast eta)^T and 2 k (1 - slow eta)^T."""
-    with mpmath.workdps(DIGITS):
-        k, slow, fast, step = mpmath.tan(mpf(theta0) / 2), mpf(slow), mpf(fast), mpf(step)
-        below = 2 * k * (1 - fast * step) ** T - 2 * k**3 * (1 - 3 * fast * step) ** T / 3
-        return below, 2 * k * (1 - slow * step) ** T
-
-
 def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorem A.3's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
@@ -337,15 +328,6 @@ def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tu
             left = (1 - a * (target / v0) ** 2) * (1 - a * target**2 * step) ** T
             found.append(target * mpmath.sqrt(a / (1 - left)))
         return found[0], found[1]
-
-
-def magnitude_bounds_at(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
-    """Theorem A.1's two bounds at step T, as they are printed."""
-    with mpmath.workdps(DIGITS):
-        theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-        q = (1 - step / 2) ** T
-        pull = bounds_exact_pull(mpmath.pi - theta0)
-        return pull * (1 - q) * target + v0 * q, (1 - q) * target + v0 * q
 
 
 # --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------

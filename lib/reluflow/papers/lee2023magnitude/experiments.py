@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
-from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.population import (
@@ -47,19 +46,6 @@ def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
     """The largest difference over all steps: of the angle, in radians, and of |w|, in |w*|."""
     angle = np.abs(one.theta - other.theta).max()
     return float(angle), float(np.abs(one.length - other.length).max() / one.target)
-
-
-def gap_table(runs: Sequence[Run]) -> pd.DataFrame:
-    """By panel: descent on data against the population's, and that against the flow."""
-    rows = []
-    for run in runs:
-        row: dict[str, object] = {"panel": run.setting.name}
-        pairs = {"sample": (run.empirical, run.population), "step": (run.population, run.flow)}
-        for name, (one, other) in pairs.items():
-            found = ("–", "–") if one is None else (approx(x, 2) for x in distance(one, other))
-            row |= zip((f"{name}: angle", f"{name}: |w|/|w*|"), found, strict=True)
-        rows.append(row)
-    return pd.DataFrame(rows).set_index("panel")
 
 
 # --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are trained -
@@ -248,23 +234,6 @@ def ratios(seed: int, draws: int, reading: str) -> NDArray:
     lengths = np.linalg.norm(rng.standard_normal((2, draws, len(NORMS), DIMENSION)), axis=-1)
     factors = [sizes(reading, 1, norm)[1] / sizes(reading, 1, norm)[0] for norm in NORMS]
     return lengths[0] / lengths[1] * np.array(factors)
-
-
-def norm_table() -> pd.DataFrame:
-    """By reading of k: the typical |w_0|/|w*| of the three norms, how often it is above 2, and the
-    progress eta T |w*|^(2m) that D.3's three depths make."""
-
-    def of(reading: str) -> dict[str, str]:
-        typical = {name: sizes(reading, 1, norm) for norm, name in NORMS.items()}
-        paces = {layers: progress(reading, "half the mean", layers) for layers in RATES}
-        return {
-            "k is the": reading,
-            **{name: approx(length / target, 3) for name, (target, length) in typical.items()},
-            "LN above 2: probability": approx(exceeds(reading, max(NORMS), 2.0), 1),
-            **{f"ηT|w*|²ᵐ, {layers} layers": approx(pace, 3) for layers, pace in paces.items()},
-        }
-
-    return survey((DEVIATION, VARIANCE), of).set_index("k is the")
 
 
 def progress(reading: str, loss: str, layers: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -327,17 +327,13 @@ def segment_of_minimisers(
 
 
 @in_house_style
-def angle_tails(
-    levels: Sequence[float], dimensions: ArrayLike, samples: Mapping[float, ArrayLike]
-) -> Figure:
-    """Proposition C.1: (a) the exact tail P(cos >= eps) over d with its bounds and sampled shares;
-    (b) the angles that hold 95 % of all pairs of vectors. Parameters: `levels` the values of eps,
-    at most three, `dimensions` (k,) values d >= 2, and `samples` {eps: shares (k,)}."""
-    d = np.asarray(dimensions, int)
+def angle_tails(levels: Sequence[float]) -> Figure:
+    """Proposition C.1: (a) the exact tail P(cos >= eps) over d with its bounds, for at most three
+    values of eps; (b) the angles that hold 95 % of all pairs of vectors."""
     fig, (left, right) = panels(
         1, 2, height=3.6, titles=("(a) the tail and its bounds", "(b) the angle of u and v")
     )
-    every = np.unique(np.geomspace(d.min(), d.max(), 120).astype(int))
+    every = np.unique(np.geomspace(2, 1000, 120).astype(int))
     for eps, colour in zip(levels, FAMILY, strict=False):
         left.plot(every, laws.upper_tail(eps, every), color=colour, lw=1.8,
                   label=rf"tail, $\varepsilon = {eps:g}$")  # fmt: skip
@@ -345,9 +341,6 @@ def angle_tails(
                   label="printed bound" if eps == levels[0] else "_nolegend_")  # fmt: skip
         left.plot(every, laws.half_bound(eps, every), color=UPPER, lw=1.3, ls="--",
                   label="ours, a quarter" if eps == levels[0] else "_nolegend_")  # fmt: skip
-        share = np.asarray(samples[eps], float)
-        seen = share > 0.0
-        left.plot(d[seen], share[seen], "o", ms=4.5, mec="white", mew=0.6, color=colour)
     left.axhline(1.0, color=style.INK, lw=0.8)
     left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
              ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip

@@ -28,7 +28,6 @@ from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
 from reluflow.papers.lee2023magnitude.runs import (
     DATA,
     DIMENSION,
-    NORMS,
     Setting,
     descent_on_data,
     drawn_start,
@@ -618,28 +617,10 @@ def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> 
     return Restarts(setting, path, tuple(points), bounds)
 
 
-def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
-    """Per panel: where |w| turns, mean gap of the four bounds, how far |w| leaves them."""
-    rows = [
-        {
-            "panel": f"{panel.setting.layers}L-{NORMS.get(panel.setting.norm, '?')}",
-            "|w0|/|w*|": approx(panel.v[0] / panel.target, 3),
-            "least |w|/|w*|": approx(panel.v.min() / panel.target, 3),
-            "at step": int(np.argmin(panel.v)),
-            "mean gap of the bounds, over |w*|": ", ".join(
-                f"{approx(100 * gap, 3)} %" for gap in panel.gaps
-            ),
-            "|w| outside, at most": f"{approx(100 * panel.breaches.max(), 2)} %",
-        }
-        for panel in panels
-    ]
-    return pd.DataFrame(rows).set_index("panel")
-
-
 RESTARTS_READING = Reading(
     taken="the starts, whose norm D.3 does not give here, are of middle norm, k = k*: |w| "
     "falls and rises, and turns between the restarts, as Appendix D.1 describes it",
-    others="large norm, k = 2 k*, has the same features (table); small norm is excluded, "
+    others="large norm, k = 2 k*, has the same features; small norm is excluded, "
     "for |w| never falls",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.falsify import Report, Statement, falsify, survey
 from reluflow.instances import Arrays, Draws, extended
@@ -38,10 +37,6 @@ from reluflow.papers.lee2023magnitude.setting import (
 )
 
 # --- Descent of several layers: Theorem 4.2 and Corollary 4.3 on the angle ------------------------
-
-
-STEPS_4_2 = tuple(Fraction(2, 3) / k for k in SMALLNESS)
-"""A tenth, a hundredth and a thousandth of 2/3, the limit of Theorem 4.2 for m = 1, v* = 1."""
 
 
 AWAY_4_2 = 0.5
@@ -146,20 +141,6 @@ def excess(path: PopulationPath, step: float, side: int) -> NDArray:
     return (path.theta - limit if side else limit - path.theta) / path.theta
 
 
-def violations_4_2(T: Sequence[int]) -> pd.DataFrame:
-    """Theorem 4.2 for m = 1, v* = 1, pi - phi0 = eta: by how much, in parts of pi - phi(T),
-    phi(T) is below the lower bound from |w0| = 1/2 and above the upper one from |w0| = 2."""
-
-    def measure(step: Fraction) -> Mapping[str, str]:
-        row = {"step": str(step)}
-        for name, v0, side in (("lower", 0.5, 1), ("upper", 2.0, 0)):
-            out = excess(near_descent(float(step), v0, float(step), max(T)), float(step), side)
-            row |= {f"{name}, T = {k}": approx(out[k], 2) for k in T}
-        return row
-
-    return survey(STEPS_4_2, measure).set_index("step")
-
-
 def failing_gap(step: float) -> float:
     """The largest gap = pi - phi0 from which the lower bound of Theorem 4.2 fails at some T from 1
     to 15/gap, for m = v* = 1 and |w0| = 1/100; near (3/2 pi eta^2)^(1/3) for small eta."""
@@ -169,15 +150,6 @@ def failing_gap(step: float) -> float:
         return -float(excess(path, step, 1)[1:].max())
 
     return float(brentq(room, step, 1.0, xtol=1e-6))
-
-
-def failing_gap_table() -> pd.DataFrame:
-    """`failing_gap` at the three steps of Theorem 4.2, and our estimate of it."""
-    return survey(STEPS_4_2, lambda step: {
-        "step": str(step),
-        "fails up to pi - phi0 =": on_grain(failing_gap(float(step)), 1e-3),
-        "(3/2 pi step^2)^(1/3)": on_grain((1.5 * math.pi * float(step) ** 2) ** (1 / 3), 1e-3),
-    }).set_index("step")  # fmt: skip
 
 
 def needed_table() -> pd.DataFrame:
@@ -210,7 +182,7 @@ def small_steps(report: Report) -> Reading:
         "R",
         others="with X the limit of Theorem 4.2, no fraction of X serves all starts: each is too "
         "large for some starts near the teacher, by the order of eta (for m = v* = 1, |w0| = 1/100 "
-        f"and eta = X/10, up to pi - phi0 = {failing_gap(float(STEPS_4_2[0])):.2f}). For phi0 >= "
+        f"and eta = X/10, up to pi - phi0 = {failing_gap(1.0 / 15.0):.2f}). For phi0 >= "
         f"{OPPOSITE}, pi - phi0 >= {AWAY_4_2} and r < |w0| < R, X/10 did: "
         f"{sum(report.violations.values())} of {report.tried} descents break it, and a search of "
         f"{report.evaluations} evaluations {does}. If descent is Euler steps of (9)-(10), as in "
@@ -307,21 +279,6 @@ def run_from_the_middle(step: Fraction) -> tuple[PopulationPath, NDArray, NDArra
     """Descent from phi0 = pi/2, |w0| = v_1 = v* = 1 until eta T = 20, and Theorem A.3's bounds."""
     path = Start(0.0, 0.0, 1).descent(float(step), math.ceil(20 / step))
     return path, *two_layer_magnitude_bounds(path.t, math.pi / 2, 1.0, 1.0, float(step))
-
-
-def violations_a_3() -> pd.DataFrame:
-    """Theorem A.3 from phi0 = pi/2, |w0| = v_1 = v* = 1: by how much of eta^2 the lower bound is
-    missed at T = 1, and by how much of eta |w(T)| ends above v*, the upper bound."""
-    rows = []
-    for step in STEPS_A_3:
-        path, lower, _ = run_from_the_middle(step)
-        rows.append({
-            "step": str(step),
-            "(lower - |w|)/step^2, T = 1": approx((lower[1] - path.length[1]) / float(step)**2),
-            "(lower - v_1)/step^2, T = 1": approx((lower[1] - path.layers[1, 0]) / float(step)**2),
-            "(|w| - v*)/step, T = 20/step": approx((path.length[-1] - 1.0) / float(step)),
-        })  # fmt: skip
-    return pd.DataFrame(rows).set_index("step")
 
 
 def lower_bound_missed() -> Counterexample:

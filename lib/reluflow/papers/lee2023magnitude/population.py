@@ -21,7 +21,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import DOP853, solve_ivp
+from scipy.integrate import DOP853
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
@@ -673,31 +673,3 @@ def quadrature_gradient(
     in_plane = factor * np.array([share @ np.cos(angles), share @ np.sin(angles)])
     rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
     return in_plane[0] * first + in_plane[1] * second, rests * float(share @ student)
-
-
-def parameter_flow(
-    w0: ArrayLike, target: ArrayLike, v0: ArrayLike, target_v: ArrayLike, t: ArrayLike
-) -> tuple[NDArray, NDArray]:
-    """The gradient flow in all parameters, from `quadrature_gradient`, balanced or not. Parameters:
-    w0 and target (d,), not 0; v0 and target_v (m,), positive; t (k,) increasing times from 0 on.
-    Returns w (k, d) and v (k, m) at those times, to about ten digits. Raises InputError for factors
-    <= 0."""
-    w0, v0, t = (np.asarray(a, float) for a in (w0, v0, t))
-    if np.any(v0 <= 0.0) or np.any(np.asarray(target_v, float) <= 0.0):
-        raise InputError("v0 and target_v must be positive: other neurons are constant zero")
-    d = len(w0)
-
-    def rate(_: float, state: NDArray) -> NDArray:
-        return -np.concatenate(quadrature_gradient(state[:d], target, state[d:], target_v))
-
-    found = solve_ivp(rate, (0.0, float(t[-1])), np.concatenate([w0, v0]), method="DOP853",
-                      t_eval=t, rtol=1e-11, atol=1e-13)  # fmt: skip
-    if not found.success:
-        raise ArithmeticError(f"the parameter flow stopped at t = {found.t[-1]:g}")
-    return found.y[:d].T, found.y[d:].T
-
-
-def imbalance(w: NDArray, v: NDArray) -> float:
-    """Largest change of v_k^2 - |w|^2 along a path w (n, d), v (n, m), over all k; 0 for m = 0."""
-    gap = v**2 - np.sum(w**2, axis=1)[:, None]
-    return float(np.abs(gap - gap[0]).max(initial=0.0))

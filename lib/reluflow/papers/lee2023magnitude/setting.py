@@ -361,14 +361,3 @@ def printed_pace(m: int, sign: int) -> float:
     u, share = mpmath.mpf("0.6"), mpmath.mpf("0.7")
     slope = mpmath.diff(lambda x: printed_left(x, m, share), u)
     return float(-slope * u**m * (u ** (m + 1) + sign * share) / 2)
-
-
-def time_between(v0: float, u: float, a: float, m: int) -> float:
-    """The time from v0 to u as the integral of -2 dx / (x^m (x^(m+1) - a^(m+1)))."""
-    least = mpmath.mpf(a) ** (m + 1)
-    return float(mpmath.quad(lambda x: -2 / (x**m * (x ** (m + 1) - least)), [v0, u]))
-
-
-def hypergeometric(b: float, z: float) -> mpmath.mpf:
-    """F(1, b; 1+b; z)."""
-    return mpmath.hyp2f1(1, mpmath.mpf(b), 1 + mpmath.mpf(b), mpmath.mpf(z))
