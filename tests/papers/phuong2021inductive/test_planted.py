@@ -251,13 +251,9 @@ def _at_home() -> list[Evidence]:
         off = 2e-5 * (found.status != "dead" and next(alive) == 0)
         return SimpleNamespace(status=found.status, end=found.end + off)
 
-    def never(size: float, angle: float) -> Any:
-        return np.array([[True, False, True], [False, True, True]])
-
     return seen(
         "os.lem1",
         where(partial(sectors.small_enough, (np.array([20, 19]), 20), 0, 8), sectors, align=astray),
-        where(sectors.fixed_size_size_comes_last, sectors, together=never),
         *_waits(),
     )
 
