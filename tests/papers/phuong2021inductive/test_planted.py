@@ -251,13 +251,9 @@ def _at_home() -> list[Evidence]:
         off = 2e-5 * (found.status != "dead" and next(alive) == 0)
         return SimpleNamespace(status=found.status, end=found.end + off)
 
-    def never(size: float, angle: float) -> Any:
-        return np.array([[True, False, True], [False, True, True]])
-
     return seen(
         "os.lem1",
         where(partial(sectors.small_enough, (np.array([20, 19]), 20), 0, 8), sectors, align=astray),
-        where(sectors.fixed_size_size_comes_last, sectors, together=never),
         *_waits(),
     )
 
@@ -325,8 +321,7 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.fig1b": partial(_most, "os.fig1b", networks.two_main_directions, *ALIGNED),
     "os.fig1c": partial(_most, "os.fig1c", networks.high_correlations, {"high": 0.5}),
     "os.fig2abc": partial(_most, "os.fig2abc", networks.deep_rank_two, *RANK),
-    "os.fig2def": partial(_most, "os.fig2def", lambda runs: networks.deep_directions(runs, []),
-                          *ALIGNED),
+    "os.fig2def": partial(_most, "os.fig2def", networks.deep_directions, *ALIGNED),
     "os.fig2g.1": partial(_most, "os.fig2g.1", lambda runs: networks.deep_correlations(
         runs, runs, runs), {"high": 0.5}),
     "os.fig2g.2": partial(_most, "os.fig2g.2", networks.deep_limits, {"high": 0.5}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,6 +30,19 @@ def test_enumerated_directions_in_space_are_strict_maxima(seed: int) -> None:
             around /= np.linalg.norm(around, axis=1)[:, None]
             heights = sign * setting.height(X, y, around)
             assert np.all(heights < sign * setting.height(X, y, w))
+
+
+@pytest.mark.parametrize("kind", sectors.ANY_DATA)
+def test_the_enumeration_lists_the_summits_of_a_grid(kind: str) -> None:
+    """All of them and no others: the grid does not use Lemma A.1, the enumeration does."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        X, y = sectors.ANY_DATA[kind](rng).values()
+        for sign in (1.0, -1.0):
+            grid, listed = (of(X, y, sign) for of in (sectors.summits, setting.extremal_directions))
+            assert len(grid) == len(listed)
+            for w in grid:
+                assert np.min(np.linalg.norm(listed - w, axis=1)) < 1e-5
 
 
 def test_horns_matrix_is_copositive_as_its_two_forms_say() -> None:
@@ -127,27 +139,6 @@ def test_chances_of_both_groups_by_hand() -> None:
     chance = sectors.both_groups(0.5, 0.5, np.array([1.0, 2.0, 3.0]))
     assert chance == pytest.approx([0.0, 0.5, 0.75])
     assert sectors.both_groups(0.3, 0.4, np.array([1.0, 2.0])) == pytest.approx([0.0, 0.24])
-
-
-def test_one_neuron_that_leaves_its_sector_is_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = np.array([[True, False], [False, True]])  # active on the data of its own sign
-    left = own.copy()
-    left[0, 0] = False
-    given = SimpleNamespace(y=np.array([1.0, -1.0]), signs=np.array([1.0, -1.0]))
-    late = SimpleNamespace(given=given, tau=np.array([1.0, 2.0]))
-    monkeypatch.setattr(sectors, "patterns", lambda _: [(0.0, own), (1.0, own), (2.0, left)])
-    lost, gained, gone, _ = sectors.log_of([late])
-    assert (lost, gained, gone) == (1, 0, 1)
-
-
-def test_the_instance_of_a_fixed_size_breaks_os_and_has_one_extremum_of_each_sign() -> None:
-    X, y = sectors.FIXED_SIZE_X, sectors.FIXED_SIZE_Y
-    pairs = X @ X.T * np.outer(y, y)
-    assert pairs[0, 1] < 0.0 < pairs[0, 2]
-    ((plus,), (minus,)) = (setting.extremal_directions(X, y, s) for s in (1.0, -1.0))
-    degrees = [np.degrees(np.arctan2(u[1], u[0])) for u in (plus, minus)]
-    np.testing.assert_allclose(degrees, [-13.0, 84.13], atol=0.01)
-    assert sectors.together(1e-4, 1e-2).all(axis=1).any()  # the angle is not too small
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from reluflow.papers.phuong2021inductive.training import (
     minibatch_steps,
 )
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
 
 convolutions = st.builds(
     Convolution,
@@ -68,7 +67,6 @@ def test_features_are_those_of_pytorchs_modules(network, seed):
     weights = network.start(rng, 0.5, 2.0)
     images = as_images(rng.standard_normal((3, network.side**2)), network.side)
     found = network.features(weights, images)
-    assert len(found) == network.depth
     for ours, theirs in zip(found, modules(network, weights)(images), strict=True):
         assert ours.shape == theirs.shape
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
@@ -85,9 +83,6 @@ def test_sizes_by_counting(network):
         side = found
     weights = network.start(np.random.default_rng(0))
     assert [tuple(w.shape) for w in weights[::2]] == network.shapes
-    with FlopCounterMode(display=False) as counter:
-        network.features(weights, torch.zeros(1, 1, network.side, network.side))
-    assert counter.get_total_flops() == 2 * network.products
 
 
 @given(st.booleans(), st.floats(0.0, 3.0), st.floats(0.0, 3.0))

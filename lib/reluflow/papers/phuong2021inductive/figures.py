@@ -19,7 +19,7 @@ from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.phuong2021inductive.flows import Late
-from reluflow.papers.phuong2021inductive.limit import constant, normalised_margin
+from reluflow.papers.phuong2021inductive.limit import constant
 from reluflow.papers.phuong2021inductive.networks import (
     EDGES,
     HIGH,
@@ -288,31 +288,6 @@ def distances(spanning: Sequence[Late], few: Sequence[Late], sizes: Sequence[Lat
     return fig
 
 
-@in_house_style
-def growth(found: Sequence[Late]) -> Figure:
-    """Left: |W_+|^2 / log t and |W_-|^2 / log t over their limits; right: the normalised margin
-    over its limit; against log10 t, both labels of every flow."""
-    fig, (left, right) = panels(1, 2, height=3.7, titles=["norms", "normalised margin"])
-    for k, each in enumerate(found):
-        for sign, w in each.limit.vectors.items():
-            name = "positive group" if sign > 0 else "negative group"
-            kept = each.log_t > 3.0
-            x = each.log_t[kept] / _LN10
-            look = {"color": POSITIVE if sign > 0 else NEGATIVE, "lw": 1.2,
-                    "ls": "-" if sign > 0 else (0, (5, 2)),
-                    "label": "_" if k else name}  # fmt: skip
-            size = float(np.linalg.norm(w))
-            left.semilogx(x, np.exp(each.log_square(sign)[kept]) / each.log_t[kept] / size, **look)
-            right.semilogx(x, 2.0 * size * normalised_margin(each, sign)[kept], **look)
-    for ax in (left, right):
-        ax.axhline(1.0, color=style.INK, lw=0.8, ls=(0, (4, 2)))
-        ax.set_xlabel("$\\log_{10} t$")
-    left.set_ylabel("$\\|W_\\pm\\|^2 / \\log t$ over $\\|w_\\pm\\|$")
-    right.set_ylabel("$\\tilde\\gamma$ over $1 / (2\\|w_\\pm\\|)$")
-    name_curves(left, right)
-    return fig
-
-
 # --- Neurons in the plane from tiny weights to the limit: they turn, grow, and turn again ---------
 
 
@@ -463,25 +438,6 @@ def similarity(run: Shown) -> Figure:
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
     for ax in axes[-4:]:
-        ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
-    legend_below(fig, columns=3)
-    return fig
-
-
-@in_house_style
-def sides(run: Shown, part: str) -> Figure:
-    """The features of layer 7 on all images of a part, before the ReLU and after it."""
-    titles = [f"({chr(97 + k)}) {side}" for k, side in enumerate(run.whole[part])]
-    fig, axes = panels(1, 2, height=2.9, titles=titles)
-    for ax, pairs in zip(axes, run.whole[part].values(), strict=True):
-        tallest = _distributions(ax, pairs)
-        zeros = 1.0 - pairs.violations[ACROSS] / pairs.pairs[ACROSS]
-        if tallest[ACROSS] > 3 * max(tallest[PLUS], tallest[MINUS]):
-            ax.set_ylim(0.0, 1.3 * max(tallest[PLUS], tallest[MINUS]))
-            ax.text(0.12, 0.97, f"a 0 and a 1: higher than shown,\n{zeros:.0%} at 0 exactly",
-                    transform=ax.transAxes, va="top", fontsize=8.5, color=SECOND)  # fmt: skip
-        ax.set_yticks([])
-        ax.spines["left"].set_visible(False)
         ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
     legend_below(fig, columns=3)
     return fig

@@ -22,9 +22,7 @@ from reluflow.geometry.separability import violations
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
-from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
-from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive.flows import (
     DRAWN_ANEW,
@@ -268,28 +266,6 @@ def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
     return -max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
 
 
-def is_global(seed: int, count: int) -> list[Evidence]:
-    """The same point by chapter 5's certificates, which know nothing of (OS): KKT, and optimal."""
-    draws, rng = extended(support_draws(3), _coefficients), np.random.default_rng(seed)
-    residuals, verdicts = [], []
-    for item in in_turn(draws, rng, count):
-        W, a = point(item["X"], item["y"], item["u"], item["z"])
-        kept = [0, 2]  # one neuron of either group: the certificates list all cells
-        squares = np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)])
-        W = W[kept] * np.sqrt(squares / a[kept] ** 2)[:, None]
-        a = np.array([1.0, -1.0]) * np.linalg.norm(W, axis=1)
-        network = fully_connected([item["X"].shape[1], 2])
-        theta = np.append(W.ravel(), a)
-        residuals.append(kkt(network, theta, item["X"], item["y"]).residual)
-        verdicts.append(classify_optimum(network, theta, item["X"], item["y"]).verdict)
-    return [
-        bound("largest KKT residual by nonnegative least squares over all cells", max(residuals),
-              "<=", ROUNDING, "", digits=2),
-        fact(f"points of the family, of {count}, that are no global optimum of (77)",
-             sum(v != "global" for v in verdicts), 0),
-    ]  # fmt: skip
-
-
 def _planar(rng: np.random.Generator) -> Instance:
     """Data of whole numbers in the plane that satisfy (OS), with right angles or without."""
     while True:
@@ -317,20 +293,6 @@ def no_other_points(X: NDArray, y: NDArray) -> int:
     """os.ours.kkt: under (OS) every KKT point of (77) is one of Lemma C.1. The slack is minus the
     number of faces of the arrangement, other than those of (8), that can hold a neuron of one."""
     return -other_faces(X.tolist(), y.tolist())
-
-
-def least_norms(seed: int, count: int) -> list[Evidence]:
-    """The optimum of (77) over all cells by convex programs: |theta|^2 = 2 (|w_+| + |w_-|), and the
-    certificates of `is_global`."""
-    gaps = []
-    for item in in_turn(support_draws(2), np.random.default_rng(seed), count):
-        best = global_optimum(fully_connected([item["X"].shape[1], 2]), item["X"], item["y"]).theta
-        gaps.append(abs(float(best @ best) / (2.0 * limit(item["X"], item["y"]).total) - 1.0))
-    return [
-        bound("least |theta|² of (77) over all cells, relative distance from 2 (|w₊| + |w₋|)",
-              max(gaps), "<=", ROUNDING, "", digits=2),
-        *is_global(seed, max(3, count)),
-    ]  # fmt: skip
 
 
 def products(X: NDArray, y: NDArray, sign: float) -> tuple[NDArray, NDArray]:

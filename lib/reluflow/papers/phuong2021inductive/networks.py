@@ -714,11 +714,8 @@ def deep_rank_two(runs: Sequence[Course]) -> list[Evidence]:
     return found
 
 
-def deep_directions(
-    runs: Sequence[Course], inner: Sequence[Mapping[str, tuple[float, float]]]
-) -> list[Evidence]:
-    """os.fig2def: the long rows of each hidden layer lie along two directions, as in Figure 1b.
-    `inner` are the angles of `inner_directions` in one run."""
+def deep_directions(runs: Sequence[Course]) -> list[Evidence]:
+    """os.fig2def: the long rows of each hidden layer lie along two directions, as in Figure 1b."""
     found = []
     for layer in range(3):
         ends = [run.end for run in runs]
@@ -728,11 +725,6 @@ def deep_directions(
             note(f"W_{layer + 1}: angle between the two directions, mean",
                  float(np.mean([end.between[layer] for end in ends])), "degrees", digits=3),
         ]  # fmt: skip
-    found += [
-        note(f"W_{layer}, one run: angles of the groups' means to the {goal} of the features that "
-             "come in", angles, "degrees", digits=2)
-        for layer, each in enumerate(inner, start=2) for goal, angles in each.items()
-    ]  # fmt: skip
     return found
 
 

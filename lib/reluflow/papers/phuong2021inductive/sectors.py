@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import cycle, islice, pairwise, permutations
+from itertools import permutations
 from math import factorial, isqrt
 from typing import Any, NamedTuple
 
@@ -29,13 +28,10 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation,
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive.flows import (
-    WIDTH,
     Late,
     Start,
     follow_long,
-    follow_own,
     patterns,
-    start,
 )
 from reluflow.papers.phuong2021inductive.setting import (
     drift,
@@ -130,23 +126,6 @@ def in_the_sectors(X: NDArray, y: NDArray) -> float:
     return 1.0 if right and all(right) else -1.0
 
 
-def third_case(seed: int, count: int) -> list[Evidence]:
-    """How often a sector has a 0: never under (Span), always where a datum is orthogonal to all of
-    the other label."""
-    rng = np.random.default_rng(seed)
-
-    def zeros(draw: Draw) -> int:
-        items = [draw(rng) for _ in range(count)]
-        return sum(any(np.any(sector(i["X"], i["y"], s) == 0) for s in BOTH_SIGNS) for i in items)
-
-    return [
-        fact("data sets with (Span) whose sectors have a 0", zeros(DRAWS["spanning"]), 0,
-             tried=count),
-        fact("data sets with a datum orthogonal to all of the other label: sectors with a 0",
-             zeros(half_way), count, tried=count),
-    ]  # fmt: skip
-
-
 def on_a_line() -> list[Evidence]:
     """x_1 = 1, y_1 = 1, x_2 = -1, y_2 = -1 in R^1: the sphere has two points, both isolated."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
@@ -161,24 +140,6 @@ def two_dimensions() -> Reading:
         "in R¹ the sphere is two isolated points, and each is a strict local maximum and a strict "
         "local minimum",
     )
-
-
-def ascents(seed: int, count: int) -> list[Evidence]:
-    """Random directions that climb (or descend) G in R^20, on 60 data of Section 5.1's kind, come
-    to the one extremal direction, or to where no datum is active."""
-    rng, d = np.random.default_rng(seed), 20
-    y = np.repeat([1.0, -1.0], 30)
-    X = y[:, None] * np.abs(rng.standard_normal((60, d)))
-    off = dead = 0
-    for sign in islice(cycle(BOTH_SIGNS), count):
-        found = align(X, y, rng.standard_normal(d), sign)
-        far = np.linalg.norm(found.end - direction(X, y, sign)) > _NEAR
-        off, dead = off + (found.status != "dead" and bool(far)), dead + (found.status == "dead")
-    return [
-        fact(f"climbs in R^{d} that end elsewhere than at the extremal direction, or dead", off, 0,
-             tried=count),
-        note("of them dead", dead),
-    ]  # fmt: skip
 
 
 def strict_minima(seed: int, count: int) -> list[Evidence]:
@@ -214,16 +175,6 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
         bound("|G| of a dead neuron over the largest |xᵢ|, at most", high, "<=", 1e-9, ""),
         note("neurons that die, of all", (died, count)),
     ]  # fmt: skip
-
-
-def several(seed: int, count: int) -> dict[str, float]:
-    """The mean number of extremal directions of random data with random labels, d = 3, n = 7: more
-    than the two that (OS) leaves."""
-    rng, total = np.random.default_rng(seed), 0
-    for _ in range(count):
-        X, y = rng.standard_normal((7, 3)), rng.choice([-1.0, 1.0], 7)
-        total += sum(len(extremal_directions(X, y, sign)) for sign in BOTH_SIGNS)
-    return {"mean": total / count}
 
 
 # --- Theorem 1's 2^-p: how likely it is that all neurons die --------------------------------------
@@ -430,23 +381,6 @@ def is_critical(X: NDArray, y: NDArray) -> float:
         g = drift(X, y, w)
         across.append(float(np.linalg.norm(g - (g @ w) * w)) / float(np.abs(X).max()))
     return 1e-6 - max(across)
-
-
-def grid_agrees(seed: int, count: int) -> list[Evidence]:
-    """The enumeration, which rests on Lemma A.1, finds the summits of the grid, all and no
-    others."""
-    other, listed_at = 0, []
-    for item in in_turn(ANY_DATA, np.random.default_rng(seed), count):
-        for sign in BOTH_SIGNS:
-            grid, listed = (of(item["X"], item["y"], sign) for of in (summits, extremal_directions))
-            other += len(grid) != len(listed) or any(
-                np.min(np.linalg.norm(listed - w, axis=1)) >= 1e-5 for w in grid)  # fmt: skip
-            listed_at += [np.min(np.abs(item["X"] @ w)) for w in listed]
-    return [
-        fact("data sets whose grid and enumeration differ", other, 0, tried=2 * count),
-        note("extremal directions, and of them on a boundary",
-             (len(listed_at), sum(bool(h < 1e-9) for h in listed_at))),
-    ]  # fmt: skip
 
 
 # --- Lemma A.2: G along a line from a point, in whole fractions -----------------------------------
@@ -746,9 +680,6 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
 
 _ROUNDING = 1e-12
 _FIXED = ("X", "y", "sign", "pulls", "shares")
-SIZES = (-14.0, -4.0, 0.7)
-"""ln of the norms at the start: all sizes, from near zero to where the lemmas need no small
-start."""
 DEEP = 300.0
 """log(1/loss) at the end, a loss of 1e-130."""
 
@@ -811,113 +742,9 @@ def stays_in_the_sector(
     return float((moved * sigma)[sigma != 0].min()) if rests else -1.0
 
 
-def log_of(found: Sequence[Late]) -> tuple[int, int, int, float]:
-    """Of flows: own data lost, and others' gained, while the flow lasts (Lemma B.1); changes after
-    a neuron is in its extremal sector (Lemma 3); the least log(1/L) at their ends."""
-    lost = gained = left = 0
-    for late in found:
-        own = _own(late)
-        for (_, before), (_, after) in pairwise(patterns(late)):
-            lost += int(np.sum(before & ~after & own))
-            gained += int(np.sum(~before & after & ~own))
-            left += int(np.sum((before == own).all(axis=0) & (before != after).any(axis=0)))
-    return lost, gained, left, min(float(late.tau[-1]) for late in found)
-
-
 def _own(late: Late) -> NDArray:
     """Whether a datum has the sign of a neuron, (n, p)."""
     return np.asarray(late.given.y[:, None] == late.given.signs)
-
-
-def no_own_datum_is_lost(found: Sequence[Late]) -> list[Evidence]:
-    """Lemma B.1 in event logs of flows from starts of every size."""
-    lost, gained, _, reach = log_of(found)
-    return [
-        fact("events in which a neuron loses a datum of its sign", lost, 0, tried=len(found)),
-        fact("events in which it gains one of the other", gained, 0),
-        note("events in all", sum(len(patterns(late)) - 1 for late in found)),
-        note("least log(1/ℓ) at the end of a flow", reach, digits=2),
-    ]
-
-
-def no_sector_is_left(found: Sequence[Late]) -> list[Evidence]:
-    """Lemma 3 in the same logs."""
-    _, _, left, reach = log_of(found)
-    inside = sum(int((patterns(late)[-1][1] == _own(late)).all(axis=0).sum()) for late in found)
-    return [
-        fact("changes of a neuron in the extremal sector of its sign", left, 0, tried=inside),
-        note("least log(1/ℓ) at the end of a flow", reach, digits=2),
-    ]
-
-
-def flows(seed: int, count: int) -> list[Late]:
-    """`count` flows of four neurons on (OS) data in the plane and in space, to a loss of e^-300."""
-    draws: list[Draw] = [
-        partial(spanning, 2, 3),
-        lambda rng: supported(int(rng.integers(2, 4)), (1, 2), rng),
-        one_right_angle,
-    ]
-    rng, found = np.random.default_rng(seed), list[Late]()
-    while (k := len(found)) < count:
-        item = draws[k % 3](rng)
-        given = start(item["X"], item["y"], SIZES[(k // 3) % 3], rng)
-        firsts = [item["X"][item["y"] == sign][0] for sign in BOTH_SIGNS]
-        late = follow_long(replace(given, W0=np.vstack([given.W0[:2], *firsts])), DEEP)
-        if late is not None:
-            found.append(late)
-    return found
-
-
-def one_right_angle(rng: np.random.Generator) -> Instance:
-    """Two data of each label in the plane, unit vectors, of which one pair has the product 0."""
-    wide, other = rng.uniform(0.1, 0.6, 2)
-    (c, s), far = (np.cos(wide), np.sin(wide)), wide + 0.5 * np.pi + other
-    X = np.array([[c, s], [c, -s], [-s, c], [np.cos(far), np.sin(far)]])
-    return {"X": X, "y": LABELS}
-
-
-# --- Lemma 1 with the size of the start fixed before its directions, for data that are not (OS) ---
-
-
-_DEGREES, _SIZES = np.radians([-8.0, 77.0, 140.0]), np.array([1.0, 10.0, 1.5])
-FIXED_SIZE_X = _SIZES[:, None] * unit(_DEGREES)
-FIXED_SIZE_Y = np.array([1.0, -1.0, -1.0])
-FIXED_SIZE_SIGNS = np.array([1.0, -1.0, 1.0])
-FIXED_ANGLE, FIXED_SIZE_LARGE, FIXED_SIZE_SMALL = 1e-3, 1e-2, 1e-6
-"""The waiting neuron's angle from the sum, and two sizes of the start."""
-
-
-def together(size: float, angle: float) -> NDArray:
-    """At moments of the flow to a loss of e^-1e6, whether each of three neurons is in the extremal
-    sector of its sign, or dead, (m, 3). They start at the norm `size`: at home, near the minimum,
-    and at the `angle` from it."""
-    least = np.arctan2(*(FIXED_SIZE_X[1] + FIXED_SIZE_X[2])[::-1])
-    W0 = size * unit(np.array([np.radians(-11.0), least + 0.05, least - angle]))
-    path = follow_own(FIXED_SIZE_X, FIXED_SIZE_Y, W0, FIXED_SIZE_SIGNS)
-    signs = _signs(np.concatenate([path.early, path.W]))
-    goals = {s: _signs(extremal_directions(FIXED_SIZE_X, FIXED_SIZE_Y, s)) for s in BOTH_SIGNS}
-    home = [np.any(np.all(signs[:, j, None] == goals[s], axis=2), axis=1)
-            for j, s in enumerate(FIXED_SIZE_SIGNS)]  # fmt: skip
-    return np.stack(home, axis=1) | np.all(signs <= 0, axis=2)
-
-
-def _signs(W: NDArray) -> NDArray:
-    """The sector (..., 3) of neurons (..., 2); 0 on boundaries up to the flow's width."""
-    cosines = (W / np.linalg.norm(W, axis=-1, keepdims=True)) @ (FIXED_SIZE_X / _SIZES[:, None]).T
-    return np.where(np.abs(cosines) <= WIDTH, 0, np.sign(cosines)).astype(int)
-
-
-def fixed_size_size_comes_last() -> list[Evidence]:
-    """That the size of the start has to be chosen after its directions."""
-    large, small = (together(size, FIXED_ANGLE) for size in (FIXED_SIZE_LARGE, FIXED_SIZE_SMALL))
-    says = f"not (OS), three neurons, one at the angle {FIXED_ANGLE:g} from where it is driven away"
-    return [
-        fact(f"{says}: from norm {FIXED_SIZE_SMALL:g} all are home at one time",
-             bool(small.all(axis=1).any()), True),
-        note(f"from norm {FIXED_SIZE_LARGE:g}: all are home at one time",
-             bool(large.all(axis=1).any())),
-        note("neurons of the three that are home at some time there", int(large.any(axis=0).sum())),
-    ]  # fmt: skip
 
 
 # --- Lemma 1 and equation (15) with the size of the start fixed first, on (OS) and (Span) data ----
@@ -939,13 +766,7 @@ _FIRST = (
     "there is an open set of data and of directions, near those of the instance, from which a "
     "neuron comes to see one datum of its label and no other, and stays so for ever."
 )
-READING = Reading(
-    SIZE_LAST,
-    f"{_FIRST} For data that are not (OS), which the lemma speaks of as well, a neuron that is "
-    "home may even leave: of three data in the plane, from norm 0.01, one is home only until one "
-    "datum is fitted, and another one that starts within the angle 0.001 of where it is driven "
-    "away from comes after that.",
-)
+READING = Reading(SIZE_LAST, _FIRST)
 """How os.lem1 is read."""
 EARLY = Reading(f"of the neurons: {SIZE_LAST}", _FIRST)
 """How os.lem2.neg is read."""

@@ -86,11 +86,6 @@ class ConvolutionalNetwork:
     biases: bool = True
 
     @property
-    def depth(self) -> int:
-        """The number of layers."""
-        return len(self.convolutions) + 2
-
-    @property
     def sides(self) -> list[int]:
         """The rows of the images that come out of each convolution."""
         found = [self.side]
@@ -112,12 +107,6 @@ class ConvolutionalNetwork:
             for c, before in zip(self.convolutions, channels[:-1], strict=True)
         ]
         return [*found, (self.hidden, self.flat), (1, self.hidden)]
-
-    @property
-    def products(self) -> int:
-        """Multiplications that f(x) takes, for one image x."""
-        sides = [*self.sides, 1, 1]
-        return sum(int(np.prod(s)) * k**2 for s, k in zip(self.shapes, sides, strict=True))
 
     def start(
         self, rng: np.random.Generator, scale: float = 1.0, bias_scale: float = 1.0
