@@ -209,6 +209,12 @@ def readable_data(draw_value, d: int, sizes: tuple[int, int], entries: int = 4, 
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
 
 
+def readable_start(data: st.SearchStrategy, d: int, entries: int = 3) -> st.SearchStrategy:
+    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to `entries`."""
+    w0 = st.lists(st.integers(-entries, entries), min_size=d, max_size=d)
+    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
+
+
 def _uniform(n, d, rng):
     return rng.uniform(0.0, 1.0, (n, d)), rng.uniform(0.0, 1.0, n)
 
