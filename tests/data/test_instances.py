@@ -112,6 +112,8 @@ def test_realisable_labels() -> None:
     for item in started(realisable):
         assert np.all(item["y"] > 0)
         assert np.array_equal(item["y"], item["X"] @ item["w_gm"])
+    signed = [item for item in started(realisable) if np.any(item["w_gm"] < 0)]
+    assert 5 < len(signed) < 70
     for item in started(realisable, ("integers", "degenerate")):
         assert np.array_equal(item["w_gm"], np.round(item["w_gm"]))
     again = interpolated({**item, "X": 2.0 * item["X"], "other": 1})
