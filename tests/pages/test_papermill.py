@@ -177,10 +177,15 @@ def test_the_sentence_is_the_last_line_of_the_command(tmp_path: Path) -> None:
     assert [out.traceback for out in outputs(notebook) if out.output_type == "error"] == [[last]]
 
 
-def test_own_network(tmp_path: Path) -> None:
-    """The part of the chapter that trains the networks, on data."""
-    values = "{layers: [4], norms: [0.5], n: 500, d: 5, steps: 1000, effort: 0.1}"
-    run = papermill(tmp_path, "-y", values, chapter=cut(SECOND, of_the_input(SECOND), tmp_path))
+SHORT = "{layers: [4], norms: [0.5], n: 500, d: 5, steps: 1000, effort: 0.1}"
+POPULATION = "{layers: [1, 3], norms: [1], steps: 500, data: population, seed: 3, effort: 0.1}"
+
+
+@pytest.mark.parametrize(("values", "whole"), [(SHORT, False), (POPULATION, True)])
+def test_own_network(values: str, whole: bool, tmp_path: Path) -> None:
+    """The chapter once with another seed, else the part of it that trains the networks."""
+    chapter = SECOND if whole else cut(SECOND, of_the_input(SECOND), tmp_path)
+    run = papermill(tmp_path, "-y", values, chapter=chapter)
     assert run.returncode == 0, run.stderr
     notebook = result(tmp_path)
     assert error_outputs(notebook) == []
