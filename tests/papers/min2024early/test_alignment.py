@@ -51,18 +51,6 @@ def test_the_slowest_data_reach_it_and_do_not_pass_it(log_mu: float, log_gap: fl
     assert 1.0 - 200.0 * gap < share <= 1.0 + 1e-9
 
 
-def test_odd_instances_and_their_hypotheses() -> None:
-    """On a line: home in time, by hand."""
-    one = {"X": np.ones((1, 2)), "y": np.ones(1), "w": np.ones(2), "sign": 1.0}
-    assert not theorem_1.both_labels(one)
-    # On a line a neuron of V_+ in S_- lies along x_-, in the plane it leaves at a right angle.
-    pair = {"X": np.array([[1.0, 0.0], [-1.0, 0.0]]), "y": np.array([1.0, -1.0]),
-            "w": np.array([-1.0, 1.0]), "sign": 1.0}  # fmt: skip
-    assert theorem_1.path(pair).time == pytest.approx(np.log(1.0 / np.tan(np.pi / 8.0)))
-    slack = theorem_1.home_by(lambda data: theorem_1.uniform_time(data.mu), pair)
-    assert slack == pytest.approx(0.0, abs=1e-12)  # mu = 1: t_* is 0, and the stay is all
-
-
 def test_the_enclosure_holds_the_limit_flow() -> None:
     certain = enclosed(Fraction(1, 10**7), -200)
     found = align(theorem_1.X, theorem_1.Y, Beside([1.0, 0.0], np.log(2e-7))).times[1]
@@ -87,16 +75,6 @@ def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
     assert bool(each) == (size[0] > 0)  # (0, 0) is no end of a path
     if each:
         assert max(map(alignment.travel_time, each)) == max(slowest(*place) for place in grid)
-
-
-def test_the_solution_that_leaves_solves_the_equation() -> None:
-    assert alignment.defect() < 1e-9
-    w, v = alignment.leaving(0.5)
-    assert v**2 - w**2 == pytest.approx(1.0)
-    step = 1e-5
-    slope = (alignment.leaving(0.5 + step)[0] - alignment.leaving(0.5 - step)[0]) / (2 * step)
-    assert slope == pytest.approx(v * np.exp(-v * w), rel=1e-6)
-    assert not alignment.rests_and_leaves().holds
 
 
 def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
@@ -175,49 +153,3 @@ def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     assert theorem_1.enough_time(X, y, start, np.ones(1)) == pytest.approx(
         plain + 2.0 * np.log(1e7), rel=1e-6
     )
-
-
-def test_growth_is_measured_up_to_the_arrival() -> None:
-    """One datum, one neuron in its cone: home at once, and only its start counts."""
-    found = flow([[1.0, 0.0]], [1.0], [[1.0, 0.5]], [1.0], -2.0, 3.0)
-    assert theorem_1.largest_growth(found) == pytest.approx(1.0)
-
-
-def test_the_largest_scale_is_one_that_does_and_the_next_does_not() -> None:
-    rng = np.random.default_rng(6)
-    X, y = separable(4, 3, 0.3, rng, 0.0)
-    W, signs = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
-    until = theorem_1.enough_time(X, y, W, signs)
-    most = theorem_1.largest_log_eps(X, y, W, signs, -40.0, 0.25)
-
-    def late(log_eps: float) -> bool:
-        return not np.isfinite(alignment_times(flow(X, y, W, signs, log_eps, until))).all()
-
-    assert -40.0 < most < 0.0
-    assert not late(most)
-    assert late(most + 0.3)
-
-
-def test_a_neuron_that_leaves_its_cone_or_s_dead_is_counted() -> None:
-    own = np.array([[True], [False]])
-    cone, dead, other = own, np.zeros((2, 1), bool), ~own
-    assert alignment.departures([other, cone, cone], own) == 0
-    assert alignment.departures([cone, dead], own) == 0
-    assert alignment.departures([dead, other], own) == 1
-    assert alignment.departures([cone, other, dead, other], own) == 2
-
-
-def test_logs_count_what_goes_the_wrong_way() -> None:
-    """Data that break (A1) do go the wrong way: the count is not 0 by itself."""
-    rng, wrong = np.random.default_rng(0), 0
-    for _ in range(40):
-        X, y = rng.standard_normal((5, 3)), rng.choice([-1.0, 1.0], 5)
-        wrong += alignment.wrong_changes(align(X, y, rng.standard_normal(3)), y, 1.0)
-    assert wrong > 5
-
-
-def test_constants_of_a_start_beside() -> None:
-    item = {"X": theorem_1.X, "y": theorem_1.Y, "sign": 1.0,
-            "w": np.array([1.0, 0.0]), "log_angle": -30.0}  # fmt: skip
-    assert theorem_1.started(item).zeta_2 == pytest.approx(np.exp(-60.0), rel=1e-9, abs=0.0)
-    assert data_constants(item["X"], item["y"]).mu == pytest.approx(12.0 / 13.0)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.geometry.separability import separation, serves, silent
+from reluflow.geometry.separability import serves, silent
 from reluflow.papers.min2024early import cones, section_figures
 from reluflow.papers.min2024early.cones import has_dead_ray
 from reluflow.papers.min2024early.setting import separable
@@ -39,16 +39,6 @@ def test_exact_cosines_and_memberships_agree_with_floats(seed: int, d: int) -> N
         assert cones.silent_exactly(X, cones.whole(w)) == silent(X, w)
 
 
-def test_signs_of_cosines_are_kept() -> None:
-    rows = cones.whole([[1.0, 0.0], [-3.0, 3.0]])
-    found = cones.squared_cosines(rows[:1], rows)
-    assert found.tolist() == [[1, Fraction(-1, 2)]]
-    assert not cones.separable_exactly(rows.astype(float), np.ones(2))
-    assert cones.separable_exactly(rows.astype(float), np.ones(2)) is False
-    right = np.array([[1.0, 0.0], [0.0, 1.0]])
-    assert not cones.separable_exactly(right, np.ones(2))
-
-
 @given(st.integers(0, 2**32 - 1))
 def test_a_datum_along_the_centre_is_no_way_from_it(seed: int) -> None:
     """One datum of either label: the centre is the datum, and rounding must not choose w."""
@@ -56,35 +46,6 @@ def test_a_datum_along_the_centre_is_no_way_from_it(seed: int) -> None:
     X, y = separable(2, 5, 0.5, rng)
     item = {"X": X, "y": y}
     assert cones._is_in_cap(**{**item, **cones._in_cap(item, rng)})
-
-
-def test_the_caps_of_two_cones_differ() -> None:
-    assert all(item.holds for item in cones.one_cap_is_too_large())
-    items = cones.plain(7, 24)
-    assert cones.cap_is_largest(items).holds
-    assert cones.gap_is_largest(items).holds
-    assert not cones.cap_is_largest(items, -Fraction(1, 10**6)).holds
-
-
-def test_0_is_in_a_cone_only_where_its_label_is_missing() -> None:
-    assert all(item.holds for item in cones.zero_with_one_label())
-    origin = cones.whole(np.zeros(2))
-    X = np.array([[1.0, 0.0], [1.0, 1.0]])
-    assert not cones.serves_exactly(X, np.ones(2), origin, 1.0)
-    assert cones.serves_exactly(X, np.ones(2), origin, -1.0)
-
-
-def test_equal_angles_meet_the_sharper_bound() -> None:
-    for n in (2, 3, 6):
-        assert all(item.holds for item in cones.equal_angles(n))
-        angles = {"X": np.ones((n, n)) + np.eye(n), "y": np.ones(n), "w": np.ones(n)}
-        assert cones.sums_are_longer().slack(angles) == 0.0
-        assert cones.sums_are_long().slack(angles) > 0.0
-        alike = {"X": np.full((n, 2), -3.0), "y": -np.ones(n), "w": np.array([-1.0, 0.0])}
-        assert cones.sums_are_long().slack(alike) == 0.0
-        half = {**alike, "X": np.diag(np.arange(1.0, n + 1)) @ alike["X"]}
-        assert cones.sums_are_long().slack(half) > 0.0
-        assert cones.sums_are_long().slack({**alike, "w": -alike["w"]}) == np.inf
 
 
 @settings(max_examples=40)
@@ -102,20 +63,6 @@ def test_dead_directions_by_three_routes(seed: int, d: int) -> None:
         ) == (found is not None)
 
 
-def test_data_without_dead_directions() -> None:
-    X, y = cones.WITHOUT
-    assert cones.dead_direction(X) is None
-    assert not has_dead_ray(X)
-    assert cones.dead_direction(X[:2]) is not None
-    assert has_dead_ray(X[:2])
-    line = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
-    assert has_dead_ray(line)
-    found = cones.dead_direction(line)
-    assert found is not None
-    assert abs(found[0]) < 1e-9
-    assert separation(X, y) > 0.0
-
-
 def test_a_neuron_in_s_dead_does_not_serve() -> None:
     item = {"X": np.array([[1.0, 0.0], [-1.0, 0.0]]), "y": np.array([1.0, -1.0]),
             "w": np.array([0.0, 1.0]), "sign": np.array(1.0)}  # fmt: skip
@@ -124,18 +71,6 @@ def test_a_neuron_in_s_dead_does_not_serve() -> None:
     assert held.slack({**item, "w": np.array([1.0, 1.0])}) == 1.0
     assert not cones._is_allowed(**{**item, "w": np.array([-2.0, 0.0])})
     assert cones._is_allowed(**{**item, "w": np.array([2.0, 0.0])})
-
-
-def test_rays_of_known_cones() -> None:
-    quadrant = section_figures.rays(np.eye(2))
-    np.testing.assert_allclose(quadrant, [[1.0, 0.0], [0.0, 1.0]], atol=1e-12)
-    octant = section_figures.rays(np.eye(3))
-    assert sorted(octant.round(9).tolist()) == sorted(np.eye(3).tolist())
-    nothing = section_figures.rays(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]))
-    assert nothing.shape == (0, 2)
-    edge = section_figures.circle(np.array([0.0, 0.0, 2.0]), 0.6)
-    np.testing.assert_allclose(edge[:, 2], 0.8)
-    np.testing.assert_allclose(np.linalg.norm(section_figures.outline(octant), axis=1), 1.0)
 
 
 @given(SEEDS)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reluflow.errors import InputError
 from reluflow.papers.min2024early import cones, setting
 from reluflow.papers.min2024early.cones import data_in_space, search_cap, search_gap
 from reluflow.papers.min2024early.setting import plain, read, separable, unmarked
@@ -18,39 +17,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 # x_1 = (1, 0) of label 1 and x_2 = (-1/2, sqrt(3)/2) of label -1: mu = 1/2, all lengths 1.
 PAIR = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]]), np.array([1.0, -1.0])
-
-
-def test_a_pair_by_hand() -> None:
-    data = setting.data_constants(*PAIR)
-    assert (data.n, data.n_plus, data.n_minus) == (2, 1, 1)
-    values = [data.mu, data.X_min, data.X_max, data.zeta_1, data.xi]
-    assert values == pytest.approx([0.5, 1.0, 1.0, 0.25, 0.25])
-    assert setting.alignment_time(data, 0.25) == pytest.approx(16 * math.log(2) / (0.25 * 0.5**0.5))
-    assert setting.alignment_time(data, 0.3) == pytest.approx(62.7365, rel=1e-5)
-    assert setting.alignment_time(data, 0.1) == pytest.approx(16 * math.log(2) / (0.1 * 0.5**0.5))
-    assert setting.decay(data) == pytest.approx(0.25 / 32)
-
-
-def test_lengths_and_labels_are_told_apart() -> None:
-    X, y = np.array([[3.0, 0.0], [4.0, 3.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-    data = setting.data_constants(X, y)
-    assert (data.n_plus, data.n_minus) == (2, 1)
-    assert [data.X_min, data.X_max] == pytest.approx([2**0.5, 5.0])
-    assert data.mu == pytest.approx(0.5**0.5)
-    start = setting.start_constants(X, y, np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([1, -1]))
-    assert [start.h, start.W_min, start.W_max] == pytest.approx([2, 1.0, 5.0])
-    mu, eps = data.mu, -300.0
-    g = {1.0: 2 * mu**0.5 * 2**0.5, -1.0: mu**0.5 * 2**0.5}
-    for sign, rate in g.items():
-        assert setting.refined_delay(data, sign) == pytest.approx(6 / rate)
-        growth = math.log(2 / (mu**0.5 * 2**0.5)) + 600 + 4 * 3 * 5 * 7
-        found = setting.fit_time(data, start, eps, 7.0, sign)
-        assert found == pytest.approx(7 + 6 / rate + 4 / rate * growth)
-    shorter = setting.StartConstants(2, 0.1, 5.0, 1.0)
-    later = setting.fit_time(data, shorter, eps, 7.0, 1.0)
-    assert later - setting.fit_time(data, start, eps, 7.0, 1.0) == pytest.approx(
-        4 / g[1.0] * 2 * math.log(10)
-    )
 
 
 def test_eps_by_its_own_formula() -> None:
@@ -70,13 +36,6 @@ def test_eps_by_its_own_formula() -> None:
     single = setting.data_constants(np.array([[2.0, 0.0]]), np.ones(1))
     outputs = math.log(0.1 * 2 / (4 * 7**0.5 * 4 * 4))
     assert setting.log_eps_allowed(single, start, 0.1) == pytest.approx(outputs)
-
-
-def test_at_the_largest_eps_of_the_second_bound_the_two_times_meet() -> None:
-    data = setting.data_constants(*PAIR)
-    log_eps = setting.log_eps_of_time(data, 9, 0.25)
-    assert setting.horizon(data, 9, log_eps) == pytest.approx(setting.alignment_time(data, 0.25))
-    assert setting.horizon(data, 9, -20.0) == pytest.approx((20 - math.log(3)) / 8)
 
 
 @given(SEEDS, st.integers(2, 8), st.integers(2, 12), st.floats(-4, -0.05))
@@ -130,20 +89,6 @@ def test_small_angles_keep_their_digits() -> None:
     away = setting.clearance(X, y, np.array([[1.0, 1e-9]]), np.array([1.0]))
     assert away == 1.0
     assert setting.clearance(X, y, np.array([[-2.0, 0.0]]), np.array([1.0])) == 0.0
-
-
-def test_one_label_forbids_nothing_to_its_own_neurons() -> None:
-    X, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.ones(2)
-    assert setting.clearance(X, y, X, np.ones(2)) == 1.0
-    assert setting.clearance(X, y, X[:1] + X[1:], -np.ones(1)) == pytest.approx(0.0, abs=1e-30)
-    assert list(setting.centres(X, y)) == [1.0]
-    with pytest.raises(KeyError):
-        setting.cap(X, y, -1.0)
-
-
-def test_a_datum_without_an_angle_is_refused() -> None:
-    with pytest.raises(InputError, match="row 2 is 0"):
-        setting.data_constants(np.array([[1.0, 0.0], [0.0, 0.0]]), np.ones(2))
 
 
 def test_optimisation_finds_the_closed_forms() -> None:

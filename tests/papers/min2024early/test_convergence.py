@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from unittest.mock import Mock
 
 import mpmath
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import sympy
 from reluflow import ledger
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import convergence, setting, trajectories
+from reluflow.papers.min2024early import convergence, trajectories
 from reluflow.papers.min2024early.setting import separable
 from scipy.integrate import solve_ivp
 
@@ -41,12 +40,6 @@ def failed(evidence: list[ledger.Evidence]) -> list[str]:
 
 
 # The trajectory itself.
-
-
-def test_the_largest_output_of_a_label_ends_its_waiting() -> None:
-    given, chart = convergence.one_against(2), Mock()
-    chart.outputs.return_value = np.array([0.1, -0.4, 0.9])
-    assert trajectories._largest(given, chart, given.W0, 1.0) == 0.4
 
 
 def test_one_datum_a_label_has_a_closed_form() -> None:
@@ -110,19 +103,6 @@ def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
     assert short.fall == pytest.approx(full.fall, rel=1e-5)
 
 
-def test_hypotheses_that_fail_at_t_1_are_told() -> None:
-    """A cone without a neuron; a neuron that is late; a flow that is lost."""
-    alone = trajectories.Start(
-        PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), EXPONENTIAL, -2000.0
-    )
-    assert trajectories.begin(alone, t_1=5.0) is None
-    x = PLANE[2:].sum(axis=0)
-    W0 = np.array([[1.0, 0.2], [-1.0, -2.0], x + 1e-9 * np.array([1.0, 0.0])])
-    behind = trajectories.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
-    assert trajectories.begin(behind, t_1=0.5) is None
-    assert trajectories.begin(behind, t_1=30.0) is not None
-
-
 def test_the_only_late_neuron_by_its_own_equations(only) -> None:
     """Angle and log norms with the outputs written out, by a plain integrator."""
     x, at = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]]), np.arctan2(5.0, -12.0)
@@ -146,47 +126,6 @@ def test_the_only_late_neuron_by_its_own_equations(only) -> None:
 # The claims: they stand, and what breaks them is noticed.
 
 
-def test_a_lost_trajectory_is_noticed(survey, monkeypatch) -> None:
-    assert failed(trajectories.followed(replace(survey, lost=1)))
-    monkeypatch.setattr(setting, "fit_time", lambda *_: 1.0)
-    assert trajectories.trajectories(0, 1).lost == 1
-
-
-def test_bounds_that_are_too_sharp_fail(survey, only, monkeypatch) -> None:
-    decay = setting.decay
-    monkeypatch.setattr(setting, "decay", lambda data: 1e13 * decay(data))
-    assert failed(convergence.falls_like_one_over_t(survey, only))
-
-
-def test_states_out_of_place_are_noticed(survey, late) -> None:
-    """One trajectory whose moments are replaced: reversed in time, turned round."""
-
-    def one(each: trajectories.Whole, **moments: trajectories.Moments) -> trajectories.Survey:
-        other = replace(each)
-        other.__dict__.update({"waiting": each.waiting, "falling": each.falling, **moments})
-        return trajectories.Survey([other], 0, 0)
-
-    each = survey.found[0]
-    waiting = each.waiting
-    shrinking = one(each, waiting=replace(waiting, R=waiting.R[::-1]))
-    assert failed(convergence.grows_from_t_1(shrinking, late))
-    turned = one(each, waiting=replace(waiting, U=-waiting.U))
-    assert failed(convergence.turned_by_then(turned, late))
-
-
-def test_neurons_are_drawn_inside_their_cones_up_to_the_boundary() -> None:
-    rng = np.random.default_rng(0)
-    least = []
-    for draw in trajectories.data_draws().values():
-        item = draw(rng)
-        X, y = item["X"], item["y"]
-        U = convergence.inside_cone(X, y, -1.0, 50, rng)
-        margins = -(U @ (y[:, None] * X).T) / np.linalg.norm(X, axis=1)
-        assert (margins > 0.0).all()
-        least.append(margins.min())
-    assert min(least) < 1e-2
-
-
 # The stable rank.
 
 
@@ -199,16 +138,6 @@ def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
         W = np.array([np.sqrt(a) * p / np.linalg.norm(p), np.sqrt(b) * q / np.linalg.norm(q)])
         rank = (W**2).sum() / np.linalg.norm(W, 2) ** 2
         assert convergence.stable_rank(p, q, a, b) == pytest.approx(rank, rel=1e-12)
-
-
-def test_the_groups_bound_is_the_sharper_one(survey) -> None:
-    """Both groups along one line: |W|_F^2 = |W_+|_2^2 + |W_-|_2^2, and |W|_2^2 is all of it."""
-    each = survey.found[0]
-    line = np.broadcast_to(np.eye(each.falling.U.shape[-1])[0], each.falling.U.shape)
-    moments = replace(each.falling, U=line, R=np.zeros(each.falling.R.shape))
-    np.testing.assert_allclose(convergence.excess_of_groups(each, moments), 0.0, atol=1e-12)
-    np.testing.assert_allclose(convergence.excess(each, moments), 1.0, atol=1e-12)
-    np.testing.assert_allclose(convergence.stable_ranks(moments), 1.0, atol=1e-12)
 
 
 def test_the_limit_in_exact_arithmetic() -> None:
@@ -228,28 +157,6 @@ def test_the_limit_in_exact_arithmetic() -> None:
 
 
 # Times and angles.
-
-
-def test_the_late_neuron_in_closed_form(late) -> None:
-    """The angle obeys dpsi/dt = sin psi up to the boundary of S_-, at 90 degrees from x_1."""
-    assert late.t_1 == pytest.approx(16.0 * np.log(2.0) * 2.0**2.5)
-    leaves = np.log(np.tan(np.pi / 12.0)) - (convergence.LOG_ANGLE - np.log(2.0))
-    assert late.leaves == pytest.approx(leaves)
-    assert late.log_ratio == pytest.approx(260.0 - 4.0 * late.t_1)
-    assert late.log_ratio > 0.0
-
-
-def test_the_order_of_t_2_by_both_routes() -> None:
-    log_eps = convergence.one_against(convergence.MANY[-1]).log_eps
-    for n, value in convergence.grows_with_n():
-        exact = n * convergence.collinear_fall(1, n - 1, log_eps, 2.0)
-        assert value == pytest.approx(exact, rel=1e-5)
-    (_, n, alone), (_, _, equal) = convergence.printed_order((2, 10, 100), -1e4)
-    np.testing.assert_allclose(alone / n, alone[0] / 2.0, rtol=1e-12)
-    np.testing.assert_allclose(equal, equal[0], rtol=1e-12)
-    for bad in ((0, 1, -100.0), (1, 1, -1.0)):
-        with pytest.raises(ValueError, match="at least one datum"):
-            convergence.collinear_fall(*bad, 2.0)
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)

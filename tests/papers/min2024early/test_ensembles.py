@@ -54,14 +54,6 @@ def test_as_one_network_at_a_time_by_autograd(loss: Loss) -> None:
     assert np.array_equal(run.clock, np.arange(0, 501, 50))
 
 
-def test_networks_do_not_know_each_other() -> None:
-    W, v = normal_starts(0, 5, 6, 3, 0.3)
-    together = ensemble_descent(X, Y, W, v, LOGISTIC, 0.05, [400])
-    alone = ensemble_descent(X, Y, W[2:3], v[2:3], LOGISTIC, 0.05, [400])
-    np.testing.assert_allclose(together.W[0, 2], alone.W[0, 0], rtol=1e-12)
-    np.testing.assert_allclose(together.loss[:, 2], alone.loss[:, 0], rtol=1e-12)
-
-
 def test_a_dead_network_rests_between_two_that_live() -> None:
     W, v = normal_starts(1, 3, 4, 3, 0.3)
     W[1] = -1.0
@@ -103,13 +95,6 @@ def test_balance_is_conserved_by_the_flow_only() -> None:
                 ensemble_descent(x, y, W, v, LOGISTIC, 0.1, [50])):  # fmt: skip
         drifts.append(float(np.abs((run.W[-1] ** 2).sum(axis=-1) - run.v[-1] ** 2).max()))
     assert drifts[0] < 1e-9 < 1e-4 < drifts[1]
-
-
-def test_starts_are_the_same_in_every_number() -> None:
-    few, many = normal_starts(4, 2, 5, 2, 1e-6), normal_starts(4, 9, 5, 2, 1e-6)
-    assert np.array_equal(few[0], many[0][:2])
-    assert np.array_equal(few[1], many[1][:2])
-    assert np.std(normal_starts(0, 40, 50, 2, 1e-6)[0]) == pytest.approx(1e-6, rel=0.05)
 
 
 def test_refusals() -> None:

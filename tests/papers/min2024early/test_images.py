@@ -12,17 +12,11 @@ from reluflow import images
 from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
     LOSSES,
-    Curves,
     Neurons,
-    Seen,
     Setting,
     ShallowLoss,
-    Side,
-    State,
     Task,
     descent,
-    likeness,
-    visible,
 )
 
 DIGITS = images.digits()
@@ -66,36 +60,6 @@ def test_dropped_pixels_change_nothing_of_what_is_seen(task: Task) -> None:
         v, W = v + 0.05 * pull @ hidden, W + 0.05 * G
 
 
-def test_a_group_without_neurons_has_no_cosine(task: Task) -> None:
-    start, still = task.start(0)
-    seen = task.seen(State(0, Neurons(start.W, start.v.abs()), 1.0), still)
-    assert seen.positive == SMALL.width
-    assert np.isnan(seen.minus.least)
-
-
-def test_curves_find_their_steps() -> None:
-    sides = [Side(0.0, low, 1.0) for low in (0.1, 0.85, 0.95, 0.7)]
-    losses = (2.0, 1.9, 1.7, 0.1)
-    curves = Curves.of(
-        Seen(10 * k, loss, 1.0, 1.0, 3, side, Side(0.5, 0.9, 1.0))
-        for k, (side, loss) in enumerate(zip(sides, losses, strict=True))
-    )
-    assert curves.worst.tolist() == [0.1, 0.85, 0.9, 0.7]
-    assert (curves.aligned(0.9), curves.aligned(0.84), curves.aligned(0.99)) == (20, 10, np.inf)
-    assert (curves.fallen(0.1), curves.fallen(0.5)) == (20, 30)
-
-
-@pytest.mark.parametrize(("loss", "mean"), [("logistic", True), ("twice logistic", False)])
-def test_a_setting_says_which_loss(loss: str, mean: bool) -> None:
-    task = Task(replace(SMALL, loss=loss, mean=mean, scale=3.0), DIGITS)
-    start, _ = task.start(1)
-    n = task.loss.n
-    assert task.loss.value(start) == pytest.approx(
-        np.log(2) * (2 if "twice" in loss else 1) * (1 if mean else n), rel=1e-2
-    )
-    assert np.abs(task.pair.X).max() > 1.5
-
-
 def test_the_flow_stays_beside_small_steps() -> None:
     task = Task(replace(SMALL, sigma=0.2, step=2e-3, n_steps=2000), DIGITS)
     curves, last = mnist.stepped(task, 0, 200)
@@ -106,17 +70,6 @@ def test_the_flow_stays_beside_small_steps() -> None:
     assert gradients < 1500
     assert last.W.shape == (7, task.pair.X.shape[1])
     assert curves.loss[-1] < 0.9 * curves.loss[0]
-
-
-def test_a_mean_neuron_is_nearest_to_its_own_digit(task: Task) -> None:
-    start, _ = task.start(0)
-    W = torch.tensor(np.outer(np.where(start.v > 0, 1.0, -1.0), task.x_plus))
-    shown = visible(task, Neurons(W, start.v))
-    assert int(np.argmax(likeness(task, DIGITS, shown["w_plus"]))) == 3
-    assert int(np.argmax(likeness(task, DIGITS, shown["w_minus"]))) == 8
-    own = DIGITS.levels[DIGITS.digit == 3].mean(axis=0) / 16 - task.pair.mean
-    np.testing.assert_allclose(shown["x_plus"], own[task.pair.moves], atol=1e-12)
-    np.testing.assert_allclose(task.x_plus, -task.x_minus, atol=1e-10)
 
 
 def test_pairs_are_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,25 +127,3 @@ def test_changes_are_the_derivatives_along_the_flow() -> None:
     assert found.directions == pytest.approx(turns, rel=1e-6)
     assert found.loss == pytest.approx(problem.value(at))
     assert found.squares == pytest.approx((at_time(0.0) ** 2).sum())
-
-
-def test_both_ways_of_sgd() -> None:
-    task = Task(replace(SMALL, sigma=1e-3), DIGITS)
-    both = list(mnist.both_layers(task, 5, 3))
-    first = list(mnist.first_layer(task, 5, 3))
-    assert [one.epoch for one in both] == [one.epoch for one in first] == [0, 1, 2, 3]
-    assert both[0].squares == pytest.approx(first[0].squares)
-    signs = np.random.default_rng((5, 1)).choice([-1.0, 1.0], 7)
-    start = Neurons(task.start(5)[0].W, torch.tensor(signs))
-    assert first[0].loss == pytest.approx(task.loss.value(start))
-    assert first[3].loss < first[0].loss
-
-
-def test_a_reading_fits_only_with_all_of_the_papers_numbers() -> None:
-    row = {"product": 95.0, "begins": 1.0, "aligned": 2000, "falls": 3000}
-    assert mnist.fits(row)
-    for name, value in (("product", 9000.0), ("begins", 0.69), ("aligned", 3700),
-                        ("falls", np.inf), ("falls", 3.0)):  # fmt: skip
-        assert not mnist.fits(row | {name: value})
-    shown = mnist.table({"taken": row, "logistic": row | {"begins": 0.69}})
-    assert shown["fits"].tolist() == ["", "yes", "no"]

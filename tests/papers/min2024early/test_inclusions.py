@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reluflow.falsify import falsify
 from reluflow.flows.trajectory import Event
-from reluflow.geometry.separability import separation, silent
+from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import inclusions
 from scipy.integrate import solve_ivp
@@ -32,15 +32,6 @@ def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
     assert falsify(inclusions.velocity_points_inward(loss), 0, 90, 40).survives
     one = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
     assert inclusions.gradient_in_weights(one, EXPONENTIAL)[0, 0] == pytest.approx(-1.0)  # over L
-
-
-def test_problems_have_a1_or_not() -> None:
-    found = list(inclusions.problems(0, 40))
-    assert all(separation(one.X, one.y) > 0.0 for one in found)
-    assert sum(bool(np.any(one.W @ one.X.T == 0.0)) for one in found) >= 5
-    assert {one.loss.name for one in found} == {loss.name for loss in inclusions.LOSSES}
-    others = list(inclusions.problems(0, 40, separated=False))
-    assert sum(separation(one.X, one.y) < 0.0 for one in others) > 30
 
 
 def test_a_change_counts_once_until_the_other_one() -> None:
@@ -109,21 +100,6 @@ def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ..
     assert inclusions.flow(float(label), 0.0, start=-0.01).status == "converged"
 
 
-def test_euler_polygons_are_those_of_the_fractions() -> None:
-    times, p = inclusions.euler(0.1, 0.5, 1.0)
-    assert (len(times), p[-1]) == (11, float(inclusions.euler_ends(HALF, Fraction(1, 10), 10)[0]))
-    assert p[-1] == -0.05
-    assert inclusions.euler(0.1, 0.0, 1.0)[1][-1] == 0.0
-
-
-def test_rates_are_those_of_differences() -> None:
-    assert inclusions.resting_residual(-1.0, 0.5, 2.0) == 1.0
-    t, p, v = inclusions.departure(800)
-    rates = inclusions.velocity(p[1:], v[1:], 1.0, 0.0)
-    np.testing.assert_allclose(np.gradient(p, t)[5:-5], rates[0][4:-5], rtol=1e-3)
-    np.testing.assert_allclose(np.gradient(v, t)[5:-5], rates[1][4:-5], rtol=1e-2)
-
-
 def test_the_loss_of_the_one_that_leaves() -> None:
     """f = p v obeys f' = e^-f (p^2 + v^2) = e^-f sqrt(1 + 4 f^2)."""
     found = solve_ivp(lambda _, f: np.exp(-f) * np.sqrt(1.0 + 4.0 * f**2), (0.0, 8.0), [0.0],
@@ -144,9 +120,3 @@ def test_every_element_of_the_inclusion_crosses_alike_only_with_a1() -> None:
     }
     assert statement.slack(item) < 0.0
     assert statement.unmet(item) == "(A1)"
-
-
-def test_starts_on_boundaries_have_no_choice_unless_they_are_dead() -> None:
-    assert not inclusions.no_choice(["non-unique"])[0].holds
-    assert silent(np.array([[1.0, 0.0]]), np.array([0.0, 1.0]))
-    assert inclusions.flow(1.0, None).status == "non-unique"

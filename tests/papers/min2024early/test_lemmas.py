@@ -12,8 +12,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.flows.charts import Neurons
-from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import lemmas
 
@@ -97,40 +95,6 @@ def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> No
     assert lemmas.active(tiny).all()
 
 
-@pytest.mark.parametrize("kind", lemmas.balanced_states())
-def test_states_have_outputs_of_at_most_one_and_adverse_shapes(kind: str) -> None:
-    sizes, zeros = [], 0
-    for seed in range(40):
-        state = drawn(seed, kind, least=1e-12)
-        W, v = weights(state)
-        before = W @ state["X"].T
-        f = v @ np.maximum(before, state["leak"] * before)
-        np.testing.assert_allclose(lemmas.outputs(state), f, rtol=1e-9, atol=1e-15)
-        sizes.append(np.abs(f).max())
-        zeros += int(np.any(state["U"] @ state["X"].T == 0.0))
-    assert max(sizes) <= 1.0
-    assert max(sizes) > 0.99
-    assert zeros > 5 if kind == "integers" else zeros < 5
-
-
-def test_the_constant_of_lemma_4_at_forty_five_degrees() -> None:
-    error, allowed, f = lemmas.at_forty_five_degrees(LOGISTIC, -20.0)
-    assert error == pytest.approx(0.5**1.5)
-    assert allowed == pytest.approx(2.0 * f)
-    assert f == pytest.approx(np.exp(-40.0) * 0.5**0.5)
-    assert lemmas.at_forty_five_degrees(TWICE_LOGISTIC, -20.0)[0] < allowed
-
-
-def test_one_neuron_passes_its_bound_when_the_closed_form_says() -> None:
-    for log_eps in (-5.0, -20.0):
-        start = lemmas.one_neuron(log_eps)
-        assert pytest.approx(-log_eps / 4.0) == start.T
-        along = lemmas.slack(start)
-        assert along.holds[1] == pytest.approx(lemmas.passing_time(log_eps), abs=0.04)
-        assert along.holds[1] > 2.0
-        assert along.largest(2.0)[1] == pytest.approx(0.5, rel=0.1)
-
-
 def test_slack_is_that_of_the_flow_by_differences() -> None:
     """The direction's rate from the path itself, and the three bounds as they are printed."""
     rng = np.random.default_rng(8)
@@ -180,12 +144,6 @@ def test_a_network_with_an_output_weight_of_zero_is_asked_too() -> None:
     assert lemmas.linear_loss_falls(EXPONENTIAL).unmet(item) is None
 
 
-def test_a_bound_on_the_speed_that_is_too_small_falls() -> None:
-    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
-    assert lemmas.speed(item, EXPONENTIAL) == pytest.approx(2.0**0.5)
-    assert lemmas.speed_is_bounded(EXPONENTIAL).slack(item) == pytest.approx(0.0, abs=1e-12)
-
-
 def test_exact_rates_are_those_of_the_flow() -> None:
     rng = np.random.default_rng(6)
     X, y = rng.normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, 1.0])
@@ -200,13 +158,3 @@ def test_exact_rates_are_those_of_the_flow() -> None:
     for at_zero in (0.0, 0.25, 1.0):
         outgoing, incoming = lemmas.exact_rates({**item, "at_zero": at_zero})
         assert outgoing[0] == incoming[0] == Fraction(70)
-
-
-def test_a_neuron_that_shrinks_keeps_its_sign_at_the_rate_of_the_closed_form() -> None:
-    """x = 1, y = -1, w = v = 1/2: the flow itself against E_1."""
-    chart = Neurons(np.ones(1), 1)
-    field = GradientFlow(chart, EXPONENTIAL, np.ones((1, 1)), -np.ones(1))
-    time = 2.0 / np.exp(0.25)
-    end = integrate(field, chart.along([[1.0]], np.log(0.5)), time, rtol=1e-10).end
-    lost = np.log(0.5) - chart.split(end)[1][0]
-    assert lost / 2.0 == pytest.approx(lemmas.shrinking_share(0.5, 2.0), rel=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -14,16 +13,8 @@ from reluflow.papers.min2024early import toys
 from reluflow.papers.min2024early.setting import polygon, separable_draws
 from reluflow.papers.min2024early.toys import (
     ensemble_flow,
-    neurons_needed,
     normal_starts,
-    orthant_shares,
 )
-
-
-def test_groups() -> None:
-    W = np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 2.0], [-1.0, -1.0], [1.0, 1.0]])
-    found = toys.group(W, np.array([1.0, 1.0, 1.0, 1.0, -1.0]))
-    assert found.tolist() == [2, 0, 1, -1, -1]
 
 
 def test_predictions_from_the_start_come_true() -> None:
@@ -63,21 +54,6 @@ def test_fates_in_fractions_are_those_of_tiny_flows(kind: str) -> None:
         assert np.mean(ends == "late") < 0.5
 
 
-def test_fates_by_hand() -> None:
-    X, near, minus = [[1, 0], [0, 1]], [[1, 0], [Fraction(1, 1000), 1]], [[1, 0], [-1, 1]]
-    ends = [
-        (X, [1, 1], [1, 1], "serves", 0),
-        (X, [1, 1], [-1, -1], "dead", 0),
-        (X, [1, 1], [1, -1], "rests", 0),  # orthogonal data
-        (near, [1, 1], [1, -1], "serves", 1),
-        (minus, [1, -1], [-1, 1], "rests", 0),
-        (minus, [1, -1], [Fraction(-999, 1000), 1], "serves", 2),
-    ]
-    for data, y, w, status, changes in ends:
-        path = polygon(data, y, w)
-        assert (path.status, len(path.events)) == (status, changes)
-
-
 def test_excluded_directions_are_recognised() -> None:
     (test,) = toys.all_arrive_or_die().hypotheses.values()
     X, y = np.array([[1.0, 0.0], [-1.0, 1.0], [-2.0, 0.0]]), np.array([1.0, -1.0, -1.0])
@@ -86,21 +62,15 @@ def test_excluded_directions_are_recognised() -> None:
     assert test({"X": X, "y": y, "w": np.array([-6.0, 2.1])})
 
 
-def test_orthogonal_integers_are_orthogonal() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        n = int(rng.integers(1, 6))
-        X = toys._orthogonal_integers(n, 6, rng)
-        gram = X @ X.T
-        assert np.array_equal(gram, np.diag(np.diag(gram)))
-        assert (np.diag(gram) > 0).all()
-
-
-def test_chances_and_widths() -> None:
-    W = np.random.default_rng(0).standard_normal((200_000, 3))
-    every, some = orthant_shares(3)
-    assert float(every) == pytest.approx((W > 0).all(axis=1).mean(), rel=0.03)
-    assert float(some) == pytest.approx((W > 0).any(axis=1).mean(), rel=0.01)
-    for n in range(1, 9):
-        exact = math.ceil(math.log(0.5) / math.log1p(-(0.5**n)) - 1e-12)
-        assert neurons_needed(Fraction(1, 2**n)) == exact
+def test_fates_by_hand() -> None:
+    X, near, minus = [[1, 0], [0, 1]], [[1, 0], [Fraction(1, 1000), 1]], [[1, 0], [-1, 1]]
+    for data, y, w, status, changes in (
+        (X, [1, 1], [1, 1], "serves", 0),
+        (X, [1, 1], [-1, -1], "dead", 0),
+        (X, [1, 1], [1, -1], "rests", 0),  # orthogonal data
+        (near, [1, 1], [1, -1], "serves", 1),
+        (minus, [1, -1], [-1, 1], "rests", 0),
+        (minus, [1, -1], [Fraction(-999, 1000), 1], "serves", 2),
+    ):
+        path = polygon(data, y, w)
+        assert (path.status, len(path.events)) == (status, changes)

@@ -9,56 +9,12 @@ import numpy as np
 import pytest
 from reluflow import images
 from reluflow.errors import InputError
-from reluflow.geometry.separability import separation
-from reluflow.papers.min2024early.own_data import LOSSES, data, experiment, of_parameters
-from reluflow.papers.min2024early.setting import LOSSES as NAMED
-from reluflow.papers.min2024early.setting import PARAMETERS, PRINTED, SECTION
-from reluflow.parameters import check
+from reluflow.papers.min2024early.own_data import data, experiment
 
 DEFAULTS: dict[str, Any] = {
     "dataset": "figure-6", "scale": 1.0, "h": 50, "log_eps": None, "sigma": 1e-6, "step": 2e-3,
     "iterations": 15_000, "loss": "exponential", "seed": 0,
 }  # fmt: skip
-
-
-def test_the_defaults_fit() -> None:
-    p = check({**DEFAULTS, "effort": 1.0}, PARAMETERS)
-    found = of_parameters(p)
-    again = experiment("figure-6")
-    assert (again.step, again.iterations, again.loss.name) == (2e-3, 15_000, "exponential")
-    for name in ("X", "y", "W0", "signs", "W", "v"):
-        assert np.array_equal(getattr(found, name), getattr(again, name))
-    assert (found.log_eps, found.step, found.iterations) == (None, 2e-3, 15_000)
-    check({"seed": 3, "effort": 0.05}, SECTION)
-    assert set(LOSSES) == set(NAMED)
-
-
-def test_a_start_is_what_the_page_says() -> None:
-    found = experiment(**{**DEFAULTS, "h": 199, "sigma": 0.01})
-    assert found.W0.shape == found.W.shape == (199, 2)
-    assert set(found.signs.tolist()) == {1.0, -1.0}
-    assert int(np.sum(found.signs < 0)) == 99
-    assert found.W0.std() == pytest.approx(0.5**0.5, rel=0.1)
-    assert found.W.std() == pytest.approx(0.01, rel=0.1)
-    assert found.v.std() == pytest.approx(0.01, rel=0.2)
-    other = experiment(**{**DEFAULTS, "h": 199, "seed": 1})
-    assert not np.array_equal(found.W0, other.W0)
-
-
-@pytest.mark.parametrize(
-    ("name", "mu"),
-    [
-        ("figure-6", 10**-0.5),
-        ("figure-7", np.sin(0.1)),
-        ("figure-8", np.sin(0.001)),
-        ("figure-9", 0),
-    ],
-)
-def test_the_data_of_the_figures_have_the_separation_that_is_said(name: str, mu: float) -> None:
-    assert separation(PRINTED[name].X, PRINTED[name].y) == pytest.approx(mu, abs=1e-15)
-    assert data(name) is PRINTED[name]
-    scaled = experiment(**{**DEFAULTS, "dataset": name, "scale": 3.0})
-    assert np.array_equal(scaled.X, 3.0 * PRINTED[name].X)
 
 
 def test_two_digits_are_the_images_of_the_two() -> None:
@@ -72,24 +28,6 @@ def test_two_digits_are_the_images_of_the_two() -> None:
     assert np.abs(found.X.mean(axis=0)).max() < 1e-12
     with pytest.raises(InputError, match='dataset "digits:1-1" must name two different digits'):
         data("digits:1-1")
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"dataset": "figure-5"}, 'did you mean "figure-'),
-        ({"dataset": "iris"}, "the names are figure-6"),
-        ({"scale": 1e-6, "dataset": "figure-7"}, None),
-        ({"scale": 1e6}, "times the scale its input has the length 2e[+]06"),
-    ],
-)
-def test_parameters_that_do_not_fit_together(changed: dict[str, Any], told: str | None) -> None:
-    if told is None:
-        experiment(**{**DEFAULTS, **changed})
-        return
-    with pytest.raises(InputError, match=told) as caught:
-        experiment(**{**DEFAULTS, **changed})
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

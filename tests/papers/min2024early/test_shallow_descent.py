@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
     LOSSES,
     GroupedLoss,
@@ -103,36 +102,6 @@ def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
         assert loss == pytest.approx(expected, rel=1e-11)
         np.testing.assert_allclose(slope.W, there.W, atol=1e-10 * float(there.W.abs().max()))
         np.testing.assert_allclose(slope.v, there.v, atol=1e-10 * float(there.v.abs().max()))
-
-
-def test_most_data_are_not_looked_at_singly_once_patterns_rest(monkeypatch) -> None:
-    problem, start = draw(3, 500, 6, 9, size=1e-3)
-    at = next(islice(descent(problem, start, 0.05, 0.05), 600, None)).neurons
-    ours, seen = GroupedLoss(problem), []
-    plain = ShallowLoss.sums
-
-    def counted(self, neurons, parts):
-        seen.append(sum(len(y) for _, y in parts))
-        return plain(self, neurons, parts)
-
-    monkeypatch.setattr(ShallowLoss, "sums", counted)
-    for _ in islice(descent(ours, at, 0.05, 0.05), 100):
-        pass
-    assert np.mean(seen) < 0.5 * problem.n
-    monkeypatch.setattr(mnist, "_SHARE", 0)  # no group: every datum singly
-    seen.clear()
-    for _ in islice(descent(GroupedLoss(problem), at, 0.05, 0.05), 3):
-        pass
-    assert seen == [problem.n] * len(seen)
-
-
-def test_batches_of_all_data_are_full_descent() -> None:
-    problem, start = draw(1, 40, 3, 5)
-    full = descent(problem, start, 0.1, 0.1)
-    epochs = stochastic_descent(problem, start, 0.1, 0.1, 40, np.random.default_rng(0))
-    for a, b in islice(zip(full, epochs, strict=False), 30):
-        assert a.step == b.step
-        np.testing.assert_allclose(a.neurons.flat, b.neurons.flat, rtol=1e-9)
 
 
 def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:
