@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.geometry.separability import serves, silent
+from reluflow.geometry.separability import separation, serves, silent
 from reluflow.papers.min2024early import cones, section_figures
 from reluflow.papers.min2024early.cones import has_dead_ray
 from reluflow.papers.min2024early.setting import separable
@@ -97,3 +97,26 @@ def test_hypotheses_end_where_they_say() -> None:
         w = along * np.array([1.0, 1.0]) + across * np.array([1.0, -1.0])
         assert cones._is_in_cap(X, y, w, np.array(1.0)) is inside
     assert not cones._is_in_cap(X, y, -X[0], np.array(1.0))
+
+
+def test_signs_of_cosines_are_kept() -> None:
+    rows = cones.whole([[1.0, 0.0], [-3.0, 3.0]])
+    found = cones.squared_cosines(rows[:1], rows)
+    assert found.tolist() == [[1, Fraction(-1, 2)]]
+    assert cones.separable_exactly(rows.astype(float), np.ones(2)) is False
+    right = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert not cones.separable_exactly(right, np.ones(2))
+
+
+def test_data_without_dead_directions() -> None:
+    X, y = cones.WITHOUT
+    assert cones.dead_direction(X) is None
+    assert not has_dead_ray(X)
+    assert cones.dead_direction(X[:2]) is not None
+    assert has_dead_ray(X[:2])
+    line = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    assert has_dead_ray(line)
+    found = cones.dead_direction(line)
+    assert found is not None
+    assert abs(found[0]) < 1e-9
+    assert separation(X, y) > 0.0
