@@ -153,3 +153,18 @@ def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     assert theorem_1.enough_time(X, y, start, np.ones(1)) == pytest.approx(
         plain + 2.0 * np.log(1e7), rel=1e-6
     )
+
+
+def test_the_largest_scale_is_one_that_does_and_the_next_does_not() -> None:
+    rng = np.random.default_rng(6)
+    X, y = separable(4, 3, 0.3, rng, 0.0)
+    W, signs = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
+    until = theorem_1.enough_time(X, y, W, signs)
+    most = theorem_1.largest_log_eps(X, y, W, signs, -40.0, 0.25)
+
+    def late(log_eps: float) -> bool:
+        return not np.isfinite(alignment_times(flow(X, y, W, signs, log_eps, until))).all()
+
+    assert -40.0 < most < 0.0
+    assert not late(most)
+    assert late(most + 0.3)

@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.geometry.separability import serves, silent
+from reluflow.geometry.separability import separation, serves, silent
 from reluflow.papers.min2024early import cones, section_figures
 from reluflow.papers.min2024early.cones import has_dead_ray
-from reluflow.papers.min2024early.setting import separable
+from reluflow.papers.min2024early.setting import separable, separable_draws
+from scipy.optimize import linprog
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -51,16 +52,16 @@ def test_a_datum_along_the_centre_is_no_way_from_it(seed: int) -> None:
 @settings(max_examples=40)
 @given(SEEDS, st.integers(2, 3))
 def test_dead_directions_by_three_routes(seed: int, d: int) -> None:
-    X = cones._small(np.random.default_rng(seed), d)
-    found = cones.dead_direction(X)
-    assert (found is not None) == has_dead_ray(X)
-    if found is not None:
-        assert np.linalg.norm(found) > 1e-3
-        assert (X @ found <= 1e-8).all()
-    if np.linalg.matrix_rank(X) == d:
-        assert bool(
-            len(section_figures.rays(section_figures.conditions(X, np.ones(len(X)))["S_dead"]))
-        ) == (found is not None)
+    """All rays in whole numbers, linear programming, and the rays of the pictures."""
+    draw = separable_draws((d, d), (2, d + 3))["integers"]
+    X = draw(np.random.default_rng(seed))["X"]
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    program = linprog(unit.sum(axis=0), A_ub=unit, b_ub=np.zeros(len(X)), bounds=(-1.0, 1.0))
+    spans = np.linalg.matrix_rank(X) == X.shape[1]
+    assert has_dead_ray(X) == (program.fun < -1e-9 or not spans)
+    if spans:
+        dead = section_figures.conditions(X, np.ones(len(X)))["S_dead"]
+        assert bool(len(section_figures.rays(dead))) == has_dead_ray(X)
 
 
 def test_a_neuron_in_s_dead_does_not_serve() -> None:
@@ -97,3 +98,20 @@ def test_hypotheses_end_where_they_say() -> None:
         w = along * np.array([1.0, 1.0]) + across * np.array([1.0, -1.0])
         assert cones._is_in_cap(X, y, w, np.array(1.0)) is inside
     assert not cones._is_in_cap(X, y, -X[0], np.array(1.0))
+
+
+def test_signs_of_cosines_are_kept() -> None:
+    rows = cones.whole([[1.0, 0.0], [-3.0, 3.0]])
+    found = cones.squared_cosines(rows[:1], rows)
+    assert found.tolist() == [[1, Fraction(-1, 2)]]
+    assert cones.separable_exactly(rows.astype(float), np.ones(2)) is False
+    right = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert not cones.separable_exactly(right, np.ones(2))
+
+
+def test_data_without_dead_directions() -> None:
+    X, y = cones.WITHOUT
+    assert not has_dead_ray(X)
+    assert has_dead_ray(X[:2])
+    assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
+    assert separation(X, y) > 0.0

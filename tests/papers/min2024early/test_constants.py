@@ -1,4 +1,4 @@
-"""The constants of Theorem 1: values by hand, closed forms against slow routes, and what scales."""
+"""The constants of Theorem 1: against exact values and definitions, and what scales."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from reluflow.errors import InputError
 from reluflow.papers.min2024early import cones, setting
-from reluflow.papers.min2024early.cones import data_in_space, search_cap, search_gap
 from reluflow.papers.min2024early.setting import plain, read, separable, unmarked
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -91,13 +91,6 @@ def test_small_angles_keep_their_digits() -> None:
     assert setting.clearance(X, y, np.array([[-2.0, 0.0]]), np.array([1.0])) == 0.0
 
 
-def test_optimisation_finds_the_closed_forms() -> None:
-    for k, (X, y) in enumerate(data_in_space(5, 4)):
-        data = setting.data_constants(X, y)
-        assert search_cap(X, y, k) == pytest.approx(data.zeta_1, abs=1e-8)
-        assert search_gap(X, y, k) == pytest.approx(data.xi, abs=1e-8)
-
-
 @pytest.mark.parametrize(
     ("value", "digits", "text"),
     [(-14_113.2, 4, "≈-14\u202f110"), (0.004648, 4, "≈0.004648"),
@@ -109,3 +102,30 @@ def test_large_numbers_are_written_in_groups(value: float, digits: int, text: st
     assert plain(value, digits) == text
     assert unmarked(value, digits) == text.removeprefix("≈")
     assert read(text) == pytest.approx(value, rel=10.0 ** (1 - digits) / 2, abs=0.0)
+
+
+def test_lengths_and_labels_are_told_apart() -> None:
+    X, y = np.array([[3.0, 0.0], [4.0, 3.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    data = setting.data_constants(X, y)
+    assert (data.n_plus, data.n_minus) == (2, 1)
+    assert [data.X_min, data.X_max] == pytest.approx([2**0.5, 5.0])
+    assert data.mu == pytest.approx(0.5**0.5)
+    start = setting.start_constants(X, y, np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([1, -1]))
+    assert [start.h, start.W_min, start.W_max] == pytest.approx([2, 1.0, 5.0])
+    mu, eps = data.mu, -300.0
+    g = {1.0: 2 * mu**0.5 * 2**0.5, -1.0: mu**0.5 * 2**0.5}
+    for sign, rate in g.items():
+        assert setting.refined_delay(data, sign) == pytest.approx(6 / rate)
+        growth = math.log(2 / (mu**0.5 * 2**0.5)) + 600 + 4 * 3 * 5 * 7
+        found = setting.fit_time(data, start, eps, 7.0, sign)
+        assert found == pytest.approx(7 + 6 / rate + 4 / rate * growth)
+    shorter = setting.StartConstants(2, 0.1, 5.0, 1.0)
+    later = setting.fit_time(data, shorter, eps, 7.0, 1.0)
+    assert later - setting.fit_time(data, start, eps, 7.0, 1.0) == pytest.approx(
+        4 / g[1.0] * 2 * math.log(10)
+    )
+
+
+def test_a_datum_without_an_angle_is_refused() -> None:
+    with pytest.raises(InputError, match="row 2 is 0"):
+        setting.data_constants(np.array([[1.0, 0.0], [0.0, 0.0]]), np.ones(2))

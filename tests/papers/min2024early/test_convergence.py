@@ -10,7 +10,7 @@ import pytest
 import sympy
 from reluflow import ledger
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import convergence, trajectories
+from reluflow.papers.min2024early import convergence, setting, trajectories
 from reluflow.papers.min2024early.setting import separable
 from scipy.integrate import solve_ivp
 
@@ -195,3 +195,51 @@ def test_the_power_of_the_best_alignment(data, expected) -> None:
     signs = np.array([1.0, 1.0, 1.0, -1.0])
     given = trajectories.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
     assert convergence.power(convergence.best_alignment(given)) == pytest.approx(expected, abs=0.01)
+
+
+def test_hypotheses_that_fail_at_t_1_are_told() -> None:
+    """A cone without a neuron; a neuron that is late; a flow that is lost."""
+    alone = trajectories.Start(
+        PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), EXPONENTIAL, -2000.0
+    )
+    assert trajectories.begin(alone, t_1=5.0) is None
+    x = PLANE[2:].sum(axis=0)
+    W0 = np.array([[1.0, 0.2], [-1.0, -2.0], x + 1e-9 * np.array([1.0, 0.0])])
+    behind = trajectories.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
+    assert trajectories.begin(behind, t_1=0.5) is None
+    assert trajectories.begin(behind, t_1=30.0) is not None
+
+
+def test_bounds_that_are_too_sharp_fail(survey, only, monkeypatch) -> None:
+    decay = setting.decay
+    monkeypatch.setattr(setting, "decay", lambda data: 1e13 * decay(data))
+    assert failed(convergence.falls_like_one_over_t(survey, only))
+
+
+def test_states_out_of_place_are_noticed(survey, late) -> None:
+    """One trajectory whose moments are replaced: reversed in time, turned round."""
+
+    def one(each: trajectories.Whole, **moments: trajectories.Moments) -> trajectories.Survey:
+        other = replace(each)
+        other.__dict__.update({"waiting": each.waiting, "falling": each.falling, **moments})
+        return trajectories.Survey([other], 0, 0)
+
+    each = survey.found[0]
+    waiting = each.waiting
+    shrinking = one(each, waiting=replace(waiting, R=waiting.R[::-1]))
+    assert failed(convergence.grows_from_t_1(shrinking, late))
+    turned = one(each, waiting=replace(waiting, U=-waiting.U))
+    assert failed(convergence.turned_by_then(turned, late))
+
+
+def test_neurons_are_drawn_inside_their_cones_up_to_the_boundary() -> None:
+    rng = np.random.default_rng(0)
+    least = []
+    for draw in trajectories.data_draws().values():
+        item = draw(rng)
+        X, y = item["X"], item["y"]
+        U = convergence.inside_cone(X, y, -1.0, 50, rng)
+        margins = -(U @ (y[:, None] * X).T) / np.linalg.norm(X, axis=1)
+        assert (margins > 0.0).all()
+        least.append(margins.min())
+    assert min(least) < 1e-2

@@ -107,3 +107,11 @@ def test_refusals() -> None:
         ensemble_descent(X, Y, W, v, LOGISTIC, 0.0, [5])
     with pytest.raises(ValueError, match="was not recorded"):
         ensemble_descent(X, Y, W, v, LOGISTIC, 0.1, [5]).at(4)
+
+
+def test_networks_do_not_know_each_other() -> None:
+    W, v = normal_starts(0, 5, 6, 3, 0.3)
+    together = ensemble_descent(X, Y, W, v, LOGISTIC, 0.05, [400])
+    alone = ensemble_descent(X, Y, W[2:3], v[2:3], LOGISTIC, 0.05, [400])
+    np.testing.assert_allclose(together.W[0, 2], alone.W[0, 0], rtol=1e-12)
+    np.testing.assert_allclose(together.loss[:, 2], alone.loss[:, 0], rtol=1e-12)

@@ -146,6 +146,10 @@ def aligns() -> Faults:
     name, kept = "figure-5", records()["figure-5"].curves
     judge = partial(mnist.aligns, starts=[{"aligned": 2000.0, "falls": 3000.0}])
     yield from begins_and_drops(name, lambda record, _: judge(record))
+    both = {
+        side: put(getattr(kept, side), (kept.step >= 1450, 1), 0.95) for side in ("plus", "minus")
+    }
+    yield "first step at which all", judge(curves(name, **both))
     slow = np.where((kept.step < 2550)[:, None], np.minimum(kept.plus, 0.89), kept.plus)
     yield "the same", judge(curves(name, plus=slow))
     fallen = put(kept.loss, kept.step == kept.aligned(0.9), 0.9 * kept.loss[0])
@@ -172,6 +176,10 @@ def alike(name: str) -> Faults:
     yield from begins_and_drops(name, mnist.alike)
     yield from grows(name, judge)
     yield from looks(name, judge)
+    late = kept.step < kept.fallen(0.1)
+    slow = np.where(late[:, None], np.minimum(kept.plus, 0.89), kept.plus)
+    raised = put(slow, (~late, 1), np.maximum(slow[~late, 1], 0.9))
+    yield "first step at which all", judge(curves(name, plus=raised))
     yield "stable rank", judge(curves(name, stable_rank=put(kept.stable_rank, -1, 2.0)))
 
 
@@ -287,6 +295,10 @@ def all_arrive_and_grow() -> Faults:
     small = moved(run, np.s_[2, ::2, 0], 99e-3 * run.W[2, 0, 0])
     yield "share of them that grow", judge(small)
     yield "live neurons with vⱼ < 0", judge(replace(run, v=put(run.v, (2, 7, 3), -1.0)))
+    followed = toys.flow(toys.FIGURE_7, 0, 2, KNOTS)
+    at = np.flatnonzero(toys.places(toys.FIGURE_7, *followed.at(KNOTS[2])).arrived[0])[:2]
+    other = moved(followed, np.s_[2, 0, at], edge(toys.FIGURE_7))
+    yield "share of neurons that the flow", judge(other)
 
 
 def outside(starts: int, each: int = 1) -> toys.Ensemble:
@@ -304,6 +316,10 @@ def slower_when_nearly_orthogonal() -> Faults:
     yield "share of those outside", judge(near, slanted)
     law = toys.WIDTH * STARTS * toys.chance_astray_after(toys.EARLY, 0.5 * toys.STEP, 0.001)
     yield "their number against the law", judge(near, outside(int(law - 4.01 * law**0.5)))
+    followed = toys.flow(toys.FIGURE_8, 0, 2, KNOTS)
+    at = np.flatnonzero(toys.places(toys.FIGURE_8, *followed.at(toys.LATE)).arrived[0])[:2]
+    other = moved(followed, np.s_[2, 0, at], [1.0, -1e-2])
+    yield "share of neurons that the flow", judge(followed, other)
 
 
 def left_behind() -> Faults:
@@ -501,7 +517,13 @@ def exact_order() -> Faults:
 
 
 def signs_stay() -> Faults:
-    found, judge = lemmas.drifts(0, 6), lemmas.signs_stay
+    judge, starts = lemmas.signs_stay, list(lemmas.balanced_starts(0, 6))
+    kind, loss, X, y, theta = starts[5]
+    h = len(theta) // (X.shape[1] + 1)
+    starts[5] = kind, loss, X, y, put(theta, -h, 0.5 * theta[-h])  # not balanced
+    with patch.object(lemmas, "balanced_starts", lambda *_: starts):
+        yield "flows along which an output", judge(lemmas.drifts(0, 6))
+    found = lemmas.drifts(0, 6)
     yield "flows along which |vⱼ|", judge(put_row(found, 3, above=-1.01e-4))
     yield "the least |vⱼ(t)|", judge(put_row(found, 5, shrunk=0.0))
     share = lemmas.shrinking_share
@@ -551,7 +573,9 @@ def crossed_once() -> Faults:
     yield "flows in which", inclusions.crossed_once(put_row(found, 1, most=2), found)
     yield "changes of activity", inclusions.crossed_once(put_row(found, 1, backward=1), found)
     with patch.object(inclusions, "TWICE", inclusions.SEPARATED):
-        yield "without (A1)", inclusions.crossed_once(found, found)
+        told = inclusions.crossed_once(found, found)
+    yield "without (A1)", told
+    yield "and along", told
 
 
 def solutions_exist() -> Faults:
@@ -561,7 +585,17 @@ def solutions_exist() -> Faults:
         yield "flows that do not go on", judge(put_row(good, 1, status=status), far, far)
         yield "flows that do not go on", judge(good, put_row(far, 1, status=status), far)
     yield "flows in which a dead", judge(put_row(good, 1, revived=True), far, far)
-    yield "largest residual", judge(put_row(good, 1, residual=1.01e-5), far, far)
+    path = inclusions.Problem.path
+
+    def upward(problem: inclusions.Problem, *args: Any, **options: Any) -> Any:
+        """The flow of exchanged labels, of some data."""
+        wrong = problem.kind in ("integers", "antiparallel")
+        return path(replace(problem, y=-problem.y) if wrong else problem, *args, **options)
+
+    with patch.object(inclusions.Problem, "path", upward):
+        told = judge(inclusions.solved(0, 2), far, far)
+    yield "largest residual", told
+    yield "antiparallel data", told
     for k in range(2):
         larger = at_call(inclusions.residual, k, lambda found: found + 1.01e-5)
         with patch.object(inclusions, "residual", larger):
@@ -573,11 +607,15 @@ def no_solution() -> Faults:
         slopes = [Fraction(0) if k == at else a for k, a in enumerate(inclusions.SLOPES)]
         with patch.object(inclusions, "SLOPES", tuple(slopes)):
             yield what, inclusions.no_solution()
+    with patch.object(inclusions, "SLOPES", (Fraction(1, 4), Fraction(1, 3), Fraction(1))):
+        yield "s'(0) = 1/2: p after", inclusions.no_solution()
     with leaky(Fraction(1)):
         yield "with s'(0) = 0, the ways", inclusions.no_solution()
     flow = inclusions.flow
     with patch.object(inclusions, "flow", lambda label, at: flow(label, 0.5 - at)):
-        yield "what the integrator says", inclusions.no_solution()
+        told = inclusions.no_solution()
+    yield "what the integrator says", told
+    yield "and for", told
 
 
 def leaky(leak: Fraction) -> Any:

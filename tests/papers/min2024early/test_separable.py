@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow.geometry.separability import separation, serves, silent
+from reluflow.errors import InputError
+from reluflow.geometry.separability import separation, serves, signed, silent, violations
 from reluflow.papers.min2024early.setting import separable
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -33,3 +34,16 @@ def test_the_cones_by_hand() -> None:
     assert serves(X, y, W).tolist() == [True, False, False, False]
     assert serves(X, y, W, -1.0).tolist() == [False, True, False, False]
     assert silent(X, W).tolist() == [False, False, True, True]
+
+
+def test_violations_are_listed_worst_first() -> None:
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.1]]), np.ones(3)
+    assert violations(X, y).tolist() == [[0, 2], [0, 1]]
+    assert violations(X, y, strict=False).tolist() == [[0, 2]]
+
+
+@pytest.mark.parametrize(("X", "y", "told"), [(np.eye(2), [1.0, 3.0], "row 2 has the label 3"),
+    (np.diag([0.0, 1.0]), [1.0, 1.0], "row 1 is 0")])  # fmt: skip
+def test_bad_rows_are_named(X, y, told) -> None:
+    with pytest.raises(InputError, match=told):
+        signed(X, np.array(y))

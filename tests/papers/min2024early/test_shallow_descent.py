@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
     LOSSES,
     GroupedLoss,
@@ -115,3 +116,24 @@ def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:
         part = ShallowLoss(problem.X[rows], problem.y[rows], problem.loss, 1.0 / len(rows))
         at = at.moved(part.value_and_slope(at)[1], 0.1, 0.0)
     np.testing.assert_allclose(end.flat, at.flat, rtol=1e-12)
+
+
+def test_most_data_are_not_looked_at_singly_once_patterns_rest(monkeypatch) -> None:
+    problem, start = draw(3, 500, 6, 9, size=1e-3)
+    at = next(islice(descent(problem, start, 0.05, 0.05), 600, None)).neurons
+    ours, seen = GroupedLoss(problem), []
+    plain = ShallowLoss.sums
+
+    def counted(self, neurons, parts):
+        seen.append(sum(len(y) for _, y in parts))
+        return plain(self, neurons, parts)
+
+    monkeypatch.setattr(ShallowLoss, "sums", counted)
+    for _ in islice(descent(ours, at, 0.05, 0.05), 100):
+        pass
+    assert np.mean(seen) < 0.5 * problem.n
+    monkeypatch.setattr(mnist, "_SHARE", 0)  # no group: every datum singly
+    seen.clear()
+    for _ in islice(descent(GroupedLoss(problem), at, 0.05, 0.05), 3):
+        pass
+    assert seen == [problem.n] * len(seen)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from typing import Any
 
 import mpmath
@@ -15,21 +15,18 @@ import pandas as pd
 from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad
-from scipy.optimize import linprog, minimize
 from scipy.special import betainc
 
 from reluflow.exact import determinant, fractions, null_vectors
 from reluflow.falsify import Instance, Statement, planted, statement
 from reluflow.flows.alignment import align
-from reluflow.geometry.separability import separation
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
+from reluflow.losses import LOGISTIC, SQUARE
 from reluflow.papers.min2024early.setting import (
     Draws,
     StartConstants,
     alignment_time,
-    cap,
     centres,
     clearance,
     data_constants,
@@ -310,108 +307,6 @@ def inside(X: NDArray, y: NDArray, a: NDArray, e: NDArray, sign: NDArray) -> Fra
     return squared_cosines(int(sign) * w[None], Z).min()
 
 
-@statement("⟨yᵢxᵢ, z⟩ ≥ μ Xₘᵢₙ ‖z‖ on K", extended(data(), _coefficients("a")),
-           {**SEPARABLE, "z is not 0": lambda a: np.any(a)}, fixed=("y",))  # fmt: skip
-def margin(X: NDArray, y: NDArray, a: NDArray) -> Fraction:
-    """<z_i, z>^2 / (mu X_min |z|)^2 - 1, the least over i: the margin of Lemma 7's proof."""
-    Z = signed_whole(X, y)
-    z = whole(a).dot(Z)
-    asked = squared_cosines(Z, Z).min() * min(row.dot(row) for row in Z) * z.dot(z)
-    least = min(row.dot(z) for row in Z)
-    return Fraction(least * abs(least)) / asked - 1
-
-
-# --- The constants of Lemmas 8 and 9 by constrained optimisation: a second method -----------------
-#
-# It knows no closed form: SLSQP, from many starts, seeks the point outside a cone that is nearest
-# to a direction, or the nearest pair of a point of the hull and a point outside both cones.
-
-
-_SIZE = 1e-9
-
-
-def search_cap(X: NDArray, y: NDArray, seed: int) -> float:
-    """1 - (the largest cosine between x_+ and what is not in S_+, or x_- and not in S_-)^2. A point
-    is not in S_+ where <x_i, w> <= 0 for a positive datum or > 0 for a negative one."""
-    rng, largest = np.random.default_rng(seed), -1.0
-    for label in (1.0, -1.0):
-        u = X[y == label].sum(axis=0) / np.linalg.norm(X[y == label].sum(axis=0))
-        for i, x in enumerate(X):
-            away = x if y[i] == label else -x  # w leaves the cone where <away, w> <= 0
-            for _ in range(4):
-                w = _nearest(u, away, rng.standard_normal(len(u)))
-                largest = max(largest, float(w @ u))
-    return 1.0 - largest**2
-
-
-def search_gap(X: NDArray, y: NDArray, seed: int) -> float:
-    """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2. w is
-    kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs."""
-    rng, largest, (n, d) = np.random.default_rng(seed), 0.0, X.shape
-    for i, j in permutations(range(n), 2):
-        # Out of S_+ by datum i, <y_i x_i, w> <= 0; out of S_- by datum j, <y_j x_j, w> >= 0.
-        keep = np.array([-y[i] * X[i], y[j] * X[j]])
-        for _ in range(3):
-            start = np.concatenate([rng.random(n), rng.standard_normal(d)])
-            for sign in (1.0, -1.0):
-                largest = max(largest, _pair(X * y[:, None], keep, sign, start))
-    return 1.0 - largest**2
-
-
-def _nearest(u: NDArray, away: NDArray, start: NDArray) -> NDArray:
-    """The unit w with <away, w> <= 0 of the largest <u, w>."""
-    away = away / np.linalg.norm(away)
-    found = minimize(
-        lambda w: -(u @ w), start / np.linalg.norm(start), jac=lambda w: -u, method="SLSQP",
-        constraints=[
-            {"type": "eq", "fun": lambda w: w @ w - 1.0, "jac": lambda w: 2.0 * w},
-            {"type": "ineq", "fun": lambda w: -(away @ w), "jac": lambda w: -away},
-        ],
-        options={"ftol": 1e-14, "maxiter": 300},
-    )  # fmt: skip
-    w = np.asarray(found.x)
-    good = found.success and away @ w <= _SIZE and abs(w @ w - 1.0) <= _SIZE
-    return w if good else -u
-
-
-def _pair(Z: NDArray, keep: NDArray, sign: float, start: NDArray) -> float:
-    """The largest sign cos(sum_i a_i z_i, w) with a >= 0 and <keep, w> >= 0; 0 where it fails."""
-    n = len(Z)
-    Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    keep = keep / np.linalg.norm(keep, axis=1, keepdims=True)
-
-    def cosine(p: NDArray) -> float:
-        z, w = p[:n] @ Z, p[n:]
-        return float(-sign * (z @ w) / np.sqrt((z @ z) * (w @ w) + 1e-300))
-
-    found = minimize(
-        cosine, start, method="SLSQP", bounds=[(0.0, 1.0)] * n + [(-2.0, 2.0)] * Z.shape[1],
-        constraints=[
-            {"type": "eq", "fun": lambda p: p[n:] @ p[n:] - 1.0},
-            {"type": "eq", "fun": lambda p: p[:n].sum() - 1.0},
-            {"type": "ineq", "fun": lambda p: keep @ p[n:]},
-        ],
-        options={"ftol": 1e-13, "maxiter": 300},
-    )  # fmt: skip
-    p = np.asarray(found.x)
-    good = np.all(keep @ p[n:] >= -_SIZE) and np.all(p[:n] >= -_SIZE)
-    return -float(found.fun) if good else 0.0
-
-
-def data_in_space(seed: int, number: int) -> Sequence[tuple[NDArray, NDArray]]:
-    """Data (n, d), n = 2 or 3, d = 2 to 4, of both labels: y_i x_i about a random axis."""
-    rng = np.random.default_rng(seed)
-    found: list[tuple[NDArray, NDArray]] = []
-    while len(found) < number:
-        n, d = int(rng.integers(2, 4)), int(rng.integers(2, 5))
-        axis = rng.standard_normal(d)
-        Z = axis / np.linalg.norm(axis) + rng.uniform(0.1, 0.6) * rng.standard_normal((n, d))
-        y = np.where(rng.permutation(n) < rng.integers(1, n), 1.0, -1.0)
-        if (Z @ Z.T).min() > 1e-3:
-            found.append((y[:, None] * Z * rng.uniform(0.2, 5.0, (n, 1)), y))
-    return found
-
-
 # --- The caps of Lemmas 8 and 9: the largest zeta_1 and the largest xi, in closed form ------------
 
 
@@ -444,18 +339,6 @@ def one_cap_is_too_large() -> list[Evidence]:
         fact("the largest ζ for S₋ alone", cap_exactly(X, y, -1.0), Fraction(4, 13)),
         fact("(−1, 0) is within 1/2 about x₋", bool(in_cap), True),
         fact("(−1, 0) is in S₋", serves_exactly(X, y, w, -1.0), False),
-    ]
-
-
-def by_search(seed: int, count: int) -> list[Evidence]:
-    """zeta_1 and mu^2 against constrained optimisation: largest differences over `count` data."""
-    cap_gap, xi_gap = 0.0, 0.0
-    for k, (X, y) in enumerate(data_in_space(seed, count)):
-        cap_gap = max(cap_gap, abs(search_cap(X, y, seed + k) - cap(X, y)))
-        xi_gap = max(xi_gap, abs(search_gap(X, y, seed + k) - separation(X, y) ** 2))
-    return [
-        bound("ζ₁: difference from optimisation", cap_gap, "<=", 1e-6, ""),
-        bound("ξ: difference from optimisation", xi_gap, "<=", 1e-6, ""),
     ]
 
 
@@ -590,34 +473,7 @@ def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     return total.dot(total) ** 2 / asked - 1
 
 
-@statement("‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²", extended(data(), _neuron), SEPARABLE,
-           fixed=("y",))  # fmt: skip
-def sums_are_longer(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
-    """(|x_a|^2 - n_a X_min^2)^2 / (mu n_a (n_a - 1) X_min^2)^2 - 1 with the sign of the difference,
-    for n_a >= 2: the bound of the proof."""
-    Z, active = _active(X, y, w)
-    count = len(active)
-    if count < 2:
-        return np.inf
-    total, shortest = active.sum(axis=0), min(z.dot(z) for z in Z)
-    room = total.dot(total) - count * shortest
-    asked = squared_cosines(Z, Z).min() * (count * (count - 1) * shortest) ** 2
-    return room * abs(room) / asked - 1
-
-
-def equal_angles(n: int) -> list[Evidence]:
-    """n data 1 + e_i in R^n, y_i = 1, equally long, at equal angles: the sharper bound is met."""
-    Z, active = _active(np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n))
-    count, size, inner = len(active), Z[0].dot(Z[0]), Z[0].dot(Z[1])
-    found = Fraction(active.sum(axis=0).dot(active.sum(axis=0)))
-    asked = count * (1 + Fraction(inner, size) * (count - 1)) * size
-    return [
-        fact(f"‖xₐ‖² for the {n} data 1 + eᵢ", found, asked),
-        fact("the same by Lemma 11 itself is less", asked > n * n * inner, True),
-    ]
-
-
-# --- Second route: whether {w : <x_i, w> <= 0} holds more than 0, by its rays, exactly ------------
+# --- Whether {w : <x_i, w> <= 0} holds more than 0, by its rays, exactly --------------------------
 
 
 def has_dead_ray(X: NDArray) -> bool:
@@ -645,27 +501,12 @@ WITHOUT = (np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0]]), np.array([1.0, 1.0,
 
 
 def only_zero() -> list[Evidence]:
-    """The three data WITHOUT: Gordan's certificate, and both decisions on small whole numbers."""
+    """The three data WITHOUT: Gordan's certificate."""
     X, weights = whole(WITHOUT[0]), np.array([1, 1, 3], object)
     return [
         fact("x₁ + x₂ + 3 x₃ for (2, 1), (1, 2) and (−1, −1)", tuple(weights.dot(X)), (0, 0)),
         fact("the first two of them are a basis", determinant(X[:2]) != 0, True),
         fact("0 is in S_dead for them", silent_exactly(X, 0 * X[0]), True),
-    ]
-
-
-def decisions_agree(seed: int, count: int) -> list[Evidence]:
-    """S_dead = {0} or not, by linear programming and by all its rays, on data of small whole
-    numbers in the plane and in space."""
-    rng, agree, trivial = np.random.default_rng(seed), 0, 0
-    for k in range(count):
-        X = _small(rng, 2 + k % 2)
-        by_program = dead_direction(X) is not None
-        agree += by_program == has_dead_ray(X)
-        trivial += not by_program
-    return [
-        fact("data where linear programming and the rays agree", agree, count, tried=count),
-        note("of those, data with S_dead = {0}", trivial),
     ]
 
 
@@ -689,29 +530,11 @@ def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
     ]
 
 
-def dead_direction(X: NDArray) -> NDArray | None:
-    """A w != 0 (d,) with <x_i, w> <= 0 for all data X (n, d), or None where there is only 0. The
-    program maximises -sum_i <x_i, w>/|x_i| over the w with |w_k| <= 1. Where that is 0, w is
-    orthogonal to all data, and only data that span the space leave no other."""
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    found = linprog(unit.sum(axis=0), A_ub=unit, b_ub=np.zeros(len(X)), bounds=(-1.0, 1.0))
-    if found.fun < -1e-9:
-        return np.asarray(found.x)
-    _, sizes, rows = np.linalg.svd(unit)
-    rank = int((sizes > 1e-9).sum())
-    return rows[rank] if rank < X.shape[1] else None
-
-
 NOTHING_BUT_ZERO = Reading(
     "empty means S_dead = {0}, for weights are never 0; Assumption 2 holds, and ε is small",
     "to the letter it is never empty: 0 satisfies all its conditions, and the sentence would "
     "speak of no data at all",
 )
-
-
-def _small(rng: np.random.Generator, d: int) -> NDArray:
-    """Separable data of small whole numbers, up to two more of them than d."""
-    return separable_draws((d, d), (2, d + 3))["integers"](rng)["X"]
 
 
 def _spanning(rng: np.random.Generator, d: int) -> dict[str, Any]:
@@ -827,20 +650,6 @@ def printed_logistic() -> Evidence:
     slope = float(LOGISTIC.pull(np.zeros(1), np.ones(1))[0])
     return note("the left side at ŷ = 0 with log(1 + exp(−yŷ)) of Section 2.1, where the right "
                 "side is 0", abs(slope - 1.0), digits=None)  # fmt: skip
-
-
-def same_slopes(seed: int, count: int) -> Evidence:
-    """The largest difference from the slopes of the library's losses, |z| <= 10."""
-    z = np.random.default_rng(seed).uniform(-10.0, 10.0, count)
-    y = np.where(np.arange(count) % 2, 1.0, -1.0)
-    worst = 0.0
-    for loss, gap in _PAIRS:
-        asked = np.array([gap(q) for q in y * z])
-        worst = max(worst, float(np.max(np.abs(np.abs(loss.pull(z, y) - y) - asked) / (1 + asked))))
-    return bound("largest relative difference from the library's losses", worst, "<=", 1e-12, "")
-
-
-_PAIRS = ((EXPONENTIAL, exponential_gap), (TWICE_LOGISTIC, logistic_gap), (SQUARE, square_gap))
 
 
 def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
@@ -1091,19 +900,7 @@ def directions_near(item: Instance) -> float:
     return 1.0 - float(np.linalg.norm(error, axis=1).max()) / most
 
 
-# --- The constants of data, and of a start ever nearer to what (A2) forbids, as tables ------------
-
-
-def of_data(named: Mapping[str, tuple[NDArray, NDArray]]) -> pd.DataFrame:
-    """mu, xi = mu^2 and the largest zeta of either cone, for each named (X, y)."""
-    rows = []
-    for name, (X, y) in named.items():
-        data = data_constants(X, y)
-        own = [cap(X, y, sign) for sign in (1.0, -1.0)]
-        values = [data.mu, data.xi, *own, data.zeta_1]
-        rows.append([name, *(f"{v:.4f}" for v in values)])
-    names = ["data", "μ", "ξ = μ²", "ζ for S₊", "ζ for S₋", "ζ₁"]
-    return pd.DataFrame(rows, columns=names).set_index("data")
+# --- The constants of a start ever nearer to what (A2) forbids, as a table ------------------------
 
 
 def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:

@@ -331,12 +331,10 @@ def centres(X: NDArray, y: NDArray) -> dict[float, NDArray]:
     return {sign: Z[y == sign].sum(axis=0) for sign in (1.0, -1.0) if np.any(y == sign)}
 
 
-def cap(X: NDArray, y: NDArray, sign: float | None = None) -> float:
-    """zeta_1: min cos(u, z_i)^2 over all i and over u = x_+, -x_-; with `sign` of that one alone.
-    Every smaller zeta puts S_+^zeta in S_+ and S_-^zeta in S_- (Lemma 8), no larger one does. Data
-    without the label `sign` raise KeyError."""
-    found = centres(X, y)
-    kept = list(found.values()) if sign is None else [found[sign]]
+def cap(X: NDArray, y: NDArray) -> float:
+    """zeta_1: min cos(u, z_i)^2 over all i and over u = x_+, -x_-. Every smaller zeta puts S_+^zeta
+    in S_+ and S_-^zeta in S_- (Lemma 8), no larger one does."""
+    kept = centres(X, y).values()
     least = min(float(cosines(np.vstack([u, signed(X, y)]))[0].min()) for u in kept)
     return max(least, 0.0) ** 2
 
