@@ -53,9 +53,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 148),
         ("modules of papers", 65),
-        ("lines", 54466),
+        ("lines", 54515),
         ("lines outside papers", 19752),
-        ("code", 33498),
+        ("code", 33525),
         ("code of papers a claim", 65),
         ("lines of tests", 27216),
         ("pages", 39),

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
+from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.population import (
@@ -234,6 +235,23 @@ def ratios(seed: int, draws: int, reading: str) -> NDArray:
     lengths = np.linalg.norm(rng.standard_normal((2, draws, len(NORMS), DIMENSION)), axis=-1)
     factors = [sizes(reading, 1, norm)[1] / sizes(reading, 1, norm)[0] for norm in NORMS]
     return lengths[0] / lengths[1] * np.array(factors)
+
+
+def norm_table() -> pd.DataFrame:
+    """By reading of k: the typical |w_0|/|w*| of the three norms, how often it is above 2, and the
+    progress eta T |w*|^(2m) that D.3's three depths make."""
+
+    def of(reading: str) -> dict[str, str]:
+        typical = {name: sizes(reading, 1, norm) for norm, name in NORMS.items()}
+        paces = {layers: progress(reading, "half the mean", layers) for layers in RATES}
+        return {
+            "k is the": reading,
+            **{name: approx(length / target, 3) for name, (target, length) in typical.items()},
+            "LN above 2: probability": approx(exceeds(reading, max(NORMS), 2.0), 1),
+            **{f"ηT|w*|²ᵐ, {layers} layers": approx(pace, 3) for layers, pace in paces.items()},
+        }
+
+    return survey((DEVIATION, VARIANCE), of).set_index("k is the")
 
 
 def progress(reading: str, loss: str, layers: int) -> float:
