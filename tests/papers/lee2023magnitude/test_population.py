@@ -255,6 +255,18 @@ def test_times_of_several_starts_and_of_late_losses() -> None:
     assert time_to_loss(0.0, 0.0, 1, 10.0)[0] == 0.0
 
 
+@FEW
+@given(st.floats(-30.0, 2.0), st.integers(0, 20), st.sampled_from((-1.0, 1.0)))
+def test_the_first_way_of_the_norm_is_the_sign_of_its_rate(psi: float, m: int, side: float) -> None:
+    """1e-3 beside the nullcline; where phi is below 1e-5 a flow that rises was once said to turn,
+    for 1 - eps was 0."""
+    with mp.workdps(60):
+        phi = 2 * mp.atan(mp.exp(mp.mpf(psi)))
+        rest = mp.log((mp.sin(phi) - phi * mp.cos(phi)) / mp.pi) / (m + 1)
+        rho = float(rest) + 1e-3 * side
+    assert (phases(psi, rho, m).kind == RISING) == (side < 0.0)
+
+
 @pytest.mark.parametrize(
     ("phi", "v", "m"), [(1.2, 0.9, 0), (1.6, 1.0, 1), (2.5, 3.0, 2), (0.6, 0.5, 3), (2.0, 0.3, 2)]
 )

@@ -621,9 +621,8 @@ def _gains(low: NDArray, high: NDArray, psi0: float, m: int) -> NDArray:
 
 def _rise(scaled: NDArray, psi: NDArray, psi0: float, m: int) -> NDArray:
     """(1 - eps) delta - eps, times the growth, by which `scaled` delta is multiplied: the sign of
-    dv/dt."""
-    eps = _eps(psi)
-    return (1.0 - eps) * scaled - eps * _growth(psi, psi0, m)
+    dv/dt. Near phi = 0, where eps is 1 to rounding, 1 - eps is not."""
+    return pull(angle(psi)) * scaled - _eps(psi) * _growth(psi, psi0, m)
 
 
 def _panels(psi0: float, m: int) -> int:
