@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.geometry.separability import separation, serves, silent
+from reluflow.losses import EXPONENTIAL, SQUARE, TWICE_LOGISTIC
 from reluflow.papers.min2024early import cones, section_figures
 from reluflow.papers.min2024early.cones import has_dead_ray
 from reluflow.papers.min2024early.setting import separable, separable_draws
@@ -115,3 +117,15 @@ def test_data_without_dead_directions() -> None:
     assert has_dead_ray(X[:2])
     assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
     assert separation(X, y) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("loss", "gap"),
+    [(EXPONENTIAL, cones.exponential_gap), (TWICE_LOGISTIC, cones.logistic_gap),
+     (SQUARE, cones.square_gap)],
+)  # fmt: skip
+def test_the_gaps_are_those_of_the_losses_slopes(loss, gap) -> None:
+    """|-dl/dq - y| in closed form, |q| <= 10 (Lemma 2)."""
+    z, y = np.linspace(-10.0, 10.0, 42), np.tile([1.0, -1.0], 21)
+    found = [gap(q) for q in y * z]
+    np.testing.assert_allclose(found, np.abs(np.abs(loss.pull(z, y) - y)), rtol=1e-12, atol=1e-12)
