@@ -15,9 +15,6 @@ from reluflow.papers.min2024early.setting import plain, read, separable, unmarke
 
 SEEDS = st.integers(0, 2**32 - 1)
 
-# x_1 = (1, 0) of label 1 and x_2 = (-1/2, sqrt(3)/2) of label -1: mu = 1/2, all lengths 1.
-PAIR = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]]), np.array([1.0, -1.0])
-
 
 def test_eps_by_its_own_formula() -> None:
     X, y = np.array([[3.0, 0.0], [4.0, 3.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
