@@ -158,3 +158,15 @@ def test_exact_rates_are_those_of_the_flow() -> None:
     for at_zero in (0.0, 0.25, 1.0):
         outgoing, incoming = lemmas.exact_rates({**item, "at_zero": at_zero})
         assert outgoing[0] == incoming[0] == Fraction(70)
+
+
+@pytest.mark.parametrize(("off", "slack"), [(0.0, np.inf), (1e-9, -np.inf)])
+def test_where_the_outputs_cancel_the_error_is_rounding(off, slack, monkeypatch) -> None:
+    """f = 0 on both data: 1e-16 was once taken for a counterexample."""
+    state = {"X": np.array([[1.0, -1.0], [0.0, 1.0]]), "y": -np.ones(2), "R": np.zeros(3),
+             "U": np.array([[1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0]]), "leak": np.array(0.0),
+             "signs": np.array([1.0, 1.0, -1.0]), "reference": np.array([0.0, 1.0])}  # fmt: skip
+    rate, limit = lemmas.rates_of_cosines(state, EXPONENTIAL)
+    assert np.nanmax(np.abs(rate - limit)) > 0.0
+    monkeypatch.setattr(lemmas, "rates_of_cosines", lambda *_: (rate + off, limit))
+    assert lemmas.cosines_near_the_limit(EXPONENTIAL).slack(state) == slack

@@ -513,6 +513,8 @@ PROVED = (EXPONENTIAL, TWICE_LOGISTIC)
 """The losses of Appendix B: the pull at the output 0 is the label."""
 LOG_NORM = -5.0
 """log |w| of the neuron that shows what the loss of Section 2.1 does."""
+_ROUNDING = 1e-13
+"""Of a rate of a cosine, over n X_max."""
 _SMALL = {"max |f| ≤ 1": lambda state: largest_output(state) <= 1.0}
 
 
@@ -521,9 +523,11 @@ def errors(state: State, loss: Loss) -> NDArray:
     return np.linalg.norm(turning(state, excess(loss, outputs(state), state["y"])), axis=1)
 
 
-def _slack(error: float, state: State) -> float:
-    """2 - error / (n X_max max |f|): infinite where the outputs are 0, and with them the error."""
-    scale = len(state["X"]) * np.linalg.norm(state["X"], axis=1).max() * largest_output(state)
+def _slack(error: float, state: State, rounding: float = 0.0) -> float:
+    """2 - error / (n X_max max |f|), without an error of `rounding` n X_max: infinite where the
+    outputs are 0, and with them the error."""
+    data = len(state["X"]) * np.linalg.norm(state["X"], axis=1).max()
+    error, scale = max(error - rounding * data, 0.0), data * largest_output(state)
     if scale == 0.0:
         return np.inf if error == 0.0 else -np.inf
     with np.errstate(over="ignore"):
@@ -562,14 +566,14 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
     def slack(state: State) -> float:
         rate, limit = rates_of_cosines(state, loss)
         gaps = np.abs(rate - limit)[~np.isnan(limit)]
-        return _slack(float(gaps.max()), state) if gaps.size else np.inf
+        return _slack(float(gaps.max()), state, _ROUNDING) if gaps.size else np.inf
 
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
         extended(balanced_states((0.0,), least=1e-6), reference),
         slack,
         _SMALL,
-        tolerance=1e-7,  # of rounding, at |f| = 1e-6
+        tolerance=1e-7,  # _ROUNDING, at |f| = 1e-6
         fixed=NOT_MOVED,
     )
 
