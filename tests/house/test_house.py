@@ -53,11 +53,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 148),
         ("modules of papers", 65),
-        ("lines", 54515),
+        ("lines", 54518),
         ("lines outside papers", 19752),
-        ("code", 33525),
+        ("code", 33526),
         ("code of papers a claim", 65),
-        ("lines of tests", 27216),
+        ("lines of tests", 27251),
         ("pages", 39),
     ],
 )
