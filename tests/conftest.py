@@ -33,6 +33,7 @@ ALONE = (
     "test_notebooks.py::test_a_notebook_gives_its_outputs_again",
     "test_papermill.py::test_own",
     "papers/test_pages.py::",
+    "pages/test_seeds.py::",
 )
 
 
@@ -51,7 +52,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByModule:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Start the tests that run whole chapters or builds first, so that two workers end together.
 
-    The notebooks run on all emulated machines only when `-m matrix` asks for it.
+    On all emulated machines, and with other seeds, they run only when `-m matrix` asks for it.
     """
     if "matrix" not in config.option.markexpr:
         kept = [item for item in items if not _on_demand(item)]
