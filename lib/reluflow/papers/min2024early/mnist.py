@@ -567,13 +567,7 @@ def stepped(task: Task, seed: int, every: int) -> tuple[Curves, Neurons]:
         return Curves.of(task.seen(state, still) for state in states), states[-1].neurons
 
 
-def flowed(task: Task, seed: int, points: int) -> tuple[Curves, int]:
-    """The curves of the gradient flow, and the gradients that it took; as `flow_states`."""
-    seen, gradients = flow_states(task, seed, points)
-    return Curves.of(seen), gradients
-
-
-def flow_states(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
+def flowed(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
     """The gradient flow from the same start to the time of the last step, t = step * n_steps, by
     the stabilised method: what is seen at so many times, in steps, and the gradients it took."""
     with one_thread():
@@ -664,7 +658,7 @@ def record_of_figure(
             "first": {"losses": losses_from(task, start)},
             "kept": {**kept, "step": late.step, "losses": losses_from(task, branch)},
         }
-        flow, gradients = flow_states(task, seed, FLOW)
+        flow, gradients = flowed(task, seed, FLOW)
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}

@@ -494,23 +494,6 @@ def phases(runs: Mapping[str, Phases]) -> Figure:
     return fig
 
 
-@in_house_style
-def flow_beside_descent(descent: Curves, flow: Curves) -> Figure:
-    """The loss and the worst neuron's cosine along descent (lines) and the flow (circles)."""
-    fig, (ax,) = panels(1, 1, height=3.2)
-    for values, colour, words in (
-        (lambda c: c.loss, LOSS, "loss"),
-        (lambda c: c.worst, POSITIVE, "least cosine of a neuron"),
-    ):
-        ax.plot(descent.step, values(descent), color=colour, label=f"{words}, descent")
-        ax.plot(flow.step, values(flow), color=colour, ls="", marker="o", ms=4, mfc="white",
-                label=f"{words}, flow")  # fmt: skip
-    ax.set(xlabel="step, or time of the flow over the length of a step", ylim=(-0.5, 1.05),
-           ylabel="loss, and cosine")  # fmt: skip
-    legend_below(fig, columns=2)
-    return fig
-
-
 def _steps(ax: Axes, curves: Curves) -> None:
     """The axis of the steps, with few enough ticks to be told apart."""
     ax.set(xlim=(0, curves.step[-1]), xlabel="step")
