@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from reluflow import images
@@ -21,7 +22,7 @@ def full() -> dict[str, mnist_page.Record]:
 
 
 @pytest.fixture(scope="module")
-def phases() -> dict[str, mnist_page.Phases]:
+def phases() -> dict[str, pd.DataFrame]:
     return {name: mnist_page.load_phases(name) for name in mnist_page.PHASES}
 
 
@@ -42,11 +43,7 @@ def test_a_slice_of_each_figure_comes_out_again(full, mnist, name) -> None:
         assert mnist_page.again(kept, task, 10, late) < 1e-3
     start, still = task.start(kept.seed)
     first = task.seen(State(0, start, task.loss.value(start)), still)
-    assert mnist_page.row_of(first) == pytest.approx(mnist_page.row_of(
-        mnist_page.seen_in([kept.curves.step[0], kept.curves.loss[0], kept.curves.spectral[0],
-                               kept.curves.stable_rank[0], kept.curves.positive[0],
-                               *kept.curves.plus[0], *kept.curves.minus[0]])
-    ), rel=1e-5)  # fmt: skip
+    assert mnist_page.row_of(first) == pytest.approx(kept.curves.iloc[0].tolist(), rel=1e-5)
     data = kept.facts["data"]
     assert mnist_page.least_before(task.pair) == data["least_before"]
     assert mnist_page.left_over(task.pair) == data["left_over"] == 0
@@ -67,8 +64,8 @@ def test_the_shares_of_pairs_come_out_again(full, mnist) -> None:
 @pytest.mark.parametrize("name", tuple(mnist_page.PHASES))
 def test_the_first_epochs_come_out_again(phases, mnist, name) -> None:
     kept = phases[name]
-    task = Task(Setting(**kept.facts["setting"]), mnist, torch.float32)
-    for k, now in enumerate(islice(mnist_page.PHASES[name](task, kept.facts["seed"], 2), 3)):
+    task = Task(Setting(**kept.attrs["setting"]), mnist, torch.float32)
+    for k, now in enumerate(islice(mnist_page.PHASES[name](task, kept.attrs["seed"], 2), 3)):
         assert now.loss == pytest.approx(kept.loss[k], rel=1e-3)
         assert now.norms == pytest.approx(kept.norms[k], rel=1e-3)
         assert now.directions == pytest.approx(kept.directions[k], rel=1e-2)
@@ -92,8 +89,9 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
         assert half["losses"][0] == pytest.approx(
             np.interp(half["step"], kept.curves.step, kept.curves.loss), rel=1e-2
         )
-        at = np.searchsorted(kept.curves.step, kept.flow.step)
-        assert np.abs(kept.curves.loss[at] - kept.flow.loss).max() < 0.01
+        both = kept.curves.merge(kept.flow, on="step")
+        assert len(both) == mnist_page.FLOW
+        assert (both.loss_x - both.loss_y).abs().max() < 0.01
         for key, plus in (("w_plus", True), ("w_minus", False)):
             w, x = kept.picture(key).ravel(), kept.picture("x_plus").ravel()
             shown = w @ x / np.linalg.norm(w) / np.linalg.norm(x)
@@ -102,7 +100,7 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
             assert (shown > 0) == plus
     for kept in phases.values():
         assert kept.epoch.tolist() == list(range(mnist_page.EPOCHS + 1))
-        assert Setting(**kept.facts["setting"]) == mnist_page.FIGURES["figure-5"]
+        assert Setting(**kept.attrs["setting"]) == mnist_page.FIGURES["figure-5"]
 
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
@@ -115,8 +113,7 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
         shelf = mnist_page.SHELF.at(name, 0, root=tmp_path)
     kept, task = mnist_page.load("tiny", shelf), Task(tiny, DIGITS)
     plain, last = mnist_page.stepped(task, 0, mnist_page.EVERY)
-    for name in ("step", "loss", "spectral", "stable_rank", "positive", "plus", "minus"):
-        np.testing.assert_allclose(getattr(kept.curves, name), getattr(plain, name), rtol=1e-3)
+    np.testing.assert_allclose(kept.curves, plain, rtol=1e-3)
     exact = Task(tiny, DIGITS, torch.float32)
     assert mnist_page.again(kept, exact, 20, False) < 1e-5
     assert mnist_page.again(kept, exact, 20, True) < 1e-5

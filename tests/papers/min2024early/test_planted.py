@@ -80,7 +80,7 @@ def records() -> dict[str, mnist.Record]:
 
 def curves(name: str, **changed: NDArray) -> mnist.Record:
     """A record with other curves."""
-    return replace(records()[name], curves=replace(records()[name].curves, **changed))
+    return replace(records()[name], curves=records()[name].curves.assign(**changed))
 
 
 def data(name: str, **changed: Any) -> dict[str, mnist.Record]:
@@ -123,22 +123,22 @@ def antipodal() -> Faults:
 def begins_and_drops(name: str, judge: Callable[..., Sequence[Evidence]]) -> Faults:
     """One neuron that is not orthogonal at the start; a mean neuron that stays as well aligned."""
     for side, sign in (("plus", "x₊"), ("minus", "x₋")):
-        seen = getattr(records()[name].curves, side)
-        yield "largest cosine", judge(curves(name, **{side: put(seen, (0, 1), -0.201)}), [])
-        kept_up = curves(name, **{side: put(seen, (-1, 0), seen[:, 0].max() - 0.0099)})
+        mean, least = (records()[name].curves[f"{side}{of}"] for of in ("", "_least"))
+        yield "largest cosine", judge(curves(name, **{f"{side}_least": put(least, 0, -0.201)}), [])
+        kept_up = curves(name, **{side: put(mean, -1, mean.max() - 0.0099)})
         yield f"drop of the mean neuron's cosine to {sign}", judge(kept_up, [])
 
 
 def grows(name: str, judge: Callable[[mnist.Record], Sequence[Evidence]]) -> Faults:
     """A norm that ends where it began to grow; a loss, or a norm, that turns once."""
     kept = records()[name].curves
-    falls = np.searchsorted(kept.step, kept.fallen(0.1))
+    falls = np.searchsorted(kept.step, mnist.fallen(kept, 0.1))
     for what, curve, at in (
         ("‖W‖₂² at the end", "spectral", -1),
         ("both the loss and", "loss", falls + 1),
         ("both the loss and", "spectral", falls + 1),
     ):
-        values = getattr(kept, curve)
+        values = kept[curve]
         yield what, judge(curves(name, **{curve: put(values, at, values[falls])}))
 
 
@@ -146,13 +146,12 @@ def aligns() -> Faults:
     name, kept = "figure-5", records()["figure-5"].curves
     judge = partial(mnist.aligns, starts=[{"aligned": 2000.0, "falls": 3000.0}])
     yield from begins_and_drops(name, lambda record, _: judge(record))
-    both = {
-        side: put(getattr(kept, side), (kept.step >= 1450, 1), 0.95) for side in ("plus", "minus")
-    }
+    both = {least: put(kept[least], kept.step >= 1450, 0.95)
+            for least in ("plus_least", "minus_least")}  # fmt: skip
     yield "first step at which all", judge(curves(name, **both))
-    slow = np.where((kept.step < 2550)[:, None], np.minimum(kept.plus, 0.89), kept.plus)
-    yield "the same", judge(curves(name, plus=slow))
-    fallen = put(kept.loss, kept.step == kept.aligned(0.9), 0.9 * kept.loss[0])
+    slow = np.where(kept.step < 2550, np.minimum(kept.plus_least, 0.89), kept.plus_least)
+    yield "the same", judge(curves(name, plus_least=slow))
+    fallen = put(kept.loss, kept.step == mnist.aligned(kept, 0.9), 0.9 * kept.loss[0])
     yield "all are aligned before", judge(curves(name, loss=fallen))
 
 
@@ -176,34 +175,33 @@ def alike(name: str) -> Faults:
     yield from begins_and_drops(name, mnist.alike)
     yield from grows(name, judge)
     yield from looks(name, judge)
-    late = kept.step < kept.fallen(0.1)
-    slow = np.where(late[:, None], np.minimum(kept.plus, 0.89), kept.plus)
-    raised = put(slow, (~late, 1), np.maximum(slow[~late, 1], 0.9))
-    yield "first step at which all", judge(curves(name, plus=raised))
+    raised = np.where(kept.step < mnist.fallen(kept, 0.1), np.minimum(kept.plus_least, 0.89),
+                      np.maximum(kept.plus_least, 0.9))  # fmt: skip
+    yield "first step at which all", judge(curves(name, plus_least=raised))
     yield "stable rank", judge(curves(name, stable_rank=put(kept.stable_rank, -1, 2.0)))
 
 
 def two_phases() -> Faults:
     both = mnist.load_phases("figure-12")
-    loud = np.where(both.epoch < 300, -0.0101 * both.norms.max(), both.norms)
-    yield "epochs at which only", mnist.two_phases(replace(both, norms=loud))
-    quiet = put(both.loss, 290, 0.899 * both.loss[0])
-    yield "the loss over its start", mnist.two_phases(replace(both, loss=quiet))
-    peak = put(both.norms, [291, 292], [1.01 * both.norms.max(), 0.0])
-    turns = put(both.directions, 292, both.directions[1:].max())
-    turned = replace(both, norms=peak, directions=turns)
-    yield "epoch of the largest", mnist.two_phases(turned)
-    same = replace(both, squares=put(both.squares, -1, both.squares[0]))
-    yield "sum of |wⱼ|²", mnist.two_phases(same)
-    yield "loss at the end", mnist.two_phases(replace(both, loss=put(both.loss, -1, 0.101)))
+    for what, changed in (
+        ("epochs at which only",
+         {"norms": np.where(both.epoch < 300, -0.0101 * both.norms.max(), both.norms)}),
+        ("the loss over its start", {"loss": put(both.loss, 290, 0.899 * both.loss[0])}),
+        ("epoch of the largest",
+         {"norms": put(both.norms, [291, 292], [1.01 * both.norms.max(), 0.0]),
+          "directions": put(both.directions, 292, both.directions[1:].max())}),
+        ("sum of |wⱼ|²", {"squares": put(both.squares, -1, both.squares[0])}),
+        ("loss at the end", {"loss": put(both.loss, -1, 0.101)}),
+    ):  # fmt: skip
+        yield what, mnist.two_phases(both.assign(**changed))
 
 
 def one_phase() -> Faults:
     first = mnist.load_phases("figure-13")
     norms = put(first.norms, 700, -0.0099 * np.abs(first.norms[1:]).max())
     turns = put(first.directions, 700, 0.101 * first.directions[1:].max())
-    yield "epochs at whose end", mnist.one_phase(replace(first, norms=norms, directions=turns))
-    yield "loss at the end", mnist.one_phase(replace(first, loss=put(first.loss, -1, 0.101)))
+    yield "epochs at whose end", mnist.one_phase(first.assign(norms=norms, directions=turns))
+    yield "loss at the end", mnist.one_phase(first.assign(loss=put(first.loss, -1, 0.101)))
 
 
 # --- Ensembles in the plane -----------------------------------------------------------------------

@@ -34,7 +34,6 @@ from reluflow.papers.min2024early.theorem_1 import maps_printed_time
 from reluflow.papers.min2024early.trajectories import Whole
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
-    from reluflow.papers.min2024early.mnist import Curves
     from reluflow.papers.min2024early.own_data import Turned
 
 # --- Where the neurons of a network in the plane point: cones, data and neurons on one circle -----
@@ -683,21 +682,20 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
 
 
 @in_house_style
-def training(curves: Curves) -> Figure:
+def training(curves: pd.DataFrame) -> Figure:
     """A descent as the paper shows it: (a) the cosine of either group's mean neuron to the sum of
     its data, and that of its worst neuron (thin); (b) the loss, |W|_2^2 and the stable rank, which
     is cut off at 2.5."""
     titles = ("(a) first they turn", "(b) then the loss falls")
     fig, (left, right) = panels(1, 2, height=3.2, titles=titles)
-    sides = (curves.plus, POSITIVE, "+", "solid"), (curves.minus, NEGATIVE, "-", "dashed")
-    for side, colour, sign, dash in sides:
-        if np.isfinite(side[:, 0]).any():
-            left.plot(curves.step, side[:, 1], color=colour, ls=dash, lw=0.8,
+    for side, colour, sign, dash in (("plus", POSITIVE, "+", "solid"),
+                                     ("minus", NEGATIVE, "-", "dashed")):  # fmt: skip
+        if np.isfinite(curves[side]).any():
+            left.plot(curves.step, curves[f"{side}_least"], color=colour, ls=dash, lw=0.8,
                       label=f"worst, $v_j {'>' if sign == '+' else '<'} 0$")  # fmt: skip
-            left.plot(curves.step, side[:, 0], color=colour, ls=dash,
+            left.plot(curves.step, curves[side], color=colour, ls=dash,
                       label=f"mean to $x_{sign}$")  # fmt: skip
-    drawn = np.concatenate([curves.plus, curves.minus])
-    least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
+    least = float(np.nanmin([-0.1, *curves.plus_least, *curves.minus_least]))
     left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, dash in (
@@ -708,7 +706,7 @@ def training(curves: Curves) -> Figure:
         right.plot(curves.step, values, color=colour, ls=dash, label=name)
     right.set(ylim=(0.0, 2.5))
     for ax in (left, right):
-        ax.set(xlim=(curves.step[0], curves.step[-1]), xlabel="step")
+        ax.set(xlim=(curves.step.iloc[0], curves.step.iloc[-1]), xlabel="step")
         ax.locator_params(axis="x", nbins=4)
         name_curves(ax)
     return fig

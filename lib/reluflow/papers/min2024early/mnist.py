@@ -48,8 +48,7 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
 _SHALLOW_BLOCK = 500
 
 
-@dataclass(frozen=True)
-class MarginLoss:
+class MarginLoss(NamedTuple):
     """l(q) of a margin q = y f(x), and the pull -l'(q); both take and return tensors (n,)."""
 
     name: str
@@ -57,13 +56,12 @@ class MarginLoss:
     pull: Callable[[Tensor], Tensor]
 
 
-EXPONENTIAL = MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q))
-LOGISTIC = MarginLoss("logistic", lambda q: softplus(-q), lambda q: torch.sigmoid(-q))
-TWICE_LOGISTIC = MarginLoss(
-    "twice logistic", lambda q: 2.0 * softplus(-q), lambda q: 2.0 * torch.sigmoid(-q)
-)
-"""Twice log(1 + exp(-q)): its slope at 0 is that of exp(-q)."""
-LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC)}
+LOSSES = {loss.name: loss for loss in (
+    MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q)),
+    MarginLoss("logistic", lambda q: softplus(-q), lambda q: torch.sigmoid(-q)),
+    MarginLoss("twice logistic", lambda q: 2.0 * softplus(-q), lambda q: 2.0 * torch.sigmoid(-q)),
+)}  # fmt: skip
+"""The slope of the last at 0 is that of the first."""
 
 
 @dataclass(frozen=True)
@@ -206,69 +204,59 @@ class Task:
         W, v = state.neurons.W.cpu().numpy(), state.neurons.v.cpu().numpy()
         products = W @ W.T + still
         values = np.linalg.eigvalsh(products)
-        sides = [_side(W[group], products[np.ix_(group, group)], x)
+        sides = [side(W[group], products[np.ix_(group, group)], x)
                  for group, x in ((v > 0, self.x_plus), (v < 0, self.x_minus))]  # fmt: skip
         top, rank = float(values[-1]), float(np.trace(products) / values[-1])
-        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides)
-
-
-class Side(NamedTuple):
-    """cos of the neurons of one group to the sum of their data: that of the mean neuron, the least
-    and the largest; NaN for a group without neurons."""
-
-    mean: float
-    least: float
-    largest: float
+        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides[0], *sides[1])
 
 
 class Seen(NamedTuple):
     """After `step` steps: the loss, |W|_2^2, the stable rank |W|_F^2 / |W|_2^2, how many neurons
-    have v_j > 0, and the cosines of w_+ to x_+ and of w_- to x_-."""
+    have v_j > 0, and the `side` of w_+ to x_+ and that of w_- to x_-."""
 
     step: int
     loss: float
     spectral: float
     stable_rank: float
     positive: int
-    plus: Side
-    minus: Side
+    plus: float
+    plus_least: float
+    plus_largest: float
+    minus: float
+    minus_least: float
+    minus_largest: float
 
 
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """The curves of a run at some steps, all of shape (m,); `plus` and `minus` are (m, 3): the
-    cosine of the mean neuron, the least and the largest."""
+def side(W: NDArray, products: NDArray, x: NDArray) -> tuple[float, float, float]:
+    """cos to x of the mean of a group (m, k) whose products, of all pixels, are (m, m), and the
+    least and the largest of a neuron; NaN without neurons, or where x is 0."""
+    if not len(W) or not x.any():
+        return np.nan, np.nan, np.nan
+    along, size = W @ x, float(np.linalg.norm(x))
+    each = along / (np.sqrt(np.diag(products)) * size)
+    mean = along.sum() / (np.sqrt(products.sum()) * size)
+    return float(mean), float(each.min()), float(each.max())
 
-    step: NDArray
-    loss: NDArray
-    spectral: NDArray
-    stable_rank: NDArray
-    positive: NDArray
-    plus: NDArray
-    minus: NDArray
 
-    @classmethod
-    def of(cls, seen: Iterable[Seen]) -> Curves:
-        """The curves through what was seen."""
-        return cls(*map(np.array, zip(*seen, strict=True)))
+def curves(seen: Iterable[Sequence[float]]) -> pd.DataFrame:
+    """The curves of a run: a row a step that is seen, the columns those of `Seen`."""
+    return pd.DataFrame(seen, columns=Seen._fields)
 
-    @property
-    def worst(self) -> NDArray:
-        """The least cosine of any neuron to the sum of its group's data, (m,)."""
-        return np.minimum(self.plus[:, 1], self.minus[:, 1])
 
-    def first(self, condition: NDArray) -> float:
-        """The first of the steps at which `condition` (m,) is true; infinite without one."""
-        found = np.nonzero(condition)[0]
-        return float(self.step[found[0]]) if found.size else np.inf
+def first(run: pd.DataFrame, condition: pd.Series) -> float:
+    """The first step of the curves at which the condition is true; infinite without one."""
+    found = run.step[condition]
+    return float(found.iloc[0]) if len(found) else np.inf
 
-    def aligned(self, bar: float) -> float:
-        """The first step at which every neuron has at least this cosine."""
-        return self.first(self.worst >= bar)
 
-    def fallen(self, share: float) -> float:
-        """The first step at which this share of the loss at the start is gone."""
-        return self.first(self.loss <= (1.0 - share) * self.loss[0])
+def aligned(run: pd.DataFrame, bar: float) -> float:
+    """The first step at which every neuron has at least this cosine to its group's data."""
+    return first(run, (run.plus_least >= bar) & (run.minus_least >= bar))
+
+
+def fallen(run: pd.DataFrame, share: float) -> float:
+    """The first step at which this share of the loss at the start is gone."""
+    return first(run, run.loss <= (1.0 - share) * run.loss[0])
 
 
 def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
@@ -291,16 +279,6 @@ def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
 def cosine(a: NDArray, b: NDArray) -> float:
     """cos(a, b) of two vectors."""
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
-
-
-def _side(W: NDArray, products: NDArray, x: NDArray) -> Side:
-    """The cosines of a group (m, k) whose products, of all pixels, are (m, m)."""
-    if not len(W):
-        return Side(np.nan, np.nan, np.nan)
-    along, size = W @ x, float(np.linalg.norm(x))
-    each = along / (np.sqrt(np.diag(products)) * size)
-    mean = along.sum() / (np.sqrt(products.sum()) * size)
-    return Side(float(mean), float(each.min()), float(each.max()))
 
 
 # --- Changes of norms and of directions along SGD (Min et al. 2024, A.5, Figures 12 and 13) -------
@@ -503,16 +481,16 @@ def tried(candidate: Candidate, images: Images, seed: int, last: int = LAST) -> 
     """What a reading gives of the paper's numbers; infinite where it does not come to pass within
     `last` steps, or 500 after the loss begins to fall, or before the weights overflow."""
     task = Task(candidate.setting, first_of(images, candidate.first), torch.float32)
-    curves = Curves.of(watched(task, seed, last))
-    return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(curves.loss[0]),
-            "aligned": curves.aligned(ALIGNED), "falls": curves.fallen(FALLEN)}  # fmt: skip
+    run = curves(list(watched(task, seed, last)))
+    return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(run.loss[0]),
+            "aligned": aligned(run, ALIGNED), "falls": fallen(run, FALLEN)}  # fmt: skip
 
 
 def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
     """Descent until all neurons are aligned and the loss falls, or 500 steps after it does, or
     `last` steps, or an overflow; the first 50 steps and every 50th."""
     start, still = task.start(seed)
-    aligned, fell, first = False, np.inf, None
+    home, fell, begins = False, np.inf, None
     for state in descent(task.loss, start, task.setting.step, task.setting.step):
         largest = float(state.neurons.flat.abs().max())
         if not (np.isfinite(state.loss) and largest < 1e6):
@@ -520,11 +498,11 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
         if state.step <= _EVERY or state.step % _EVERY == 0:
             seen = task.seen(state, still)
             yield seen
-            first = state.loss if first is None else first
-            aligned |= min(seen.plus.least, seen.minus.least) >= ALIGNED
-            if state.loss <= (1.0 - FALLEN) * first:
+            begins = state.loss if begins is None else begins
+            home |= min(seen.plus_least, seen.minus_least) >= ALIGNED
+            if state.loss <= (1.0 - FALLEN) * begins:
                 fell = min(fell, state.step)
-        if state.step >= min(last, fell if aligned else fell + _AFTER):
+        if state.step >= min(last, fell if home else fell + _AFTER):
             return
 
 
@@ -558,13 +536,13 @@ NEAR = 0.01
 """Losses that begin at 1 and differ by less lie together."""
 
 
-def stepped(task: Task, seed: int, every: int) -> tuple[Curves, Neurons]:
+def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
     """All steps of a task's descent: its curves at every so many of them, and the last weights."""
     with one_thread():
         start, still = task.start(seed)
         path = descent(task.loss, start, task.setting.step, task.setting.step)
         states = list(islice(path, 0, task.setting.n_steps + 1, every))
-        return Curves.of(task.seen(state, still) for state in states), states[-1].neurons
+        return curves([task.seen(state, still) for state in states]), states[-1].neurons
 
 
 def flowed(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
@@ -588,8 +566,8 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
     """How far the loss of the flow is from that of descent, and what either takes, by name."""
     rows = {}
     for name, run in runs.items():
-        at = np.searchsorted(run.curves.step, run.flow.step)
-        gap = float(np.abs(run.curves.loss[at] - run.flow.loss).max())
+        descent, flow = (each.set_index("step").loss for each in (run.curves, run.flow))
+        gap = float((descent[flow.index] - flow).abs().max())
         rows[name] = {
             "largest difference of the losses": f"below {NEAR:g}" if gap < NEAR else f"{gap:.2g}",
             "gradients, flow": run.facts["gradients"],
@@ -756,12 +734,12 @@ PARAMETERS = {**SECTION, "scale": SHELF.parameter, "device": DEVICE}
 
 @dataclass(frozen=True)
 class Record:
-    """A figure as it was recorded: the curves of descent and of the gradient flow, and the file's
+    """A figure as it was recorded: the `curves` of descent and of the gradient flow, and the file's
     other facts."""
 
     setting: Setting
-    curves: Curves
-    flow: Curves
+    curves: pd.DataFrame
+    flow: pd.DataFrame
     facts: dict[str, Any]
 
     @property
@@ -783,32 +761,21 @@ class Record:
         return unpacked(self.facts["pictures"][name], "<f2").reshape(self.facts["shape"])
 
 
-@dataclass(frozen=True)
-class Phases:
-    """Figure 12 or 13 as it was recorded: arrays over the epochs, and the file's other facts."""
-
-    epoch: NDArray
-    loss: NDArray
-    norms: NDArray
-    directions: NDArray
-    squares: NDArray
-    facts: dict[str, Any]
-
-
 def load(name: str, shelf: Shelf = SHELF) -> Record:
     """The record of "figure-5", "figure-10" or "figure-11"."""
     facts = shelf.read(name)
     flow = facts.pop("flow")
-    curves = [Curves.of(map(seen_in, rows)) for rows in (facts.pop("seen"), flow["seen"])]
-    facts["gradients"] = flow["gradients"]
-    return Record(Setting(**facts["setting"]), curves[0], curves[1], facts)
+    seen, facts["gradients"] = facts.pop("seen"), flow["gradients"]
+    return Record(Setting(**facts["setting"]), curves(seen), curves(flow["seen"]), facts)
 
 
-def load_phases(name: str, shelf: Shelf = SHELF) -> Phases:
-    """The record of "figure-12" or "figure-13"."""
+def load_phases(name: str, shelf: Shelf = SHELF) -> pd.DataFrame:
+    """The record of "figure-12" or "figure-13": a row an epoch, the columns those of `Rates`, and
+    the file's other facts as `attrs`."""
     facts = shelf.read(name)
-    epoch, loss, norms, directions, squares = np.array(facts.pop("rates"), float).T
-    return Phases(epoch, loss, norms, directions, squares, facts)
+    found = pd.DataFrame(facts.pop("rates"), columns=Rates._fields)
+    found.attrs = facts
+    return found
 
 
 def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
@@ -833,14 +800,7 @@ def load_readings(shelf: Shelf = SHELF) -> dict[str, Any]:
 
 def row_of(seen: Seen) -> list[float]:
     """One recorded step as numbers."""
-    sides = [*seen.plus, *seen.minus]
-    return [seen.step, *map(short, seen[1:4]), seen.positive, *map(short, sides)]
-
-
-def seen_in(row: list[float]) -> Seen:
-    """The recorded step behind such numbers."""
-    step, loss, spectral, rank, positive = row[:5]
-    return Seen(int(step), loss, spectral, rank, int(positive), Side(*row[5:8]), Side(*row[8:]))
+    return [value if isinstance(value, int) else short(value) for value in seen]
 
 
 def short(value: float) -> float:
@@ -951,11 +911,11 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
     return [
         bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
               _scattered(record), "<=", ORTHOGONAL, "", digits=3),
-        bound("first step at which all have a cosine of 0.9", c.aligned(ALIGNED), ">=", low, "",
+        bound("first step at which all have a cosine of 0.9", aligned(c, ALIGNED), ">=", low, "",
               after=BAR),
-        bound("the same", c.aligned(ALIGNED), "<=", high, "", after=BAR),
+        bound("the same", aligned(c, ALIGNED), "<=", high, "", after=BAR),
         fact("all are aligned before a tenth of the loss is gone",
-             c.aligned(ALIGNED) < c.fallen(FALLEN), True, after=BAR),
+             aligned(c, ALIGNED) < fallen(c, FALLEN), True, after=BAR),
         *_drops(record),
         note("other starts, on fewer images, that take 1500 to 2500 steps, and all tried",
              (sum(inside), len(inside))),
@@ -974,11 +934,11 @@ def falls(record: Record) -> list[Evidence]:
     c = record.curves
     low, high = STEPS["falls"]
     return [
-        bound("first step at which a tenth of the loss is gone", c.fallen(FALLEN), ">=", low, ""),
-        bound("the same", c.fallen(FALLEN), "<=", high, ""),
+        bound("first step at which a tenth of the loss is gone", fallen(c, FALLEN), ">=", low, ""),
+        bound("the same", fallen(c, FALLEN), "<=", high, ""),
         *_grows(record),
-        bound("stable rank at the end", float(c.stable_rank[-1]), "<=", ALMOST_ONE, ""),
-        note("loss at the end", float(c.loss[-1])),
+        bound("stable rank at the end", float(c.stable_rank.iloc[-1]), "<=", ALMOST_ONE, ""),
+        note("loss at the end", float(c.loss.iloc[-1])),
         *_run(record),
     ]
 
@@ -992,10 +952,10 @@ def antipodal(records: Mapping[str, Record]) -> list[Evidence]:
         found.append(fact(f"{digits}: n (x₊ + x₋), in whole grey levels, its largest entry",
                           record.facts["data"]["left_over"], 0))  # fmt: skip
         found.append(bound(f"{digits}: stable rank at the end",
-                           float(record.curves.stable_rank[-1]), "<", most, ""))  # fmt: skip
+                           float(record.curves.stable_rank.iloc[-1]), "<", most, ""))  # fmt: skip
         c = record.curves
         ends.append(note(f"{digits}: cosine of the mean neurons to x₊ and x₋ at the end",
-                         (float(c.plus[-1, 0]), float(c.minus[-1, 0])), digits=3))  # fmt: skip
+                         (float(c.plus.iloc[-1]), float(c.minus.iloc[-1])), digits=3))  # fmt: skip
     return found + ends
 
 
@@ -1015,69 +975,68 @@ def alike(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Evidenc
         bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
               _scattered(record), "<=", ORTHOGONAL, "", digits=3),
         bound("first step at which all have a cosine of 0.9, over that at which a tenth of the "
-              "loss is gone", c.aligned(ALIGNED) / c.fallen(FALLEN), "<", 1.0, "", after=BAR),
-        note("these steps", (c.aligned(ALIGNED), c.fallen(FALLEN))),
+              "loss is gone", aligned(c, ALIGNED) / fallen(c, FALLEN), "<", 1.0, "", after=BAR),
+        note("these steps", (aligned(c, ALIGNED), fallen(c, FALLEN))),
         _late(starts),
         *_drops(record),
         *_grows(record),
-        bound("stable rank at the end", float(c.stable_rank[-1]), "<", 2.0, ""),
+        bound("stable rank at the end", float(c.stable_rank.iloc[-1]), "<", 2.0, ""),
         *_looks(record),
-        note("loss at the end", float(c.loss[-1])),
+        note("loss at the end", float(c.loss.iloc[-1])),
         *_run(record),
     ]  # fmt: skip
 
 
-def two_phases(both: Phases) -> list[Evidence]:
+def two_phases(both: pd.DataFrame) -> list[Evidence]:
     """ea.fig12: with both layers trained only directions change at first, then norms grow and the
     loss falls."""
-    only, start = _only_directions(both), both.loss[0]
-    last = int(both.epoch[only][-1]) if only.any() else 0
-    loss = float(both.loss[only].min() / start) if only.any() else np.nan
+    only, end = both[_only_directions(both)], both.iloc[-1]
+    ends = (int(only.epoch.iloc[0]), int(only.epoch.iloc[-1])) if len(only) else (0, 0)
     return [
-        bound("epochs at which only directions change", int(only.sum()), ">=", 1, ""),
-        bound("the loss over its start in them, least", loss, ">=", 1.0 - FALLEN, ""),
-        bound("epoch of the largest change of norms", int(_peak(both)), ">", last, ""),
-        bound("sum of |wⱼ|² at the end, over the start's", float(both.squares[-1]
-              / both.squares[0]), ">", 1.0, "times"),
-        bound("loss at the end", float(both.loss[-1]), "<=", SMALL, ""),
-        note("the first and the last of these epochs, and all",
-             (int(both.epoch[only][0]) if only.any() else 0, last, int(both.epoch[-1]))),
+        bound("epochs at which only directions change", len(only), ">=", 1, ""),
+        bound("the loss over its start in them, least", float(only.loss.min() / both.loss[0]),
+              ">=", 1.0 - FALLEN, ""),
+        bound("epoch of the largest change of norms", _peak(both), ">", ends[1], ""),
+        bound("sum of |wⱼ|² at the end, over the start's", float(end.squares / both.squares[0]),
+              ">", 1.0, "times"),
+        bound("loss at the end", float(end.loss), "<=", SMALL, ""),
+        note("the first and the last of these epochs, and all", (*ends, int(end.epoch))),
         *_trained(both),
     ]  # fmt: skip
 
 
-def one_phase(first: Phases) -> list[Evidence]:
+def one_phase(only_w: pd.DataFrame) -> list[Evidence]:
     """ea.fig13: with the first layer alone trained the loss becomes small, and there are no two
     phases."""
-    only, largest = _only_directions(first), first.directions[1:].max()
+    start, one, later = only_w.iloc[0], only_w.iloc[1], only_w.iloc[1:].abs().max()
     return [
-        fact("epochs at whose end only directions change", int(only.sum()), 0, after=START),
-        bound("loss at the end", float(first.loss[-1]), "<=", SMALL, ""),
-        note("epoch of the largest change of norms", int(_peak(first))),
-        note("loss after one epoch", float(first.loss[1])),
+        fact("epochs at whose end only directions change", int(_only_directions(only_w).sum()), 0,
+             after=START),
+        bound("loss at the end", float(only_w.loss.iloc[-1]), "<=", SMALL, ""),
+        note("epoch of the largest change of norms", _peak(only_w)),
+        note("loss after one epoch", float(one.loss)),
         note("changes after one epoch: of norms, of directions",
-             (float(first.norms[1]), float(first.directions[1]))),
+             (float(one.norms), float(one.directions))),
         note("the start itself: change of norms over its largest later one",
-             float(abs(first.norms[0]) / np.abs(first.norms[1:]).max()), digits=2),
-        note("the same of directions", float(first.directions[0] / largest), digits=2),
-        *_trained(first),
+             float(abs(start.norms) / later.norms), digits=2),
+        note("the same of directions", float(start.directions / later.directions), digits=2),
+        *_trained(only_w),
     ]  # fmt: skip
 
 
-def _only_directions(run: Phases) -> np.ndarray:
+def _only_directions(run: pd.DataFrame) -> pd.Series:
     """At the ends of which epochs only directions change; the start is no end of one."""
-    norms, turns = np.abs(run.norms), run.directions
-    only = (norms < QUIET * norms[1:].max()) & (turns > LOUD * turns[1:].max())
-    return np.asarray(only & (np.asarray(run.epoch) > 0))
+    norms, turns = run.norms.abs(), run.directions
+    return (norms < QUIET * norms[1:].max()) & (turns > LOUD * turns[1:].max()) & (run.epoch > 0)
 
 
-def _peak(run: Phases) -> float:
-    return run.epoch[1 + np.argmax(run.norms[1:])]
+def _peak(run: pd.DataFrame) -> int:
+    return int(run.epoch[run.norms[1:].idxmax()])
 
 
 def _scattered(record: Record) -> float:
-    c = record.curves
-    return float(np.abs([c.plus[0, 1:], c.minus[0, 1:]]).max())
+    ends = ["plus_least", "plus_largest", "minus_least", "minus_largest"]
+    return float(record.curves.loc[0, ends].abs().max())
 
 
 def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
@@ -1090,22 +1049,22 @@ def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
 def _drops(record: Record) -> list[Evidence]:
     """The alignment at the end lies below the best."""
     found = []
-    for name, side in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
-        drop = float(side[:, 0].max() - side[-1, 0])
+    for name, cosines in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
+        drop = float(cosines.max() - cosines.iloc[-1])
         found.append(bound(f"drop of the mean neuron's cosine to {name} from its best to the end",
                            drop, ">", 0.01, "", digits=3))  # fmt: skip
     return found
 
 
 def _grows(record: Record) -> list[Evidence]:
-    c, fall = record.curves, record.curves.fallen(FALLEN)
-    before, late = c.spectral[c.step <= fall], c.step >= fall
-    one_way = (np.diff(c.spectral[late]) > 0).all() and (np.diff(c.loss[late]) < 0).all()
+    c, fall = record.curves, fallen(record.curves, FALLEN)
+    late = c[c.step >= fall].diff().iloc[1:]
     return [
-        bound("‖W‖₂² at the end", float(c.spectral[-1]), ">", float(before[-1]),
+        bound("‖W‖₂² at the end", float(c.spectral.iloc[-1]), ">",
+              float(c.spectral[c.step <= fall].iloc[-1]),
               "(its value where a tenth of the loss is gone)"),
         fact("both the loss and ‖W‖₂² move one way only from there on, as recorded",
-             bool(one_way), True),
+             bool(((late.spectral > 0) & (late.loss < 0)).all()), True),
     ]  # fmt: skip
 
 
@@ -1148,6 +1107,6 @@ def _run(record: Record) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _trained(run: Phases) -> list[Evidence]:
-    numbers = (run.facts["images"], 2000, run.facts["seed"])
-    return [note("images; batch; seed", numbers), note("epochs", int(run.epoch[-1]))]
+def _trained(run: pd.DataFrame) -> list[Evidence]:
+    numbers = (run.attrs["images"], BATCH, run.attrs["seed"])
+    return [note("images; batch; seed", numbers), note("epochs", int(run.epoch.iloc[-1]))]

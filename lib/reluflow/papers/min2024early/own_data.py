@@ -27,8 +27,8 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
-from reluflow.papers.min2024early.mnist import Curves, Seen, ShallowLoss, Side, descent
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
+from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
 from reluflow.papers.min2024early.setting import (
     PRINTED,
     DataConstants,
@@ -415,7 +415,7 @@ def left_out(own: Experiment) -> str:
     )
 
 
-def descend(own: Experiment) -> Curves:
+def descend(own: Experiment) -> pd.DataFrame:
     """Descent of the mean loss from weights N(0, sigma^2), neurons that are dead left out of the
     cosines; the weights of 150 steps are looked at. Raises InputError where the steps are so large
     that the weights leave the floats."""
@@ -437,19 +437,9 @@ def descend(own: Experiment) -> Curves:
                 W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
                 values = np.linalg.svd(W, compute_uv=False) ** 2
                 live = ~silent(own.X, W)
-                sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0))
-                         for s in (1.0, -1.0))  # fmt: skip
+                sides = [side(W[mine], W[mine] @ W[mine].T, own.X[own.y == s].sum(axis=0))
+                         for s in (1.0, -1.0) for mine in [live & (s * v > 0.0)]]  # fmt: skip
                 rank = float(values.sum() / values[0])
                 seen.append(Seen(state.step, state.loss, float(values[0]), rank,
-                                 int((v > 0.0).sum()), *sides))  # fmt: skip
-    return Curves.of(seen)
-
-
-def _side(W: NDArray, x: NDArray) -> Side:
-    """The cosines of neurons (m, d), and of their mean, to x (d,); NaN where one is 0."""
-    if not len(W) or not x.any():
-        return Side(np.nan, np.nan, np.nan)
-    each, mean = W @ x / np.linalg.norm(W, axis=1), W.mean(axis=0)
-    size = np.linalg.norm(x)
-    middle = mean @ x / np.linalg.norm(mean)
-    return Side(float(middle / size), float(each.min() / size), float(each.max() / size))
+                                 int((v > 0.0).sum()), *sides[0], *sides[1]))  # fmt: skip
+    return curves(seen)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -24,9 +24,6 @@ from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
-
-if TYPE_CHECKING:  # this trains networks, which the figures do not
-    from reluflow.papers.min2024early.mnist import Curves, Phases
 
 # --- Cones {w : <c_i, w> >= 0} as sectors in the plane, and as polygons on the sphere -------------
 
@@ -414,20 +411,21 @@ def heatmaps(products: Mapping[str, NDArray]) -> Figure:
 
 
 @in_house_style
-def alignment(runs: Mapping[str, Curves]) -> Figure:
+def alignment(runs: Mapping[str, pd.DataFrame]) -> Figure:
     """cos(w_+, x_+) and cos(w_-, x_-), thin those of the worst neurons of their groups, and where a
     tenth of the loss is gone (dotted), a panel a run."""
     fig, axes = _grid(runs, sharey=True)
     for ax, (name, curves) in zip(axes, runs.items(), strict=True):
         ax.set_title(name)
         for side, colour, words, line in (
-            (curves.plus, POSITIVE, "$\\cos(w_+, x_+)$", "-"),
-            (curves.minus, NEGATIVE, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
+            ("plus", POSITIVE, "$\\cos(w_+, x_+)$", "-"),
+            ("minus", NEGATIVE, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
         ):
-            ax.plot(curves.step, side[:, 1], color=colour, ls=line, lw=0.8)
-            ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
-        if np.isfinite(curves.fallen(0.1)):
-            ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
+            ax.plot(curves.step, curves[f"{side}_least"], color=colour, ls=line, lw=0.8)
+            ax.plot(curves.step, curves[side], color=colour, ls=line, label=words)
+        fall = curves.step[curves.loss <= 0.9 * curves.loss[0]]
+        if len(fall):
+            ax.axvline(fall.iloc[0], color=QUIET, ls=":", label="loss down by a tenth")
         legend_entry(ax, "worst neuron of the group", color=QUIET, lw=0.8)
         _steps(ax, curves)
         ax.set(ylim=(-0.5, 1.05))
@@ -438,7 +436,7 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
 
 
 @in_house_style
-def mnist_losses(runs: Mapping[str, Curves]) -> Figure:
+def mnist_losses(runs: Mapping[str, pd.DataFrame]) -> Figure:
     """The loss, the squared spectral norm and the stable rank, a panel a run; the stable rank
     begins far above what is shown."""
     fig, axes = _grid(runs)
@@ -478,29 +476,28 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
 
 
 @in_house_style
-def phases(runs: Mapping[str, Phases]) -> Figure:
+def phases(runs: Mapping[str, pd.DataFrame]) -> Figure:
     """The loss and the two changes over the epochs, a panel a way of training. Both axes are
     logarithmic: the changes of directions from scattered starts are huge."""
     fig, axes = panels(1, len(runs), height=3.5, titles=list(runs))
     for ax, run in zip(axes, runs.values(), strict=True):
-        late = run.epoch > 0
-        ax.plot(run.epoch[late], run.loss[late], color=LOSS, label="loss $\\mathcal{L}$")
-        ax.plot(run.epoch[late], run.norms[late], color=NORM, ls=(0, (4, 1.5)),
-                label="changes in norms")  # fmt: skip
-        ax.plot(run.epoch[late], run.directions[late], color=RANK, ls=(0, (1, 1.2)), lw=2.0,
+        late = run[run.epoch > 0]
+        ax.plot(late.epoch, late.loss, color=LOSS, label="loss $\\mathcal{L}$")
+        ax.plot(late.epoch, late.norms, color=NORM, ls=(0, (4, 1.5)), label="changes in norms")
+        ax.plot(late.epoch, late.directions, color=RANK, ls=(0, (1, 1.2)), lw=2.0,
                 label="changes in directions")  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="epoch", ylim=(1e-5, 1e3))
     legend_below(fig)
     return fig
 
 
-def _steps(ax: Axes, curves: Curves) -> None:
+def _steps(ax: Axes, curves: pd.DataFrame) -> None:
     """The axis of the steps, with few enough ticks to be told apart."""
-    ax.set(xlim=(0, curves.step[-1]), xlabel="step")
+    ax.set(xlim=(0, curves.step.iloc[-1]), xlabel="step")
     ax.locator_params(axis="x", nbins=4)
 
 
-def _grid(runs: Mapping[str, Curves], sharey: bool = False) -> tuple[Figure, list[Axes]]:
+def _grid(runs: Mapping[str, pd.DataFrame], sharey: bool = False) -> tuple[Figure, list[Axes]]:
     rows = -(-len(runs) // 2)
     fig, axes = panels(rows, 2, height=2.4 * rows, sharey=sharey)
     for ax in axes[len(runs) :]:
