@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,30 +132,28 @@ class State(NamedTuple):
     loss: float
 
 
-def descent(problem: ShallowLoss, start: Neurons, step_W: float, step_v: float) -> Iterator[State]:
-    """Every step of W <- W - step_W grad_W L, v <- v - step_v grad_v L, the start first, without
-    end; step_v = 0 trains the first layer only."""
-    neurons, step = start, 0
-    while True:
+def descent(problem: ShallowLoss, start: Neurons, step: float) -> Iterator[State]:
+    """Every step of gradient descent on both layers, the start first, without end."""
+    neurons = start
+    for k in count():
         loss, slope = problem.value_and_slope(neurons)
-        yield State(step, neurons, loss)
-        neurons, step = neurons.moved(slope, step_W, step_v), step + 1
+        yield State(k, neurons, loss)
+        neurons = neurons.moved(slope, step, step)
 
 
 def stochastic_descent(
     problem: ShallowLoss, start: Neurons, step_W: float, step_v: float, batch: int,
     rng: np.random.Generator,
 ) -> Iterator[State]:  # fmt: skip
-    """The same with the gradient on `batch` data at a time, drawn without repetition in an epoch,
-    whose last batch may be smaller. The states are those at the end of each epoch, the start first,
-    and `step` counts epochs."""
-    neurons, epoch = start, 0
-    while True:
+    """W <- W - step_W grad_W L, v <- v - step_v grad_v L on `batch` data at a time, drawn without
+    repetition in an epoch, whose last batch may be smaller. The states are those at the end of each
+    epoch, the start first, and `step` counts epochs."""
+    neurons = start
+    for epoch in count():
         yield State(epoch, neurons, problem.value(neurons))
         order = torch.from_numpy(rng.permutation(problem.n))
         for rows in order.split(batch):
             neurons = neurons.moved(problem.of(rows).value_and_slope(neurons)[1], step_W, step_v)
-        epoch += 1
 
 
 # --- Figures 5, 10 and 11: the network, its start, and what is shown of it at a step --------------
@@ -198,6 +197,10 @@ class Task:
         rest = W[:, ~self.pair.moves]
         moved = [torch.tensor(w, device=self.loss.X.device) for w in (W[:, self.pair.moves], v)]
         return Neurons(*moved), rest @ rest.T
+
+    def descent(self, start: Neurons) -> Iterator[State]:
+        """The descent of the setting from these weights, without end."""
+        return descent(self.loss, start, self.setting.step)
 
     def seen(self, state: State, still: NDArray) -> Seen:
         """What the second and third plot show of a state."""
@@ -344,20 +347,14 @@ _BLOCK = 1000
 
 def shares(pair: Pair) -> dict[str, int]:
     """How many pairs i < j there are and how many have an inner product of the right sign: positive
-    for equal labels, negative for different ones; and how many products are exactly 0."""
-    X, y = pair.X, pair.y
-    found = dict.fromkeys(("equal", "equal_right", "different", "different_right", "zero"), 0)
-    for first in range(0, len(y), _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        products = X[rows] @ X[first:].T
-        above = np.triu(np.ones(products.shape, bool), 1)
-        same = y[rows, None] == y[None, first:]
-        found["equal"] += int((above & same).sum())
-        found["equal_right"] += int((above & same & (products > 0)).sum())
-        found["different"] += int((above & ~same).sum())
-        found["different_right"] += int((above & ~same & (products < 0)).sum())
-        found["zero"] += int((above & (products == 0)).sum())
-    return found
+    for equal labels, negative for different ones."""
+    found, order = Counter[str](), np.arange(len(pair.y))
+    for rows, products in _products(pair.X, pair.X):
+        above, same = order > order[rows, None], pair.y[rows, None] == pair.y
+        for name, own, right in (("equal", same, products > 0), ("different", ~same, products < 0)):
+            found[name] += int((above & own).sum())
+            found[f"{name}_right"] += int((above & own & right).sum())
+    return dict(found)
 
 
 def least_before(pair: Pair) -> int:
@@ -365,13 +362,28 @@ def least_before(pair: Pair) -> int:
     levels, exact; the pixels that are the same in all images are left out, whose products are >= 0.
     """
     levels, plus = pair.levels.astype(float), pair.y > 0  # products stay far below 2^53
-    return min(int((part @ levels[~plus].T).min()) for part in _parts(levels[plus]))
+    return int(_least(levels[plus], levels[~plus]))
 
 
 def least_after(pair: Pair) -> float:
     """The same after the mean is taken off, in the unit of the centred images."""
-    plus = pair.y > 0
-    return min(float((part @ pair.X[~plus].T).min()) for part in _parts(pair.X[plus]))
+    return _least(pair.X[pair.y > 0], pair.X[pair.y < 0])
+
+
+def mu(pair: Pair) -> float:
+    """mu of Assumption 1: the least cosine of y_i x_i and y_j x_j."""
+    Z = pair.y[:, None] * pair.X / np.linalg.norm(pair.X, axis=1, keepdims=True)
+    return _least(Z, Z)
+
+
+def _least(A: NDArray, B: NDArray) -> float:
+    return min(float(products.min()) for _, products in _products(A, B))
+
+
+def _products(A: NDArray, B: NDArray) -> Iterator[tuple[slice, NDArray]]:
+    """The inner products of some rows of A and all of B, rows by rows."""
+    for k in range(0, len(A), _BLOCK):
+        yield slice(k, k + _BLOCK), A[k : k + _BLOCK] @ B.T
 
 
 def left_over(pair: Pair) -> int:
@@ -382,43 +394,29 @@ def left_over(pair: Pair) -> int:
     return int(np.abs(sums[0] + sums[1]).max())
 
 
-def mu(pair: Pair) -> float:
-    """mu of Assumption 1: the least cosine of y_i x_i and y_j x_j."""
-    Z = pair.y[:, None] * pair.X
-    Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    return min(float((part @ Z.T).min()) for part in _parts(Z))
-
-
-def heatmap(pair: Pair, shown: int = SHOWN) -> NDArray:
-    """The inner products of the first images of each digit, (2 shown, 2 shown)."""
-    rows = np.concatenate([np.nonzero(pair.y == s)[0][:shown] for s in (1.0, -1.0)])
+def heatmap(pair: Pair) -> NDArray:
+    """The inner products of the first SHOWN images of each digit, (2 SHOWN, 2 SHOWN)."""
+    rows = np.concatenate([np.nonzero(pair.y == s)[0][:SHOWN] for s in (1.0, -1.0)])
     return pair.X[rows] @ pair.X[rows].T
 
 
 def record(pair: Pair) -> dict[str, Any]:
     """All of these, as JSON keeps them; the heatmap in bytes, in units of its largest entry."""
-    products = heatmap(pair)
+    products, plus = heatmap(pair), pair.y > 0
     unit = float(np.abs(products).max())
-    text = packed(np.round(products / unit * 127), "i1")
-    plus = pair.y > 0
-    sums = [pair.X[rows].sum(axis=0) for rows in (plus, ~plus)]
-    lengths = [float(np.linalg.norm(x)) for x in sums]
     return {"positive": int(plus.sum()), "negative": int((~plus).sum()),
             "pixels": int(pair.moves.sum()), "shares": shares(pair), "mu": mu(pair),
             "least_before": least_before(pair), "least_after": least_after(pair),
-            "left_over": left_over(pair), "pull": lengths[0] / len(pair.y),
-            "heatmap": {"unit": unit, "products": text}}  # fmt: skip
+            "left_over": left_over(pair),
+            "pull": float(np.linalg.norm(pair.X[plus].sum(axis=0))) / len(pair.y),
+            "heatmap": {"unit": unit,
+                        "products": packed(np.round(products / unit * 127), "i1")}}  # fmt: skip
 
 
 def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
     """The heatmap of a record, to half a 127th of its largest entry."""
     raw = unpacked(facts["heatmap"]["products"], "i1")
-    side = round(len(raw) ** 0.5)
-    return raw.reshape(side, side) * (facts["heatmap"]["unit"] / 127)
-
-
-def _parts(X: NDArray) -> list[NDArray]:
-    return [X[k : k + _BLOCK] for k in range(0, len(X), _BLOCK)]
+    return raw.reshape(round(len(raw) ** 0.5), -1) * (facts["heatmap"]["unit"] / 127)
 
 
 # --- What Section 4 leaves open about its MNIST runs, decided from its own numbers ----------------
@@ -491,7 +489,7 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
     `last` steps, or an overflow; the first 50 steps and every 50th."""
     start, still = task.start(seed)
     home, fell, begins = False, np.inf, None
-    for state in descent(task.loss, start, task.setting.step, task.setting.step):
+    for state in task.descent(start):
         largest = float(state.neurons.flat.abs().max())
         if not (np.isfinite(state.loss) and largest < 1e6):
             return
@@ -540,8 +538,7 @@ def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
     """All steps of a task's descent: its curves at every so many of them, and the last weights."""
     with one_thread():
         start, still = task.start(seed)
-        path = descent(task.loss, start, task.setting.step, task.setting.step)
-        states = list(islice(path, 0, task.setting.n_steps + 1, every))
+        states = list(islice(task.descent(start), 0, task.setting.n_steps + 1, every))
         return curves([task.seen(state, still) for state in states]), states[-1].neurons
 
 
@@ -620,8 +617,8 @@ def record_of_figure(
         )
         start, still = task.start(seed)
         seen, late, last = list[Seen](), None, None
-        path = descent(task.loss, start, setting.step, setting.step)
-        for state in progress(islice(path, setting.n_steps + 1), setting.n_steps + 1, "states"):
+        states = islice(task.descent(start), setting.n_steps + 1)
+        for state in progress(states, setting.n_steps + 1, "states"):
             if state.step % EVERY == 0:
                 seen.append(task.seen(state, still))
             if late is None and state.loss <= KEPT * seen[0].loss:
@@ -697,17 +694,13 @@ def about(name: str, setting: Setting, task: Task) -> dict[str, Any]:
 
 
 def losses_from(task: Task, start: Neurons) -> list[float]:
-    """The losses of SLICE plain steps, all data looked at in each."""
-    states = descent(task.loss, start, *[task.setting.step] * 2)
-    return [float(f"{s.loss:.10g}") for s in islice(states, SLICE + 1)]
+    """The losses of SLICE steps."""
+    return [float(f"{s.loss:.10g}") for s in islice(task.descent(start), SLICE + 1)]
 
 
 def precision_gap(exact: Task, fast: Task, start: Neurons) -> float:
     """How far SLICE steps in either precision end from another, relative to their way."""
-    ends = []
-    for task in (exact, fast):
-        states = descent(task.loss, start, *[task.setting.step] * 2)
-        ends.append(next(islice(states, SLICE, None)).neurons.flat)
+    ends = [next(islice(task.descent(start), SLICE, None)).neurons.flat for task in (exact, fast)]
     return float((ends[0] - ends[1]).norm() / (ends[0] - start.flat).norm())
 
 
@@ -782,8 +775,8 @@ def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
     """Take recorded steps again: the largest difference of a loss from the record's, over the
     loss's own change or, where that is less, over a thousandth of it."""
     with one_thread():
-        states = descent(task.loss, record.start(task, late), *[record.setting.step] * 2)
-        losses = np.array([s.loss for s in islice(states, n_steps + 1)])
+        states = islice(task.descent(record.start(task, late)), n_steps + 1)
+        losses = np.array([state.loss for state in states])
     kept = np.array(record.facts["kept" if late else "first"]["losses"][: n_steps + 1])
     unit = max(float(np.ptp(kept)), 1e-3 * float(kept[0]))
     return float(np.abs(losses - kept).max()) / unit

@@ -425,7 +425,7 @@ def descend(own: Experiment) -> pd.DataFrame:
     problem = ShallowLoss(own.X.copy(), own.y.copy(), MARGINS[name], 1.0 / len(own.y))
     start, seen = Shallow(torch.tensor(own.W), torch.tensor(own.v)), list[Seen]()
     with one_thread():
-        states = islice(descent(problem, start, own.step, own.step), last + 1)
+        states = islice(descent(problem, start, own.step), last + 1)
         for state in progress(states, last + 1, "states"):
             if state.step in wanted:
                 if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < _LOST):
