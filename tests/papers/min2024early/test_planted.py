@@ -293,10 +293,6 @@ def all_arrive_and_grow() -> Faults:
     small = moved(run, np.s_[2, ::2, 0], 99e-3 * run.W[2, 0, 0])
     yield "share of them that grow", judge(small)
     yield "live neurons with vⱼ < 0", judge(replace(run, v=put(run.v, (2, 7, 3), -1.0)))
-    followed = toys.flow(toys.FIGURE_7, 0, 2, KNOTS)
-    at = np.flatnonzero(toys.places(toys.FIGURE_7, *followed.at(KNOTS[2])).arrived[0])[:2]
-    other = moved(followed, np.s_[2, 0, at], edge(toys.FIGURE_7))
-    yield "share of neurons that the flow", judge(other)
 
 
 def outside(starts: int, each: int = 1) -> toys.Ensemble:
@@ -314,10 +310,6 @@ def slower_when_nearly_orthogonal() -> Faults:
     yield "share of those outside", judge(near, slanted)
     law = toys.WIDTH * STARTS * toys.chance_astray_after(toys.EARLY, 0.5 * toys.STEP, 0.001)
     yield "their number against the law", judge(near, outside(int(law - 4.01 * law**0.5)))
-    followed = toys.flow(toys.FIGURE_8, 0, 2, KNOTS)
-    at = np.flatnonzero(toys.places(toys.FIGURE_8, *followed.at(toys.LATE)).arrived[0])[:2]
-    other = moved(followed, np.s_[2, 0, at], [1.0, -1e-2])
-    yield "share of neurons that the flow", judge(followed, other)
 
 
 def left_behind() -> Faults:
