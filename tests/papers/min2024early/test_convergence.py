@@ -7,7 +7,6 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
-import sympy
 from reluflow import ledger
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence, setting, trajectories
@@ -138,22 +137,6 @@ def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
         W = np.array([np.sqrt(a) * p / np.linalg.norm(p), np.sqrt(b) * q / np.linalg.norm(q)])
         rank = (W**2).sum() / np.linalg.norm(W, 2) ** 2
         assert convergence.stable_rank(p, q, a, b) == pytest.approx(rank, rel=1e-12)
-
-
-def test_the_limit_in_exact_arithmetic() -> None:
-    for plus, minus in (
-        ([[5, 0]], [[-3, 4]]),
-        ([[5, 0], [4, 3]], [[-3, 4]]),
-        ([[2, 0], [2, 1]], [[-1, -1], [-1, -3]]),
-        ([[1, 2, 0], [2, 1, 1]], [[-1, -1, 0], [0, -3, -1]]),
-    ):
-        X = np.array([*plus, *minus], float)
-        y = np.repeat([1.0, -1.0], [len(plus), len(minus)])
-        exact = float(sympy.N(convergence.limit_rank_exact(plus, minus), 20))
-        assert convergence.limit_rank(X, y) == pytest.approx(exact, rel=1e-9)
-    assert convergence.sharp_pair() == "5/4"
-    with pytest.raises(ValueError, match="no u"):
-        convergence.shortest([[1, 0], [-1, 0]])
 
 
 # Times and angles.

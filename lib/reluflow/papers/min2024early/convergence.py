@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache
-from itertools import combinations
 
 import numpy as np
 import sympy
@@ -27,7 +24,6 @@ from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting, theorem_1
 from reluflow.papers.min2024early.setting import (
     alignment_times,
-    dot,
     flow,
     parts,
     patterns,
@@ -365,8 +361,6 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
 # --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of D.2 -------------
 
 
-MANY = (1, 99)
-"""Numbers of positive data that face a single negative one."""
 GAP = 0.05
 """By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
 _AT_MOST = 1000
@@ -408,47 +402,32 @@ def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def one_against(many: int, log_eps: float = 0.0) -> Start:
+def one_against(many: int) -> Start:
     """`many` positive data (1, 0) against one negative datum (-1, 0), a neuron along each: mu = 1.
-    eps is the largest that (Small) allows, or the one that is given."""
+    eps is the largest that (Small) allows."""
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
-    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL,
-                 log_eps)  # fmt: skip
-    return made if log_eps else replace(made, log_eps=allowed(made))
-
-
-@cache
-def grows_with_n() -> list[tuple[int, float]]:
-    """n and n t_2 / log(1/(sqrt(h) eps)) for the family of `one_against`, the same eps for all."""
-    log_eps = one_against(MANY[-1]).log_eps
-    found = []
-    for many in MANY:
-        each = begin(one_against(many, log_eps))
-        assert each is not None
-        unit = -(0.5 * np.log(len(each.given.W0)) + each.given.log_eps)
-        found.append((many + 1, len(each.given.X) * each.fall / unit))
-    return found
+    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL, 0.0)
+    return replace(made, log_eps=allowed(made))
 
 
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
     on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
-    `one_against`, by integration and by the exponential integral."""
+    `one_against`, by the exponential integral."""
     early = [
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     ]
     above = sum(each.fall > max(bounds(each).values()) for each in survey.found)
-    family, log_eps = grows_with_n(), one_against(MANY[-1]).log_eps
-    exact = [(k + 1) * collinear_fall(1, k, log_eps, 2.0) for k in (MANY[0], MANY[-1])]
+    log_eps = one_against(99).log_eps
+    few, many = (n * collinear_fall(n - 1, 1, log_eps, 2.0) for n in (2, 100))
     return [
         bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
         fact("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above, 0,
              tried=len(survey.found)),
-        note(f"n t₂ / log(1/(√h ε)) at n = {family[-1][0]} over that at n = {family[0][0]}, one "
-             "negative datum: integrated, and by the exponential integral",
-             (family[-1][1] / family[0][1], exact[1] / exact[0])),
+        note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by the "
+             "exponential integral", many / few),
         *followed(survey),
     ]  # fmt: skip
 
@@ -533,45 +512,15 @@ def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArr
     return [("one negative datum", n, alone), ("classes of equal size", n, equal)]
 
 
-# --- Second route: the limit of the stable rank over the rationals, by trying all sets ------------
-#
-# The shortest u with <x_i, u> >= 1 is sum_i lambda_i x_i, lambda >= 0, with equality on the data
-# that carry it (KKT conditions); of all sets of data exactly those that satisfy them give it.
-
-
-def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
-    """The shortest u (d,) with <x_i, u> >= 1 for data X of whole numbers. Raises ValueError where
-    there is none."""
-    rows = [[Fraction(v) for v in x] for x in X]
-    for size in range(1, len(rows) + 1):
-        for kept in combinations(range(len(rows)), size):
-            gram = sympy.Matrix([[dot(rows[i], rows[j]) for j in kept] for i in kept])
-            if gram.det() == 0:
-                continue
-            weights = gram.LUsolve(sympy.ones(size, 1))
-            if any(w < 0 for w in weights):
-                continue
-            parts = [Fraction(int(w.p), int(w.q)) for w in weights]
-            u = [sum((p * rows[i][k] for p, i in zip(parts, kept, strict=True)), Fraction(0))
-                 for k in range(len(rows[0]))]  # fmt: skip
-            if all(dot(x, u) >= 1 for x in rows):
-                return u
-    raise ValueError("no u has ⟨xᵢ, u⟩ ≥ 1 for all data")
-
-
-def limit_rank_exact(plus: Sequence[Sequence[int]], minus: Sequence[Sequence[int]]) -> sympy.Expr:
-    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`, from the
-    Gram matrix of sqrt(a) p and sqrt(b) q: u_+ = a p and u_- = b q with unit vectors p and q."""
-    p, q = shortest(plus), shortest(minus)
-    a, b = (sympy.sqrt(sympy.Rational(dot(u, u))) for u in (p, q))
-    mixed = sympy.Rational(dot(p, q)) / sympy.sqrt(a * b)
-    root = sympy.sqrt((a - b) ** 2 + 4 * mixed**2)
-    return sympy.simplify((a + b) / ((a + b + root) / 2))
+# --- Second route: the limit of the stable rank of two data, by the eigenvalues of W^T W ----------
 
 
 def sharp_pair() -> str:
-    """The limit for the data (5, 0), positive, and (-3, 4), negative, of separation 3/5."""
-    return str(sympy.nsimplify(limit_rank_exact([[5, 0]], [[-3, 4]])))
+    """The limit for the data (5, 0), positive, and (-3, 4), negative, of separation 3/5: of a
+    single datum u is x / |x|^2, and W^T W goes along the sum of u u^T / |u| over both."""
+    us = [x / x.dot(x) for x in (sympy.Matrix([5, 0]), sympy.Matrix([-3, 4]))]
+    gram = us[0] * us[0].T / us[0].norm() + us[1] * us[1].T / us[1].norm()
+    return str(gram.trace() / max(gram.eigenvals()))
 
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
