@@ -206,10 +206,8 @@ def times_loss(each: Whole) -> float:
     """t L log t at the end of a trajectory, over its limit (1/gamma_+ + 1/gamma_-)/2. gamma_+ is
     the largest min over I_+ of <x_i, u> for a unit u, gamma_- that of I_-. Of either group 1/L
     grows like 2 gamma t log t."""
-    moments, given = each.falling, each.given
-    lengths = [max_margin(given.X[given.y == s], np.ones(int(np.sum(given.y == s)))).length
-               for s in (1.0, -1.0)]  # fmt: skip
-    log_t = moments.log_time[-1]
+    moments, log_t = each.falling, each.falling.log_time[-1]
+    lengths = [margin.length for margin in max_margins(each.given.X, each.given.y)]
     log_product = log_t + np.log(log_t) + moments.log_loss[-1]
     return float(np.exp(log_product - np.log(0.5 * sum(lengths))))
 
@@ -492,17 +490,6 @@ def gap_on_a_line(many: int, log_eps: float) -> float:
     return log_eps - collinear_fall(many, 1, log_eps, 2.0) * (0.5 * np.log(2.0) + log_eps)
 
 
-def measured(found: Sequence[Begun]) -> NDArray:
-    """Rows (n_+, n_-, |x_+|, |x_-|, log(1/eps), t_2, factor of the loss), (k, 7)."""
-    rows = []
-    for each in found:
-        given, data = each.given, each.given.data
-        lengths = [float(np.linalg.norm(given.centre(s))) for s in (1.0, -1.0)]
-        factor = 2.0 if given.loss is LOGISTIC else 1.0
-        rows.append([data.n_plus, data.n_minus, *lengths, -given.log_eps, each.fall, factor])
-    return np.array(rows)
-
-
 def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
     """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line, one negative datum or as many
     as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
@@ -554,56 +541,47 @@ def limit_rank(X: NDArray, y: NDArray) -> float:
     return stable_rank(plus.u, minus.u, plus.length, minus.length)
 
 
-def stable_ranks(moments: Moments) -> NDArray:
-    """|W|_F^2 / |W|_2^2 (m,) at moments."""
-    whole = np.exp(2.0 * (moments.R - moments.R.max(axis=1, keepdims=True))).sum(axis=1)
-    return np.asarray(whole / _largest(moments))
-
-
-def excess(each: Whole, moments: Moments) -> NDArray:
-    """(2 |W|_2^2 + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments (m,), >= 0 by D.3."""
-    return _less(each, moments, 2.0 * _largest(moments)[:, None])
-
-
-def excess_of_groups(each: Whole, moments: Moments) -> NDArray:
-    """The same with |W_+|_2^2 + |W_-|_2^2 in place of 2 |W|_2^2, the sharper bound on the way."""
-    groups = [
-        replace(moments, R=np.where(each.given.signs == s, moments.R, -np.inf)) for s in (1.0, -1.0)
-    ]
+def _scaled(moments: Moments) -> tuple[NDArray, NDArray]:
+    """W e^-top (m, h, d) at moments, and top (m,), the largest log norm."""
     top = moments.R.max(axis=1)
-    return _less(each, moments, np.stack([_largest(g, top) for g in groups], axis=1))
+    return np.exp(moments.R - top[:, None])[..., None] * moments.U, top
 
 
-def _largest(moments: Moments, top: NDArray | None = None) -> NDArray:
-    """|W|_2^2 e^(-2 top) (m,), top (m,) the largest log norm unless given."""
-    top = moments.R.max(axis=1) if top is None else top
-    W = np.exp(moments.R - top[:, None])[..., None] * moments.U
+def _largest(W: NDArray) -> NDArray:
+    """|W|_2^2 (m,) of W (m, h, d)."""
     return np.asarray(np.linalg.svd(W, compute_uv=False)[:, 0] ** 2)
 
 
-def _less(each: Whole, moments: Moments, squares: NDArray) -> NDArray:
-    given, top = each.given, moments.R.max(axis=1)
-    whole = np.exp(2.0 * (moments.R - top[:, None])).sum(axis=1)
-    start = given.start
+def stable_ranks(moments: Moments) -> NDArray:
+    """|W|_F^2 / |W|_2^2 (m,) at moments."""
+    W = _scaled(moments)[0]
+    return np.asarray((W**2).sum(axis=(1, 2)) / _largest(W))
+
+
+def excesses(each: Whole, moments: Moments) -> NDArray:
+    """(b + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments, >= 0 by D.3, (2, m): for
+    b = 2 |W|_2^2, and for the sharper b = |W_+|_2^2 + |W_-|_2^2 on the way."""
+    (W, top), given = _scaled(moments), each.given
+    groups = sum(_largest(W[:, given.signs == s]) for s in (1.0, -1.0))
     with np.errstate(over="ignore"):
-        room = 4.0 * np.sqrt(start.h) * start.W_max**2 * np.exp(given.log_eps - 2.0 * top)
-    return np.asarray((squares.sum(axis=1) + room - whole) / whole)
+        room = 4.0 * np.sqrt(given.start.h) * given.start.W_max**2 * np.exp(
+            given.log_eps - 2.0 * top)  # fmt: skip
+    whole = (W**2).sum(axis=(1, 2))
+    return (np.array([2.0 * _largest(W), groups]) + room - whole) / whole
 
 
 def nearly_two(survey: Survey) -> list[Evidence]:
     """ea.thm1.rank.1: |W|_F^2 <= 2 |W|_2^2 + 4 sqrt(h) eps W_max^2 for all t >= t_1 (Theorem 1,
     part 2, with the constant of D.3)."""
-    worst, sharper, late = [], [], []
-    for each in survey.found:
-        for moments in (each.waiting, each.falling):
-            worst.append(float(excess(each, moments).min()))
-            sharper.append(float(excess_of_groups(each, moments).min()))
-        late.append(float(excess(each, moments)[-1]))
+    both = [excesses(each, moments) for each in survey.found
+            for moments in (each.waiting, each.falling)]  # fmt: skip
+    worst, sharper = np.array([each.min(axis=1) for each in both]).T
+    late = [float(each[0, -1]) for each in both[1::2]]
     return [
         fact("trajectories on which the bound fails from t₁ to ln L = -10⁶",
-             sum(s < -ROUNDING for s in worst), 0, tried=len(survey.found)),
+             int((worst < -ROUNDING).sum()), 0, tried=len(survey.found)),
         fact("those on which |W|_F² ≤ |W₊|₂² + |W₋|₂² + 4 √h ε W_max² fails",
-             sum(s < -ROUNDING for s in sharper), 0, tried=len(survey.found)),
+             int((sharper < -ROUNDING).sum()), 0, tried=len(survey.found)),
         note("2 |W|₂² / |W|_F² - 1 at the end: least, largest", (min(late), max(late)), digits=2),
         *followed(survey),
     ]  # fmt: skip

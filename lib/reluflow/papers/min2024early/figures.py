@@ -20,12 +20,12 @@ from reluflow.figures.frame import halo_text, name_curves, white_edge
 from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
 from reluflow.flows.alignment import Alignment
 from reluflow.geometry.separability import serves, silent
+from reluflow.losses import LOGISTIC
 from reluflow.papers.min2024early.alignment import Place
 from reluflow.papers.min2024early.convergence import (
     Best,
     bounds,
     limit_rank,
-    measured,
     slack_of_decay,
     stable_ranks,
 )
@@ -545,10 +545,12 @@ def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDAr
     fig, (left, right) = panels(
         1, 2, height=4.0, titles=["when the loss falls", "the printed order"]
     )
-    rows = measured(found)
-    law = rows[:, 6] * rows[:, 4] / rows[:, 2:4].min(axis=1)
-    left.loglog(law, rows[:, 5], ls="", marker="o", ms=5, mfc=POSITIVE, mec="white", mew=0.6,
-                label="$t_2$", zorder=4)  # fmt: skip
+    law = np.array([
+        (-2.0 if each.given.loss is LOGISTIC else -1.0) * each.given.log_eps
+        / min(float(np.linalg.norm(each.given.centre(s))) for s in (1.0, -1.0)) for each in found
+    ])  # fmt: skip
+    left.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
+                mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
     left.loglog(law, [max(bounds(each).values()) for each in found], ls="", marker="v", ms=5,
                 mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
