@@ -516,9 +516,6 @@ def signs_stay() -> Faults:
     found = lemmas.drifts(0, 6)
     yield "flows along which |vⱼ|", judge(put_row(found, 3, above=-1.01e-4))
     yield "the least |vⱼ(t)|", judge(put_row(found, 5, shrunk=0.0))
-    share = lemmas.shrinking_share
-    with patch.object(lemmas, "shrinking_share", lambda norm: share(50.0 * norm)):
-        yield "one neuron along", judge(found)
 
 
 def passing(loss: Any, which: int, at: float, ratio: float) -> pd.DataFrame:
