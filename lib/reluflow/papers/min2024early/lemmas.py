@@ -139,7 +139,7 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
 
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
-TOLERANCES = (1e-3, 1e-5, 1e-7)
+TOLERANCES = (1e-3, 1e-7)
 """The integrator's, of the flows whose drift is measured."""
 LARGEST = 1e-4
 """Drifts up to this part of |w|^2 are the integrator's, at its smallest tolerance."""
