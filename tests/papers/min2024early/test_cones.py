@@ -13,6 +13,7 @@ from reluflow.losses import EXPONENTIAL, SQUARE, TWICE_LOGISTIC
 from reluflow.papers.min2024early import cones, section_figures
 from reluflow.papers.min2024early.cones import has_dead_ray
 from reluflow.papers.min2024early.setting import separable, separable_draws
+from scipy.integrate import quad
 from scipy.optimize import linprog
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -129,3 +130,10 @@ def test_the_gaps_are_those_of_the_losses_slopes(loss, gap) -> None:
     z, y = np.linspace(-10.0, 10.0, 42), np.tile([1.0, -1.0], 21)
     found = [gap(q) for q in y * z]
     np.testing.assert_allclose(found, np.abs(np.abs(loss.pull(z, y) - y)), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("D", [2, 3, 5])
+def test_the_chance_of_a_near_start_is_the_area_of_a_cap(D: int) -> None:
+    parts = [quad(lambda a: np.sin(a) ** (D - 2), 0.0, end)[0] for end in (0.02, 0.7, 1.5, np.pi)]
+    found = cones.chance_of_clearance(np.sin([0.02, 0.7, 1.5]) ** 2, 1, D)
+    np.testing.assert_allclose(found, np.array(parts[:3]) / parts[3], atol=1e-12)

@@ -89,7 +89,6 @@ def test_a_regular_solution_stops_where_data_are_antiparallel() -> None:
 def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ...]) -> None:
     """And the integrator says the same of the four cases."""
     assert inclusions.ways(label, at_zero) == ways
-    assert inclusions.implicit_steps(label, at_zero) == len(ways)
     if at_zero:
         status = inclusions.flow(float(label), float(at_zero)).status
         assert status == ("horizon" if ways else "sliding")
