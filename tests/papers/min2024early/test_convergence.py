@@ -122,9 +122,6 @@ def test_the_only_late_neuron_by_its_own_equations(only) -> None:
     assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
 
 
-# The claims: they stand, and what breaks them is noticed.
-
-
 # The stable rank.
 
 
@@ -213,16 +210,3 @@ def test_states_out_of_place_are_noticed(survey, late) -> None:
     assert failed(convergence.grows_from_t_1(shrinking, late))
     turned = one(each, waiting=replace(waiting, U=-waiting.U))
     assert failed(convergence.turned_by_then(turned, late))
-
-
-def test_neurons_are_drawn_inside_their_cones_up_to_the_boundary() -> None:
-    rng = np.random.default_rng(0)
-    least = []
-    for draw in trajectories.data_draws().values():
-        item = draw(rng)
-        X, y = item["X"], item["y"]
-        U = convergence.inside_cone(X, y, -1.0, 50, rng)
-        margins = -(U @ (y[:, None] * X).T) / np.linalg.norm(X, axis=1)
-        assert (margins > 0.0).all()
-        least.append(margins.min())
-    assert min(least) < 1e-2

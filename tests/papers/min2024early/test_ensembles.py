@@ -99,19 +99,12 @@ def test_balance_is_conserved_by_the_flow_only() -> None:
 
 def test_refusals() -> None:
     W, v = normal_starts(0, 2, 3, 3, 1.0)
-    with pytest.raises(InputError, match="W0 has shape"):
-        ensemble_descent(X[:, :2], Y, W, v, LOGISTIC, 0.1, [5])
-    with pytest.raises(InputError, match="v0 has shape"):
-        ensemble_descent(X, Y, W, v[:, :2], LOGISTIC, 0.1, [5])
-    with pytest.raises(InputError, match="step must be"):
-        ensemble_descent(X, Y, W, v, LOGISTIC, 0.0, [5])
+    for x, u, step, told in (
+        (X[:, :2], v, 0.1, "W0 has shape"),
+        (X, v[:, :2], 0.1, "v0 has shape"),
+        (X, v, 0.0, "step must be"),
+    ):
+        with pytest.raises(InputError, match=told):
+            ensemble_descent(x, Y, W, u, LOGISTIC, step, [5])
     with pytest.raises(ValueError, match="was not recorded"):
         ensemble_descent(X, Y, W, v, LOGISTIC, 0.1, [5]).at(4)
-
-
-def test_networks_do_not_know_each_other() -> None:
-    W, v = normal_starts(0, 5, 6, 3, 0.3)
-    together = ensemble_descent(X, Y, W, v, LOGISTIC, 0.05, [400])
-    alone = ensemble_descent(X, Y, W[2:3], v[2:3], LOGISTIC, 0.05, [400])
-    np.testing.assert_allclose(together.W[0, 2], alone.W[0, 0], rtol=1e-12)
-    np.testing.assert_allclose(together.loss[:, 2], alone.loss[:, 0], rtol=1e-12)
