@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Wedge
@@ -145,13 +144,7 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
     cut = float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
     fig, (ax,) = panels(1, 1, height=3.2)
-    for name, where in regions(X, y).items():
-        for a, b in where:
-            low = np.mod(a - cut, 2.0 * np.pi) + cut
-            for shift in (0.0, -2.0 * np.pi):
-                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
-                           lw=0.0, zorder=0.1)  # fmt: skip
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    _bands(ax, X, y, cut)
     turn = np.mod(np.arctan2(W[..., 1], W[..., 0]) - cut, 2.0 * np.pi) + cut
     dead = silent(X, W, _EDGE)
     turn[1:][dead[1:] & dead[:-1]] = np.nan
@@ -173,6 +166,17 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
            ylabel="direction (degrees)")  # fmt: skip
     legend_below(fig, columns=3)
     return fig
+
+
+def _bands(ax: Axes, X: NDArray, y: NDArray, cut: float) -> None:
+    """The cones as bands of the circle, cut at this angle and unrolled, in degrees."""
+    for name, where in regions(X, y).items():
+        for a, b in where:
+            low = np.mod(a - cut, 2.0 * np.pi) + cut
+            for shift in (0.0, -2.0 * np.pi):
+                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
+                           lw=0.0, zorder=0.1)  # fmt: skip
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
 
 
 def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -394,21 +398,6 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-@in_house_style
-def slack_map(found: pd.DataFrame) -> Figure:
-    """log10 of t_1 / (time needed) over n and mu, one panel for each d; `found` as above."""
-    ds = sorted(found.d.unique())
-    found = found.assign(slack=np.log10(found.printed / found.needed))
-    fig, axes = panels(1, len(ds), height=3.0, titles=[f"$D = {d}$" for d in ds])
-    for ax, d in zip(axes, ds, strict=True):
-        slack = found[found.d == d].pivot(index="mu", columns="n", values="slack")
-        sns.heatmap(slack[::-1], annot=True, fmt=".0f", cmap="Oranges", vmin=0.0, vmax=14.0,
-                    cbar=False, ax=ax)  # fmt: skip
-        ax.set(xlabel="data $n$", ylabel="separation $\\mu$" if ax is axes[0] else "")
-        ax.tick_params(axis="y", rotation=0)
-    return fig
-
-
 def _angle(u: NDArray) -> NDArray:
     return np.degrees(np.arctan2(u[..., 1], u[..., 0]))
 
@@ -423,7 +412,7 @@ def journeys(
     fig, axes = panels(1, 2, height=4.3, sharey=True, titles=[titles[s] for s in found])
     times = np.linspace(0.0, until, 241)
     for ax, each in zip(axes, found.values(), strict=True):
-        _cones(ax, X, y)
+        _bands(ax, X, y, -np.pi)
         for one in each:
             angles = _angle(one.at(times))
             jumps = np.flatnonzero(np.abs(np.diff(angles)) > 180.0) + 1
@@ -439,24 +428,6 @@ def journeys(
     legend_entry(axes[0], "a datum changes", color=INK, marker="o", ms=3.2, mfc="white", ls="")
     legend_below(fig, columns=4)
     return fig
-
-
-def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
-    grid = np.linspace(-180.0, 180.0, 3601)
-    U = np.stack([np.cos(np.radians(grid)), np.sin(np.radians(grid))], axis=1)
-    active = X @ U.T > 0.0
-    kinds = {
-        "$S_+$": np.all(active == (y == 1.0)[:, None], axis=0),
-        "$S_-$": np.all(active == (y == -1.0)[:, None], axis=0),
-        "$S_{dead}$": ~active.any(axis=0),
-    }
-    for label, inside in kinds.items():
-        colour = PALE[label]
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
-        for a, b in edges.reshape(-1, 2):
-            ax.axhspan(grid[a], grid[b - 1], color=colour, lw=0, zorder=0)
-        if inside.any():
-            legend_entry(ax, label, color=colour, lw=7)
 
 
 @in_house_style
