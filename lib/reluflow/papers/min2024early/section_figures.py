@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Wedge
 from numpy.typing import NDArray
@@ -25,10 +23,15 @@ from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
 
-# --- Cones {w : <c_i, w> >= 0} as sectors in the plane, and as polygons on the sphere -------------
+# --- Pictures of the cones in the plane, {w : <c_i, w> >= 0}, and of the chance of a near start ---
 
 
+CONE_COLOURS = {"S_+": POSITIVE, "S_-": NEGATIVE, "S_dead": style.QUIET}
+FILLS = {"S_+": PALE["$S_+$"], "S_-": PALE["$S_-$"], "S_dead": PALE["$S_{dead}$"]}
+CONE_NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
+HULL, CAP = "#117733", "#AA4499"
 _INSIDE = 1e-9
+LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 
 
 def conditions(X: NDArray, y: NDArray) -> dict[str, NDArray]:
@@ -38,72 +41,16 @@ def conditions(X: NDArray, y: NDArray) -> dict[str, NDArray]:
 
 
 def rays(C: NDArray) -> NDArray:
-    """The extreme rays (m, d), unit vectors in order around the cone, of {w : C w >= 0}, d = 2, 3.
-    The cone must hold no line. Where it is {0}, m = 0. In the plane they go from the ray at the
-    right to the one at the left."""
+    """The extreme rays (m, 2), unit vectors, of {w : C w >= 0} in the plane, the one at the right
+    first. The cone must hold no line; where it is {0}, m = 0, and where it is a ray, m = 2."""
     C = C / np.linalg.norm(C, axis=1, keepdims=True)
-    if C.shape[1] == 2:
-        tries = C @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-    else:
-        tries = np.array([np.cross(a, b) for a, b in combinations(C, 2)])
-        sizes = np.linalg.norm(tries, axis=1)
-        tries = tries[sizes > _INSIDE] / sizes[sizes > _INSIDE, None]
-    tries = np.vstack([tries, -tries])
+    tries = np.vstack([C, -C]) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
     found = tries[(tries @ C.T >= -_INSIDE).all(axis=1)]
-    kept: list[NDArray] = []
-    for ray in found:
-        if all(np.linalg.norm(ray - other) > 1e3 * _INSIDE for other in kept):
-            kept.append(ray)
-    return around(np.array(kept)) if kept else np.zeros((0, C.shape[1]))
-
-
-def around(points: NDArray) -> NDArray:
-    """Directions (m, d), within a half-space, in order around their mean."""
-    middle = points.mean(axis=0)
-    middle = middle / np.linalg.norm(middle)
-    first, second = frame(middle) if points.shape[1] == 3 else (middle, turned(middle))
-    return points[np.argsort(np.arctan2(points @ second, points @ first), kind="stable")]
-
-
-def turned(u: NDArray) -> NDArray:
-    """u (2,) by a right angle to the left."""
-    return np.array([-u[1], u[0]])
-
-
-def frame(axis: NDArray) -> tuple[NDArray, NDArray]:
-    """Two unit vectors that are right and up for whoever looks at the sphere from `axis` (3,)."""
-    up = np.eye(3)[2] - axis[2] * axis
-    if np.linalg.norm(up) < 1e-6:
-        up = np.eye(3)[1] - axis[1] * axis
-    up = up / np.linalg.norm(up)
-    return np.cross(up, axis), up
-
-
-def outline(corners: NDArray, points: int = 40) -> NDArray:
-    """The edges of the polygon with these corners (m, 3) as great circles, (m * points, 3)."""
-    share = np.linspace(0.0, 1.0, points, endpoint=False)[:, None]
-    edges = [(1.0 - share) * a + share * b
-             for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]  # fmt: skip
-    path = np.vstack(edges)
-    return path / np.linalg.norm(path, axis=1, keepdims=True)
-
-
-def circle(centre: NDArray, sine: float, points: int = 120) -> NDArray:
-    """The edge (points, 3) of the cap of that sine about a direction (3,)."""
-    axis = centre / np.linalg.norm(centre)
-    first, second = frame(axis)
-    t = np.linspace(0.0, 2.0 * np.pi, points)[:, None]
-    return np.sqrt(1.0 - sine**2) * axis + sine * (np.cos(t) * first + np.sin(t) * second)
-
-
-# --- Pictures of the cones in the plane and on the sphere, and of the chance of a near start ------
-
-
-CONE_COLOURS = {"S_+": POSITIVE, "S_-": NEGATIVE, "S_dead": style.QUIET}
-FILLS = {"S_+": PALE["$S_+$"], "S_-": PALE["$S_-$"], "S_dead": PALE["$S_{dead}$"]}
-CONE_NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
-HULL, CAP = "#117733", "#AA4499"
-LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
+    if not len(found):
+        return found
+    middle = found.mean(axis=0)
+    turns = np.arctan2(found @ np.array([-middle[1], middle[0]]), found @ middle)
+    return found[[np.argmin(turns), np.argmax(turns)]]
 
 
 @in_house_style
@@ -130,19 +77,6 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
             _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
         for label, x in zip(y, X, strict=True):
             _arrow(ax, x, CONE_COLOURS["S_+" if label > 0 else "S_-"], "", 0.8)
-    legend_below(fig, columns=4)
-    return fig
-
-
-@in_house_style
-def cones_in_space(X: NDArray, y: NDArray) -> Figure:
-    """The cones of data X (n, 3) on the unit sphere, from the mean of K and from behind."""
-    titles = ("(a) from the side of $K$", "(b) from behind")
-    fig, axes = panels(1, 2, height=4.6, titles=titles)
-    middle = conditions(X, y)["S_+"]
-    middle = (middle / np.linalg.norm(middle, axis=1, keepdims=True)).sum(axis=0)
-    for ax, side in zip(axes, (1.0, -1.0), strict=True):
-        _sphere(ax, X, y, side * middle / np.linalg.norm(middle))
     legend_below(fig, columns=4)
     return fig
 
@@ -195,43 +129,6 @@ def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
                             "shrinkA": 0, "shrinkB": 0, "mutation_scale": 10})  # fmt: skip
     if name:
         halo_text(ax, 1.43 * end / length, name, fontsize=10, color=colour)
-
-
-def _sphere(ax: Axes, X: NDArray, y: NDArray, axis: NDArray) -> None:
-    """The half of the sphere that is seen from `axis`, in orthographic projection."""
-    ax.set(xlim=(-1.08, 1.08), ylim=(-1.08, 1.08), aspect="equal")
-    _bare(ax)
-    right, up = frame(axis)
-
-    def flat(points: NDArray) -> NDArray:
-        return np.stack([points @ right, points @ up], axis=-1)
-
-    t = np.linspace(0.0, 2.0 * np.pi, 241)
-    ax.plot(np.cos(t), np.sin(t), color=style.INK, lw=0.9, zorder=5)
-    for name, C in conditions(X, y).items():
-        corners = rays(np.vstack([C, axis]))  # the half of the cone that is seen
-        if len(corners) > 2:
-            path = flat(outline(corners))
-            ax.fill(*path.T, color=FILLS[name], lw=0.0, label=CONE_NAMES[name], zorder=1)
-            ax.plot(*np.vstack([path, path[:1]]).T, color=CONE_COLOURS[name], lw=0.8, zorder=2)
-    K = rays(rays(conditions(X, y)["S_+"]))
-    for sign, name, alpha in ((1.0, "$K$", 0.45), (-1.0, "$-K$", 0.15)):
-        if sign * K.mean(axis=0) @ axis > 0.0:
-            ax.fill(*flat(outline(sign * K)).T, facecolor=(*to_rgb(HULL), alpha),
-                    edgecolor=HULL, lw=1.2, label=name, zorder=2)  # fmt: skip
-    for sign, u in centres(X, y).items():
-        if sign * u @ axis > 0.0:
-            edge = flat(circle(sign * u, np.sqrt(cap(X, y))))
-            ax.plot(*edge.T, color=CAP, lw=1.3, ls="--", label="caps of $\\zeta_1$", zorder=3)
-            place = flat(sign * u / np.linalg.norm(u))
-            ax.plot(*place, "+", color=CAP, ms=8, mew=1.6, zorder=4,
-                    label="$x_+$, $x_-$")  # fmt: skip
-    for label, x in zip(y, X, strict=True):
-        if x @ axis > 0.0:
-            name = "positive data" if label > 0 else "negative data"
-            ax.plot(*flat(x / np.linalg.norm(x)), "o",
-                    color=CONE_COLOURS["S_+" if label > 0 else "S_-"], ms=6, mec="white", mew=0.8,
-                    zorder=6, label=fresh(ax, name))  # fmt: skip
 
 
 # --- What happens on a boundary of activity: the examples of Appendix E, and crossings ------------
