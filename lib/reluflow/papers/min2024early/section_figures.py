@@ -17,40 +17,26 @@ from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, leg
 from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import signed
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE
+from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE, regions
 from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
 
-# --- Pictures of the cones in the plane, {w : <c_i, w> >= 0}, and of the chance of a near start ---
+# --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
 
 
-CONE_COLOURS = {"S_+": POSITIVE, "S_-": NEGATIVE, "S_dead": style.QUIET}
-FILLS = {"S_+": PALE["$S_+$"], "S_-": PALE["$S_-$"], "S_dead": PALE["$S_{dead}$"]}
-CONE_NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
+CONE_COLOURS = {"$S_+$": POSITIVE, "$S_-$": NEGATIVE, "$S_{dead}$": style.QUIET}
 HULL, CAP = "#117733", "#AA4499"
-_INSIDE = 1e-9
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 
 
-def conditions(X: NDArray, y: NDArray) -> dict[str, NDArray]:
-    """The rows c_i of the closed cones "S_+", "S_-" and "S_dead" of the data X (n, d), y (n,)."""
+def hull(X: NDArray, y: NDArray) -> NDArray:
+    """The angles (2,) between which K lies in the plane."""
     Z = signed(X, y)
-    return {"S_+": Z, "S_-": -Z, "S_dead": -np.asarray(X, float)}
-
-
-def rays(C: NDArray) -> NDArray:
-    """The extreme rays (m, 2), unit vectors, of {w : C w >= 0} in the plane, the one at the right
-    first. The cone must hold no line; where it is {0}, m = 0, and where it is a ray, m = 2."""
-    C = C / np.linalg.norm(C, axis=1, keepdims=True)
-    tries = np.vstack([C, -C]) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-    found = tries[(tries @ C.T >= -_INSIDE).all(axis=1)]
-    if not len(found):
-        return found
-    middle = found.mean(axis=0)
-    turns = np.arctan2(found @ np.array([-middle[1], middle[0]]), found @ middle)
-    return found[[np.argmin(turns), np.argmax(turns)]]
+    u = (Z / np.linalg.norm(Z, axis=1, keepdims=True)).sum(axis=0)
+    turns = np.arctan2(Z @ np.array([-u[1], u[0]]), Z @ u)
+    return np.arctan2(u[1], u[0]) + np.array([turns.min(), turns.max()])
 
 
 @in_house_style
@@ -60,23 +46,22 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
     for ax, (_, X, y) in zip(axes, data, strict=True):
         ax.set(xlim=(-1.52, 1.52), ylim=(-1.52, 1.52), aspect="equal")
         _bare(ax)
-        for name, C in conditions(X, y).items():
-            if len(ends := rays(C)):
-                _wedge(ax, ends, 1.0, 1.0, FILLS[name], CONE_NAMES[name], 1.0)
-                place = 0.62 * _unit(np.deg2rad(0.5 * sum(_degrees(ends))))
-                halo_text(ax, place, CONE_NAMES[name], fontsize=11, color=CONE_COLOURS[name],
-                          zorder=6)  # fmt: skip
-        K = rays(rays(conditions(X, y)["S_+"]))
+        for name, where in regions(X, y).items():
+            words = name.replace("dead", r"\mathrm{dead}")
+            for ends in np.array(where):
+                _wedge(ax, ends, 1.0, 1.0, PALE[name], words, 1.0)
+                place = 0.62 * np.array([np.cos(ends.mean()), np.sin(ends.mean())])
+                halo_text(ax, place, words, fontsize=11, color=CONE_COLOURS[name], zorder=6)
+        K = hull(X, y)
         _wedge(ax, K, 1.12, 0.1, HULL, "$K$", 0.9)
-        _wedge(ax, -K, 1.12, 0.1, HULL, "$-K$", 0.35)
+        _wedge(ax, K + np.pi, 1.12, 0.1, HULL, "$-K$", 0.35)
         half = np.arcsin(np.sqrt(cap(X, y)))
         for sign, u in centres(X, y).items():
-            middle = np.arctan2(*(sign * u)[::-1])
-            ends = np.array([_unit(middle - half), _unit(middle + half)])
+            ends = np.arctan2(*(sign * u)[::-1]) + half * np.array([-1.0, 1.0])
             _wedge(ax, ends, 1.28, 0.1, CAP, "caps of $\\zeta_1$", 0.7)
             _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
         for label, x in zip(y, X, strict=True):
-            _arrow(ax, x, CONE_COLOURS["S_+" if label > 0 else "S_-"], "", 0.8)
+            _arrow(ax, x, POSITIVE if label > 0 else NEGATIVE, "", 0.8)
     legend_below(fig, columns=4)
     return fig
 
@@ -102,23 +87,10 @@ def _bare(ax: Axes) -> None:
 def _wedge(
     ax: Axes, ends: NDArray, radius: float, width: float, colour: str, label: str, alpha: float
 ) -> None:
-    low, high = _degrees(ends)
     ax.add_patch(
-        Wedge((0.0, 0.0), radius, low, high, width=width, facecolor=colour, edgecolor="none",
-              alpha=alpha, label=fresh(ax, label), zorder=1)
+        Wedge((0.0, 0.0), radius, *np.degrees(ends), width=width, facecolor=colour,
+              edgecolor="none", alpha=alpha, label=fresh(ax, label), zorder=1)
     )  # fmt: skip
-
-
-def _degrees(ends: NDArray) -> tuple[float, float]:
-    """The angles of a sector's two ends, the second less than half a turn after the first."""
-    low, high = np.rad2deg(np.arctan2(ends[:, 1], ends[:, 0]))[[0, -1]]
-    if (high - low) % 360.0 > 180.0:
-        low, high = high, low
-    return float(low), float(low + (high - low) % 360.0)
-
-
-def _unit(angle: float) -> NDArray:
-    return np.array([np.cos(angle), np.sin(angle)])
 
 
 def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
