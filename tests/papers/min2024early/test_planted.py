@@ -376,8 +376,8 @@ def at_moment(name: str, k: int, **arrays: Any) -> dict[str, trajectories.Moment
     return {name: replace(moments, **other)}
 
 
-ONLY = convergence.OnlyLate(13.0, True, 15.0, 0.0, 1.0, 1.0, 99.0, 0.0)
-LATE = convergence.LateNeuron(13.0, 15.0, 1.0)
+ONLY = convergence.OnlyLate(13.0, 15.0, 0.0, 1.0, 99.0, 0.0)
+LATE = convergence.LateNeuron(15.0, 1.0)
 
 
 LOST = "trajectories that meet"

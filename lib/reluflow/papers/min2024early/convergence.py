@@ -26,7 +26,6 @@ from reluflow.papers.min2024early.setting import (
     alignment_times,
     flow,
     parts,
-    patterns,
     separable,
     separable_draws,
 )
@@ -70,7 +69,6 @@ _RTOL = 1e-12
 class LateNeuron:
     """The first example."""
 
-    t_1: float  # as printed
     leaves: float  # when a leaves S_-
     log_ratio: float  # log(|a|^2 / |b|^2) at t_1: where it is positive, f(x_2) > 0
 
@@ -81,7 +79,7 @@ def late_neuron() -> LateNeuron:
     data = setting.data_constants(X, y)
     t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * LOG_ANGLE)))
     path = align(X, y, Beside(np.array([1.0, 0.0]), LOG_ANGLE), 1.0)
-    return LateNeuron(t_1, float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
+    return LateNeuron(float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
 
 
 @dataclass(frozen=True)
@@ -89,11 +87,9 @@ class OnlyLate:
     """The second example, as it goes on to t = 270."""
 
     t_1: float  # as printed
-    cones: bool  # whether at t_1 neuron a is in S_- and b in S_+
     home: float  # when a is home
     output: float  # the largest f(x_2) from then on
     loss: float  # L at the end
-    rank: float  # the stable rank there
     bound: float  # the bound of eqs (36)-(39) on t_2^-
     shrunk: float  # log |a|^2 at t_1 over the start's, over 4 n X_max t_1 (Lemma 13: >= -1)
 
@@ -108,16 +104,11 @@ def only_late() -> OnlyLate:
     path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, _HOME, rtol=_RTOL,
                 method=DOP853)  # fmt: skip
     field, chart = parts(path)
-    active = [pattern for t, pattern in patterns(path) if t <= t_1][-1]
     home = float(alignment_times(path).max())
     path = then(path, field, _FITTED - _HOME, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, _FITTED, 100)[1:])]
-    U, R = chart.split(path.end)
-    values = np.linalg.svd(np.exp(R)[:, None] * U, compute_uv=False) ** 2
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
-    return OnlyLate(t_1, bool(np.array_equal(active, [[False, True], [True, False]])), home,
-                    float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
-                    float(values.sum() / values[0]),
+    return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
                     setting.fit_time(data, start, given.log_eps, t_1, -1.0),
                     shrunk / (4.0 * data.n * data.X_max * t_1))  # fmt: skip
 

@@ -213,7 +213,7 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
         h = len(theta) // (d + 1)
         field = GradientFlow(Plain(fully_connected([d, h])), loss, X, y)
         pace = float(np.linalg.norm(X, axis=1).max() * np.exp(field.log_loss(theta)))
-        row: dict[str, Any] = {"kind": kind, "loss": loss.name}
+        row: dict[str, Any] = {"kind": kind}
         for tolerance in TOLERANCES:
             path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
             times = np.linspace(0.0, path.t[-1], _BALANCED_POINTS) if path.t[-1] > 0.0 else path.t
@@ -278,9 +278,8 @@ _NOISE = 1e-6
 @dataclass(frozen=True)
 class Start:
     """(Init): W(0) = e^log_eps W0 with W0 (h, d), v_j(0) = signs_j |w_j(0)|; data X (n, d), y (n,);
-    `leak` of the activation. `kind` names how it was drawn."""
+    `leak` of the activation."""
 
-    kind: str
     X: NDArray
     y: NDArray
     W0: NDArray
@@ -395,7 +394,7 @@ def horizon_starts(seed: int, count: int) -> Iterator[Start]:
         shrunk = 0.0 if k % 2 else rng.choice([rng.uniform(0.0, 6.0), rng.uniform(0.0, 60.0)])
         leak = LEAKS[k // 5 % 3]
         loss = LOSSES[k // 2 % len(LOSSES)]
-        yield Start(kind, X, y, W0, signs, leak, loss, allowed - shrunk)
+        yield Start(X, y, W0, signs, leak, loss, allowed - shrunk)
 
 
 Followed = list[tuple[Start, Slack]]
@@ -423,7 +422,7 @@ def table(found: Followed) -> pd.DataFrame:
 def one_neuron(log_eps: float) -> Start:
     """One datum x = y = 1 and one neuron along it, which grows as fast as any can."""
     one = np.ones((1, 1))
-    return Start("one", one, np.ones(1), one, np.ones(1), 0.0, EXPONENTIAL, log_eps)
+    return Start(one, np.ones(1), one, np.ones(1), 0.0, EXPONENTIAL, log_eps)
 
 
 def _passed(found: pd.DataFrame, names: tuple[str, ...], until: float) -> int:
