@@ -13,7 +13,6 @@ from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.toys import (
-    balanced_starts,
     ensemble_descent,
     ensemble_flow,
     normal_starts,
@@ -82,19 +81,6 @@ def test_order_four_away_from_boundaries() -> None:
     ends = [ensemble_flow(x, y, W, v, EXPONENTIAL, h, [2.0]).W for h in (0.4, 0.2, 0.1, 0.0125)]
     errors = [float(np.abs(end - ends[-1]).max()) for end in ends[:-1]]
     assert errors[0] > 8.0 * errors[1] > 64.0 * errors[2] > 0.0
-
-
-def test_balance_is_conserved_by_the_flow_only() -> None:
-    x, y = np.array([[1.0, 0.1], [0.2, 1.0]]), np.ones(2)
-    W, v = balanced_starts(2, 10, 8, 2, 0.3)
-    assert np.allclose(v**2, (W**2).sum(axis=-1))
-    assert (v < 0).any()
-    W, v = np.abs(W), np.abs(v)  # active on both data, and so they stay
-    drifts = []
-    for run in (ensemble_flow(x, y, W, v, LOGISTIC, 0.01, [5.0]),
-                ensemble_descent(x, y, W, v, LOGISTIC, 0.1, [50])):  # fmt: skip
-        drifts.append(float(np.abs((run.W[-1] ** 2).sum(axis=-1) - run.v[-1] ** 2).max()))
-    assert drifts[0] < 1e-9 < 1e-4 < drifts[1]
 
 
 def test_refusals() -> None:

@@ -575,7 +575,7 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
 
 # --- The records of the MNIST figures: every plain step on all training images of two digits ------
 #
-# A few minutes of one core each. The products with the images are in single precision, weights and
+# Some minutes of one core each. The products with the images are in single precision, weights and
 # sums in double; a record says how far the same steps in double precision lead elsewhere.
 
 
@@ -740,15 +740,6 @@ class Record:
         """The seed of the start."""
         return self.facts["seed"]
 
-    def start(self, task: Task, late: bool) -> Neurons:
-        """The weights from which SLICE steps are recorded: the start, or those kept."""
-        if not late:
-            return task.start(self.seed)[0]
-        kept = self.facts["kept"]
-        flat = unpacked(kept["weights"], "<f2") * kept["unit"]
-        h, k = self.setting.width, int(task.pair.moves.sum())
-        return Neurons(torch.zeros(h, k), torch.zeros(h)).like(torch.tensor(flat))
-
     def picture(self, name: str) -> NDArray:
         """One of the images of `mnist.visible`, to three digits."""
         return unpacked(self.facts["pictures"][name], "<f2").reshape(self.facts["shape"])
@@ -769,17 +760,6 @@ def load_phases(name: str, shelf: Shelf = SHELF) -> pd.DataFrame:
     found = pd.DataFrame(facts.pop("rates"), columns=Rates._fields)
     found.attrs = facts
     return found
-
-
-def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
-    """Take recorded steps again: the largest difference of a loss from the record's, over the
-    loss's own change or, where that is less, over a thousandth of it."""
-    with one_thread():
-        states = islice(task.descent(record.start(task, late)), n_steps + 1)
-        losses = np.array([state.loss for state in states])
-    kept = np.array(record.facts["kept" if late else "first"]["losses"][: n_steps + 1])
-    unit = max(float(np.ptp(kept)), 1e-3 * float(kept[0]))
-    return float(np.abs(losses - kept).max()) / unit
 
 
 def load_readings(shelf: Shelf = SHELF) -> dict[str, Any]:
