@@ -91,10 +91,28 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
     coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve decades; "parallel"
     data; "integers", small whole numbers, with neurons on boundaries."""
 
-    def sized(rng: np.random.Generator, X: NDArray, U: NDArray, R: NDArray) -> dict[str, Any]:
-        U = np.where(U.any(axis=1, keepdims=True), U, 1.0)
-        state = {"X": X, "y": rng.choice([-1.0, 1.0], len(X)), "U": U, "R": R,
-                 "signs": rng.choice([-1.0, 1.0], len(U)),
+    def drawn(rng: np.random.Generator, kind: str) -> dict[str, Any]:
+        n, d, h = int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
+        R = np.zeros(h)
+        if kind == "gaussian":
+            X, U = rng.standard_normal((n, d)), rng.standard_normal((h, d))
+        elif kind == "aspect":
+            units = 10.0 ** rng.uniform(-6.0, 6.0, d)
+            U = rng.standard_normal((h, d)) / np.where(rng.random((h, 1)) < 0.5, units, 1.0)
+            X = rng.standard_normal((n, d)) * units
+        elif kind == "lengths":
+            X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
+            U, R = rng.standard_normal((h, d)), rng.uniform(-14.0, 14.0, h)
+        elif kind == "parallel":
+            X = np.outer(rng.choice([-2.0, 1.0, 1.0, 3.0], n), rng.standard_normal(d))
+            U = X[rng.integers(0, n, h)] + 0.3 * rng.standard_normal((h, d)) * np.abs(X).max()
+        else:
+            X = rng.integers(-2, 3, (n, d)).astype(float)
+            X[~X.any(axis=1)] = 1.0
+            U = rng.integers(-1, 2, (h, d)).astype(float)
+        state = {"X": X, "y": rng.choice([-1.0, 1.0], n),
+                 "U": np.where(U.any(axis=1, keepdims=True), U, 1.0), "R": R,
+                 "signs": rng.choice([-1.0, 1.0], h),
                  "leak": np.array(rng.choice(leaks))}  # fmt: skip
         largest = largest_output(state)
         if largest > 0.0:
@@ -102,37 +120,8 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
             state["R"] = R + 0.5 * np.log(0.999999 * target / largest)
         return state
 
-    def shapes(rng: np.random.Generator) -> tuple[int, int, int]:
-        return int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
-
-    def gaussian(rng: np.random.Generator) -> dict[str, Any]:
-        n, d, h = shapes(rng)
-        return sized(rng, rng.standard_normal((n, d)), rng.standard_normal((h, d)), np.zeros(h))
-
-    def aspect(rng: np.random.Generator) -> dict[str, Any]:
-        n, d, h = shapes(rng)
-        units = 10.0 ** rng.uniform(-6.0, 6.0, d)
-        U = rng.standard_normal((h, d)) / np.where(rng.random((h, 1)) < 0.5, units, 1.0)
-        return sized(rng, rng.standard_normal((n, d)) * units, U, np.zeros(h))
-
-    def lengths(rng: np.random.Generator) -> dict[str, Any]:
-        n, d, h = shapes(rng)
-        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
-        return sized(rng, X, rng.standard_normal((h, d)), rng.uniform(-14.0, 14.0, h))
-
-    def parallel(rng: np.random.Generator) -> dict[str, Any]:
-        n, d, h = shapes(rng)
-        X = np.outer(rng.choice([-2.0, 1.0, 1.0, 3.0], n), rng.standard_normal(d))
-        U = X[rng.integers(0, n, h)] + 0.3 * rng.standard_normal((h, d)) * np.abs(X).max()
-        return sized(rng, X, U, np.zeros(h))
-
-    def integers(rng: np.random.Generator) -> dict[str, Any]:
-        n, d, h = shapes(rng)
-        X = rng.integers(-2, 3, (n, d)).astype(float)
-        X[~X.any(axis=1)] = 1.0
-        return sized(rng, X, rng.integers(-1, 2, (h, d)).astype(float), np.zeros(h))
-
-    return {draw.__name__: draw for draw in (gaussian, aspect, lengths, parallel, integers)}
+    kinds = ("gaussian", "aspect", "lengths", "parallel", "integers")
+    return {kind: partial(drawn, kind=kind) for kind in kinds}
 
 
 # --- Section 2.1: the flow stays balanced, and no output weight changes its sign ------------------

@@ -626,12 +626,18 @@ def record_of_figure(
             last = state
         assert late is not None
         assert last is not None
-        kept = halved(late.neurons)
-        flat = torch.tensor(unpacked(kept["weights"], "<f2") * kept["unit"])
-        branch = late.neurons.like(flat.to(start.W))
+        flat = late.neurons.flat.cpu().numpy()
+        unit = float(np.abs(flat).max())
+        weights = packed(flat / unit, "<f2")  # in half precision, in units of the largest
+        branch = late.neurons.like(torch.tensor(unpacked(weights, "<f2") * unit).to(start.W))
         slices = {
             "first": {"losses": losses_from(task, start)},
-            "kept": {**kept, "step": late.step, "losses": losses_from(task, branch)},
+            "kept": {
+                "unit": unit,
+                "weights": weights,
+                "step": late.step,
+                "losses": losses_from(task, branch),
+            },
         }
         flow, gradients = flowed(task, seed, FLOW)
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
@@ -702,13 +708,6 @@ def precision_gap(exact: Task, fast: Task, start: Neurons) -> float:
     """How far SLICE steps in either precision end from another, relative to their way."""
     ends = [next(islice(task.descent(start), SLICE, None)).neurons.flat for task in (exact, fast)]
     return float((ends[0] - ends[1]).norm() / (ends[0] - start.flat).norm())
-
-
-def halved(neurons: Neurons) -> dict[str, Any]:
-    """All weights in half precision, in units of the largest."""
-    flat = neurons.flat.cpu().numpy()
-    unit = float(np.abs(flat).max())
-    return {"unit": unit, "weights": packed(flat / unit, "<f2")}
 
 
 def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:

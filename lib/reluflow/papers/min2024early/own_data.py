@@ -236,36 +236,32 @@ def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
     `theorem_1`; no rows where (A1) does not hold."""
-    rows = {name: [plain(time), plain(scale)] for name, time, scale in _promises(own)}
+    return _promises(own).map(plain)
+
+
+def _promises(own: Experiment) -> pd.DataFrame:
+    """The time and ln eps of each promise, by name; no rows without (A1)."""
+    rows = {}
+    if separation(own.X, own.y) > 0.0:
+        data, start = _constants(own)
+        for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", printed_zeta(data, start)),
+                           ("t₁, min(ζ₁, ζ₂)", needed_zeta(data, start))):  # fmt: skip
+            rows[name] = [alignment_time(data, zeta), log_eps_allowed(data, start, zeta)]
+        given = own.X, own.y, own.W0, own.signs
+        # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of its double at half the speed.
+        pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
+        rows["T⁎, proved here"] = [enough_time(*given) / pull, enough_log_eps(*given)]
     columns = ["home by t", "if ln ε is at most"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _promises(own: Experiment) -> list[tuple[str, float, float]]:
-    """(name, time, ln eps) of each promise; none without (A1)."""
-    if separation(own.X, own.y) <= 0.0:
-        return []
-    data, start = _constants(own)
-    found = []
-    for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
-                       ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
-        time = setting.alignment_time(data, zeta)
-        found.append((name, time, setting.log_eps_allowed(data, start, zeta)))
-    given = own.X, own.y, own.W0, own.signs
-    # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of 2 log(1 + e^-z) at half the speed.
-    pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
-    found.append(("T⁎, proved here", enough_time(*given) / pull, enough_log_eps(*given)))
-    return found
-
-
 def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
-    data = setting.data_constants(own.X, own.y)
-    return data, setting.start_constants(own.X, own.y, own.W0, own.signs)
+    return data_constants(own.X, own.y), start_constants(own.X, own.y, own.W0, own.signs)
 
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
     """The times of `promise`, by name; none without (A1)."""
-    return tuple((name, time) for name, time, _ in _promises(own))
+    return tuple(_promises(own)["home by t"].items())
 
 
 def log_eps(own: Experiment) -> float:
@@ -274,7 +270,7 @@ def log_eps(own: Experiment) -> float:
     if own.log_eps is not None:
         return own.log_eps
     found = _promises(own)
-    return max(found[-1][2], LEAST_LOG_EPS) if found else _WITHOUT
+    return max(float(found.iloc[-1, 1]), LEAST_LOG_EPS) if len(found) else _WITHOUT
 
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
