@@ -35,7 +35,6 @@ from reluflow.papers.min2024early.setting import (
     printed_zeta,
     separable,
     separable_draws,
-    start_constants,
     unmarked,
 )
 from reluflow.statistics import SURE, wilson
@@ -504,26 +503,6 @@ def only_zero() -> list[Evidence]:
         fact("x₁ + x₂ + 3 x₃ for (2, 1), (1, 2) and (−1, −1)", tuple(weights.dot(X)), (0, 0)),
         fact("the first two of them are a basis", determinant(X[:2]) != 0, True),
         fact("0 is in S_dead for them", silent_exactly(X, 0 * X[0]), True),
-    ]
-
-
-def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
-    """Flows of the data WITHOUT from the largest eps that (Small) allows with the zeta that the
-    proof needs, to 30 or t_1: neurons not yet in the cone of their sign."""
-    X, y = WITHOUT
-    rng, late = np.random.default_rng(seed), 0
-    data = data_constants(X, y)
-    for _ in range(starts):
-        W, signs = rng.standard_normal((6, 2)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-        start = start_constants(X, y, W, signs)
-        zeta = needed_zeta(data, start)
-        path = flow(X, y, W, signs, log_eps_allowed(data, start, zeta),
-                    min(30.0, alignment_time(data, zeta)))  # fmt: skip
-        own = y[:, None] == signs
-        late += int((~np.all((X @ neurons(path)[0].T > 0.0) == own, axis=0)).sum())
-    return [
-        fact("neurons of full flows that are late", late, 0),
-        note("neurons of full flows followed", 6 * starts),
     ]
 
 
