@@ -252,14 +252,6 @@ def revived(path: FlowPath, problem: Problem, end: float) -> bool:
     return bool(np.any(silent[:-1] & ~silent[1:]))
 
 
-def two_solutions() -> tuple[tuple[bool, ...], float]:
-    """Whether the neuron of `ANTIPARALLEL` comes to life again, along the regular solution and
-    along the one that the integrator finds where s'(0) is left open; and the larger residual."""
-    paths = [ANTIPARALLEL.path(_SPAN, at_zero=at_zero) for at_zero in (0.0, None)]
-    lives = tuple(revived(path, ANTIPARALLEL, _SPAN) for path in paths)
-    return lives, max(residual(path, ANTIPARALLEL, _SPAN) for path in paths)
-
-
 def solved(seed: int, count: int) -> pd.DataFrame:
     """One row a flow of `problems` in time: the status, the residual of the integral equation, and
     whether a dead neuron revives."""
@@ -281,7 +273,9 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
     """
     ends = ("horizon", "converged", "stalled")
     stuck = int((~far.status.isin(ends)).sum() + (~found.status.isin(ends)).sum())
-    lives, apart = two_solutions()
+    paths = [ANTIPARALLEL.path(_SPAN, at_zero=at_zero) for at_zero in (0.0, None)]
+    lives = tuple(revived(path, ANTIPARALLEL, _SPAN) for path in paths)
+    apart = max(residual(path, ANTIPARALLEL, _SPAN) for path in paths)
     slid = int((others.status == "sliding").sum())
     return [
         fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
@@ -530,9 +524,9 @@ def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray)
     return float((Z @ moved).min() / np.linalg.norm(moved))
 
 
-def from_boundaries(seed: int, count: int) -> list[str]:
-    """How the integrator goes on from boundaries where s'(0) may be anything in [0, 1]: the
-    statuses of short flows from the `problems` of whole numbers, without neurons in S_dead."""
+def no_choice(seed: int, count: int) -> list[Evidence]:
+    """Live neurons on boundaries have one way to go, whatever s'(0) in [0, 1]: short flows from the
+    `problems` of whole numbers, without neurons in S_dead."""
     found = []
     for problem in problems(seed, count):
         X, kept = problem.X, ~silent(problem.X, problem.W)
@@ -540,15 +534,8 @@ def from_boundaries(seed: int, count: int) -> list[str]:
         if problem.kind == "integers" and np.any(on & kept):
             live = replace(problem, W=problem.W[kept], signs=problem.signs[kept],
                            log_norms=problem.log_norms[kept])  # fmt: skip
-            z = live.chart.along(live.W, live.log_norms)
             until = 0.2 / float(np.linalg.norm(X, axis=1).max())
-            found.append(integrate(live.field(TIME), z, until, at_zero=None, rtol=1e-8,
-                                   method=DOP853).status)  # fmt: skip
-    return found
-
-
-def no_choice(found: list[str]) -> list[Evidence]:
-    """Live neurons on boundaries have one way to go, whatever s'(0)."""
+            found.append(live.path(until, at_zero=None).status)
     open_ends = sum(status in ("non-unique", "sliding") for status in found)
     return [
         fact("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a choice, or "
