@@ -116,11 +116,6 @@ def test_lengths_and_labels_are_told_apart() -> None:
         growth = math.log(2 / (mu**0.5 * 2**0.5)) + 600 + 4 * 3 * 5 * 7
         found = setting.fit_time(data, start, eps, 7.0, sign)
         assert found == pytest.approx(7 + 6 / rate + 4 / rate * growth)
-    shorter = setting.StartConstants(2, 0.1, 5.0, 1.0)
-    later = setting.fit_time(data, shorter, eps, 7.0, 1.0)
-    assert later - setting.fit_time(data, start, eps, 7.0, 1.0) == pytest.approx(
-        4 / g[1.0] * 2 * math.log(10)
-    )
 
 
 def test_a_datum_without_an_angle_is_refused() -> None:

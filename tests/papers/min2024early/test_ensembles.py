@@ -13,7 +13,6 @@ from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.toys import (
-    balanced_starts,
     ensemble_descent,
     ensemble_flow,
     normal_starts,
@@ -84,34 +83,14 @@ def test_order_four_away_from_boundaries() -> None:
     assert errors[0] > 8.0 * errors[1] > 64.0 * errors[2] > 0.0
 
 
-def test_balance_is_conserved_by_the_flow_only() -> None:
-    x, y = np.array([[1.0, 0.1], [0.2, 1.0]]), np.ones(2)
-    W, v = balanced_starts(2, 10, 8, 2, 0.3)
-    assert np.allclose(v**2, (W**2).sum(axis=-1))
-    assert (v < 0).any()
-    W, v = np.abs(W), np.abs(v)  # active on both data, and so they stay
-    drifts = []
-    for run in (ensemble_flow(x, y, W, v, LOGISTIC, 0.01, [5.0]),
-                ensemble_descent(x, y, W, v, LOGISTIC, 0.1, [50])):  # fmt: skip
-        drifts.append(float(np.abs((run.W[-1] ** 2).sum(axis=-1) - run.v[-1] ** 2).max()))
-    assert drifts[0] < 1e-9 < 1e-4 < drifts[1]
-
-
 def test_refusals() -> None:
     W, v = normal_starts(0, 2, 3, 3, 1.0)
-    with pytest.raises(InputError, match="W0 has shape"):
-        ensemble_descent(X[:, :2], Y, W, v, LOGISTIC, 0.1, [5])
-    with pytest.raises(InputError, match="v0 has shape"):
-        ensemble_descent(X, Y, W, v[:, :2], LOGISTIC, 0.1, [5])
-    with pytest.raises(InputError, match="step must be"):
-        ensemble_descent(X, Y, W, v, LOGISTIC, 0.0, [5])
+    for x, u, step, told in (
+        (X[:, :2], v, 0.1, "W0 has shape"),
+        (X, v[:, :2], 0.1, "v0 has shape"),
+        (X, v, 0.0, "step must be"),
+    ):
+        with pytest.raises(InputError, match=told):
+            ensemble_descent(x, Y, W, u, LOGISTIC, step, [5])
     with pytest.raises(ValueError, match="was not recorded"):
         ensemble_descent(X, Y, W, v, LOGISTIC, 0.1, [5]).at(4)
-
-
-def test_networks_do_not_know_each_other() -> None:
-    W, v = normal_starts(0, 5, 6, 3, 0.3)
-    together = ensemble_descent(X, Y, W, v, LOGISTIC, 0.05, [400])
-    alone = ensemble_descent(X, Y, W[2:3], v[2:3], LOGISTIC, 0.05, [400])
-    np.testing.assert_allclose(together.W[0, 2], alone.W[0, 0], rtol=1e-12)
-    np.testing.assert_allclose(together.loss[:, 2], alone.loss[:, 0], rtol=1e-12)

@@ -100,7 +100,7 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
     rng = np.random.default_rng(8)
     X, y, W0 = rng.normal(size=(3, 2)), np.array([1.0, -1.0, 1.0]), rng.normal(size=(2, 2))
     log_eps = lemmas.largest_log_eps(X, W0)
-    start = lemmas.Start("", X, y, W0, np.array([1.0, -1.0]), 0.3, EXPONENTIAL, log_eps)
+    start = lemmas.Start(X, y, W0, np.array([1.0, -1.0]), 0.3, EXPONENTIAL, log_eps)
     eps, h, n = np.exp(log_eps), 2, 3
     X_max, W_max = (np.linalg.norm(A, axis=1).max() for A in (X, W0))
     assert eps == pytest.approx(1.0 / (4.0 * h**0.5 * X_max * W_max**2))

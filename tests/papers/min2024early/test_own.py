@@ -97,10 +97,11 @@ def test_the_first_step_is_that_of_the_mean_loss(own: Experiment) -> None:
             v + big.step * np.sum(active * before, axis=0),
         )
     outputs = np.maximum(big.X @ W.T, 0.0) @ v
-    assert curves.loss[-1] == pytest.approx(np.mean(np.exp(-big.y * outputs)))
+    end = curves.iloc[-1]
+    assert end.loss == pytest.approx(np.mean(np.exp(-big.y * outputs)))
     values = np.linalg.svd(W, compute_uv=False)
-    assert curves.spectral[-1] == pytest.approx(values[0] ** 2)
-    assert curves.positive[-1] == np.sum(v > 0.0)
+    assert end.spectral == pytest.approx(values[0] ** 2)
+    assert end.positive == np.sum(v > 0.0)
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache
-from itertools import combinations
 
 import numpy as np
 import sympy
@@ -27,10 +24,8 @@ from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting, theorem_1
 from reluflow.papers.min2024early.setting import (
     alignment_times,
-    dot,
     flow,
     parts,
-    patterns,
     separable,
     separable_draws,
 )
@@ -74,7 +69,6 @@ _RTOL = 1e-12
 class LateNeuron:
     """The first example."""
 
-    t_1: float  # as printed
     leaves: float  # when a leaves S_-
     log_ratio: float  # log(|a|^2 / |b|^2) at t_1: where it is positive, f(x_2) > 0
 
@@ -85,7 +79,7 @@ def late_neuron() -> LateNeuron:
     data = setting.data_constants(X, y)
     t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * LOG_ANGLE)))
     path = align(X, y, Beside(np.array([1.0, 0.0]), LOG_ANGLE), 1.0)
-    return LateNeuron(t_1, float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
+    return LateNeuron(float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
 
 
 @dataclass(frozen=True)
@@ -93,11 +87,9 @@ class OnlyLate:
     """The second example, as it goes on to t = 270."""
 
     t_1: float  # as printed
-    cones: bool  # whether at t_1 neuron a is in S_- and b in S_+
     home: float  # when a is home
     output: float  # the largest f(x_2) from then on
     loss: float  # L at the end
-    rank: float  # the stable rank there
     bound: float  # the bound of eqs (36)-(39) on t_2^-
     shrunk: float  # log |a|^2 at t_1 over the start's, over 4 n X_max t_1 (Lemma 13: >= -1)
 
@@ -112,16 +104,11 @@ def only_late() -> OnlyLate:
     path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, _HOME, rtol=_RTOL,
                 method=DOP853)  # fmt: skip
     field, chart = parts(path)
-    active = [pattern for t, pattern in patterns(path) if t <= t_1][-1]
     home = float(alignment_times(path).max())
     path = then(path, field, _FITTED - _HOME, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, _FITTED, 100)[1:])]
-    U, R = chart.split(path.end)
-    values = np.linalg.svd(np.exp(R)[:, None] * U, compute_uv=False) ** 2
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
-    return OnlyLate(t_1, bool(np.array_equal(active, [[False, True], [True, False]])), home,
-                    float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
-                    float(values.sum() / values[0]),
+    return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
                     setting.fit_time(data, start, given.log_eps, t_1, -1.0),
                     shrunk / (4.0 * data.n * data.X_max * t_1))  # fmt: skip
 
@@ -210,10 +197,8 @@ def times_loss(each: Whole) -> float:
     """t L log t at the end of a trajectory, over its limit (1/gamma_+ + 1/gamma_-)/2. gamma_+ is
     the largest min over I_+ of <x_i, u> for a unit u, gamma_- that of I_-. Of either group 1/L
     grows like 2 gamma t log t."""
-    moments, given = each.falling, each.given
-    lengths = [max_margin(given.X[given.y == s], np.ones(int(np.sum(given.y == s)))).length
-               for s in (1.0, -1.0)]  # fmt: skip
-    log_t = moments.log_time[-1]
+    moments, log_t = each.falling, each.falling.log_time[-1]
+    lengths = [margin.length for margin in max_margins(each.given.X, each.given.y)]
     log_product = log_t + np.log(log_t) + moments.log_loss[-1]
     return float(np.exp(log_product - np.log(0.5 * sum(lengths))))
 
@@ -365,8 +350,6 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
 # --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of D.2 -------------
 
 
-MANY = (1, 99)
-"""Numbers of positive data that face a single negative one."""
 GAP = 0.05
 """By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
 _AT_MOST = 1000
@@ -408,47 +391,32 @@ def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def one_against(many: int, log_eps: float = 0.0) -> Start:
+def one_against(many: int) -> Start:
     """`many` positive data (1, 0) against one negative datum (-1, 0), a neuron along each: mu = 1.
-    eps is the largest that (Small) allows, or the one that is given."""
+    eps is the largest that (Small) allows."""
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
-    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL,
-                 log_eps)  # fmt: skip
-    return made if log_eps else replace(made, log_eps=allowed(made))
-
-
-@cache
-def grows_with_n() -> list[tuple[int, float]]:
-    """n and n t_2 / log(1/(sqrt(h) eps)) for the family of `one_against`, the same eps for all."""
-    log_eps = one_against(MANY[-1]).log_eps
-    found = []
-    for many in MANY:
-        each = begin(one_against(many, log_eps))
-        assert each is not None
-        unit = -(0.5 * np.log(len(each.given.W0)) + each.given.log_eps)
-        found.append((many + 1, len(each.given.X) * each.fall / unit))
-    return found
+    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL, 0.0)
+    return replace(made, log_eps=allowed(made))
 
 
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
     on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
-    `one_against`, by integration and by the exponential integral."""
+    `one_against`, by the exponential integral."""
     early = [
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     ]
     above = sum(each.fall > max(bounds(each).values()) for each in survey.found)
-    family, log_eps = grows_with_n(), one_against(MANY[-1]).log_eps
-    exact = [(k + 1) * collinear_fall(1, k, log_eps, 2.0) for k in (MANY[0], MANY[-1])]
+    log_eps = one_against(99).log_eps
+    few, many = (n * collinear_fall(n - 1, 1, log_eps, 2.0) for n in (2, 100))
     return [
         bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
         fact("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above, 0,
              tried=len(survey.found)),
-        note(f"n t₂ / log(1/(√h ε)) at n = {family[-1][0]} over that at n = {family[0][0]}, one "
-             "negative datum: integrated, and by the exponential integral",
-             (family[-1][1] / family[0][1], exact[1] / exact[0])),
+        note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by the "
+             "exponential integral", many / few),
         *followed(survey),
     ]  # fmt: skip
 
@@ -513,17 +481,6 @@ def gap_on_a_line(many: int, log_eps: float) -> float:
     return log_eps - collinear_fall(many, 1, log_eps, 2.0) * (0.5 * np.log(2.0) + log_eps)
 
 
-def measured(found: Sequence[Begun]) -> NDArray:
-    """Rows (n_+, n_-, |x_+|, |x_-|, log(1/eps), t_2, factor of the loss), (k, 7)."""
-    rows = []
-    for each in found:
-        given, data = each.given, each.given.data
-        lengths = [float(np.linalg.norm(given.centre(s))) for s in (1.0, -1.0)]
-        factor = 2.0 if given.loss is LOGISTIC else 1.0
-        rows.append([data.n_plus, data.n_minus, *lengths, -given.log_eps, each.fall, factor])
-    return np.array(rows)
-
-
 def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
     """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line, one negative datum or as many
     as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
@@ -533,45 +490,15 @@ def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArr
     return [("one negative datum", n, alone), ("classes of equal size", n, equal)]
 
 
-# --- Second route: the limit of the stable rank over the rationals, by trying all sets ------------
-#
-# The shortest u with <x_i, u> >= 1 is sum_i lambda_i x_i, lambda >= 0, with equality on the data
-# that carry it (KKT conditions); of all sets of data exactly those that satisfy them give it.
-
-
-def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
-    """The shortest u (d,) with <x_i, u> >= 1 for data X of whole numbers. Raises ValueError where
-    there is none."""
-    rows = [[Fraction(v) for v in x] for x in X]
-    for size in range(1, len(rows) + 1):
-        for kept in combinations(range(len(rows)), size):
-            gram = sympy.Matrix([[dot(rows[i], rows[j]) for j in kept] for i in kept])
-            if gram.det() == 0:
-                continue
-            weights = gram.LUsolve(sympy.ones(size, 1))
-            if any(w < 0 for w in weights):
-                continue
-            parts = [Fraction(int(w.p), int(w.q)) for w in weights]
-            u = [sum((p * rows[i][k] for p, i in zip(parts, kept, strict=True)), Fraction(0))
-                 for k in range(len(rows[0]))]  # fmt: skip
-            if all(dot(x, u) >= 1 for x in rows):
-                return u
-    raise ValueError("no u has ⟨xᵢ, u⟩ ≥ 1 for all data")
-
-
-def limit_rank_exact(plus: Sequence[Sequence[int]], minus: Sequence[Sequence[int]]) -> sympy.Expr:
-    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`, from the
-    Gram matrix of sqrt(a) p and sqrt(b) q: u_+ = a p and u_- = b q with unit vectors p and q."""
-    p, q = shortest(plus), shortest(minus)
-    a, b = (sympy.sqrt(sympy.Rational(dot(u, u))) for u in (p, q))
-    mixed = sympy.Rational(dot(p, q)) / sympy.sqrt(a * b)
-    root = sympy.sqrt((a - b) ** 2 + 4 * mixed**2)
-    return sympy.simplify((a + b) / ((a + b + root) / 2))
+# --- Second route: the limit of the stable rank of two data, by the eigenvalues of W^T W ----------
 
 
 def sharp_pair() -> str:
-    """The limit for the data (5, 0), positive, and (-3, 4), negative, of separation 3/5."""
-    return str(sympy.nsimplify(limit_rank_exact([[5, 0]], [[-3, 4]])))
+    """The limit for the data (5, 0), positive, and (-3, 4), negative, of separation 3/5: of a
+    single datum u is x / |x|^2, and W^T W goes along the sum of u u^T / |u| over both."""
+    us = [x / x.dot(x) for x in (sympy.Matrix([5, 0]), sympy.Matrix([-3, 4]))]
+    gram = us[0] * us[0].T / us[0].norm() + us[1] * us[1].T / us[1].norm()
+    return str(gram.trace() / max(gram.eigenvals()))
 
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
@@ -605,56 +532,47 @@ def limit_rank(X: NDArray, y: NDArray) -> float:
     return stable_rank(plus.u, minus.u, plus.length, minus.length)
 
 
-def stable_ranks(moments: Moments) -> NDArray:
-    """|W|_F^2 / |W|_2^2 (m,) at moments."""
-    whole = np.exp(2.0 * (moments.R - moments.R.max(axis=1, keepdims=True))).sum(axis=1)
-    return np.asarray(whole / _largest(moments))
-
-
-def excess(each: Whole, moments: Moments) -> NDArray:
-    """(2 |W|_2^2 + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments (m,), >= 0 by D.3."""
-    return _less(each, moments, 2.0 * _largest(moments)[:, None])
-
-
-def excess_of_groups(each: Whole, moments: Moments) -> NDArray:
-    """The same with |W_+|_2^2 + |W_-|_2^2 in place of 2 |W|_2^2, the sharper bound on the way."""
-    groups = [
-        replace(moments, R=np.where(each.given.signs == s, moments.R, -np.inf)) for s in (1.0, -1.0)
-    ]
+def _scaled(moments: Moments) -> tuple[NDArray, NDArray]:
+    """W e^-top (m, h, d) at moments, and top (m,), the largest log norm."""
     top = moments.R.max(axis=1)
-    return _less(each, moments, np.stack([_largest(g, top) for g in groups], axis=1))
+    return np.exp(moments.R - top[:, None])[..., None] * moments.U, top
 
 
-def _largest(moments: Moments, top: NDArray | None = None) -> NDArray:
-    """|W|_2^2 e^(-2 top) (m,), top (m,) the largest log norm unless given."""
-    top = moments.R.max(axis=1) if top is None else top
-    W = np.exp(moments.R - top[:, None])[..., None] * moments.U
+def _largest(W: NDArray) -> NDArray:
+    """|W|_2^2 (m,) of W (m, h, d)."""
     return np.asarray(np.linalg.svd(W, compute_uv=False)[:, 0] ** 2)
 
 
-def _less(each: Whole, moments: Moments, squares: NDArray) -> NDArray:
-    given, top = each.given, moments.R.max(axis=1)
-    whole = np.exp(2.0 * (moments.R - top[:, None])).sum(axis=1)
-    start = given.start
+def stable_ranks(moments: Moments) -> NDArray:
+    """|W|_F^2 / |W|_2^2 (m,) at moments."""
+    W = _scaled(moments)[0]
+    return np.asarray((W**2).sum(axis=(1, 2)) / _largest(W))
+
+
+def excesses(each: Whole, moments: Moments) -> NDArray:
+    """(b + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments, >= 0 by D.3, (2, m): for
+    b = 2 |W|_2^2, and for the sharper b = |W_+|_2^2 + |W_-|_2^2 on the way."""
+    (W, top), given = _scaled(moments), each.given
+    groups = sum(_largest(W[:, given.signs == s]) for s in (1.0, -1.0))
     with np.errstate(over="ignore"):
-        room = 4.0 * np.sqrt(start.h) * start.W_max**2 * np.exp(given.log_eps - 2.0 * top)
-    return np.asarray((squares.sum(axis=1) + room - whole) / whole)
+        room = 4.0 * np.sqrt(given.start.h) * given.start.W_max**2 * np.exp(
+            given.log_eps - 2.0 * top)  # fmt: skip
+    whole = (W**2).sum(axis=(1, 2))
+    return (np.array([2.0 * _largest(W), groups]) + room - whole) / whole
 
 
 def nearly_two(survey: Survey) -> list[Evidence]:
     """ea.thm1.rank.1: |W|_F^2 <= 2 |W|_2^2 + 4 sqrt(h) eps W_max^2 for all t >= t_1 (Theorem 1,
     part 2, with the constant of D.3)."""
-    worst, sharper, late = [], [], []
-    for each in survey.found:
-        for moments in (each.waiting, each.falling):
-            worst.append(float(excess(each, moments).min()))
-            sharper.append(float(excess_of_groups(each, moments).min()))
-        late.append(float(excess(each, moments)[-1]))
+    both = [excesses(each, moments) for each in survey.found
+            for moments in (each.waiting, each.falling)]  # fmt: skip
+    worst, sharper = np.array([each.min(axis=1) for each in both]).T
+    late = [float(each[0, -1]) for each in both[1::2]]
     return [
         fact("trajectories on which the bound fails from t₁ to ln L = -10⁶",
-             sum(s < -ROUNDING for s in worst), 0, tried=len(survey.found)),
+             int((worst < -ROUNDING).sum()), 0, tried=len(survey.found)),
         fact("those on which |W|_F² ≤ |W₊|₂² + |W₋|₂² + 4 √h ε W_max² fails",
-             sum(s < -ROUNDING for s in sharper), 0, tried=len(survey.found)),
+             int((sharper < -ROUNDING).sum()), 0, tried=len(survey.found)),
         note("2 |W|₂² / |W|_F² - 1 at the end: least, largest", (min(late), max(late)), digits=2),
         *followed(survey),
     ]  # fmt: skip

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Wedge
@@ -20,12 +19,12 @@ from reluflow.figures.frame import halo_text, name_curves, white_edge
 from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
 from reluflow.flows.alignment import Alignment
 from reluflow.geometry.separability import serves, silent
+from reluflow.losses import LOGISTIC
 from reluflow.papers.min2024early.alignment import Place
 from reluflow.papers.min2024early.convergence import (
     Best,
     bounds,
     limit_rank,
-    measured,
     slack_of_decay,
     stable_ranks,
 )
@@ -34,7 +33,6 @@ from reluflow.papers.min2024early.theorem_1 import maps_printed_time
 from reluflow.papers.min2024early.trajectories import Whole
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
-    from reluflow.papers.min2024early.mnist import Curves
     from reluflow.papers.min2024early.own_data import Turned
 
 # --- Where the neurons of a network in the plane point: cones, data and neurons on one circle -----
@@ -146,13 +144,7 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
     cut = float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
     fig, (ax,) = panels(1, 1, height=3.2)
-    for name, where in regions(X, y).items():
-        for a, b in where:
-            low = np.mod(a - cut, 2.0 * np.pi) + cut
-            for shift in (0.0, -2.0 * np.pi):
-                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
-                           lw=0.0, zorder=0.1)  # fmt: skip
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    _bands(ax, X, y, cut)
     turn = np.mod(np.arctan2(W[..., 1], W[..., 0]) - cut, 2.0 * np.pi) + cut
     dead = silent(X, W, _EDGE)
     turn[1:][dead[1:] & dead[:-1]] = np.nan
@@ -174,6 +166,17 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
            ylabel="direction (degrees)")  # fmt: skip
     legend_below(fig, columns=3)
     return fig
+
+
+def _bands(ax: Axes, X: NDArray, y: NDArray, cut: float) -> None:
+    """The cones as bands of the circle, cut at this angle and unrolled, in degrees."""
+    for name, where in regions(X, y).items():
+        for a, b in where:
+            low = np.mod(a - cut, 2.0 * np.pi) + cut
+            for shift in (0.0, -2.0 * np.pi):
+                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
+                           lw=0.0, zorder=0.1)  # fmt: skip
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
 
 
 def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -395,21 +398,6 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
     return fig
 
 
-@in_house_style
-def slack_map(found: pd.DataFrame) -> Figure:
-    """log10 of t_1 / (time needed) over n and mu, one panel for each d; `found` as above."""
-    ds = sorted(found.d.unique())
-    found = found.assign(slack=np.log10(found.printed / found.needed))
-    fig, axes = panels(1, len(ds), height=3.0, titles=[f"$D = {d}$" for d in ds])
-    for ax, d in zip(axes, ds, strict=True):
-        slack = found[found.d == d].pivot(index="mu", columns="n", values="slack")
-        sns.heatmap(slack[::-1], annot=True, fmt=".0f", cmap="Oranges", vmin=0.0, vmax=14.0,
-                    cbar=False, ax=ax)  # fmt: skip
-        ax.set(xlabel="data $n$", ylabel="separation $\\mu$" if ax is axes[0] else "")
-        ax.tick_params(axis="y", rotation=0)
-    return fig
-
-
 def _angle(u: NDArray) -> NDArray:
     return np.degrees(np.arctan2(u[..., 1], u[..., 0]))
 
@@ -424,7 +412,7 @@ def journeys(
     fig, axes = panels(1, 2, height=4.3, sharey=True, titles=[titles[s] for s in found])
     times = np.linspace(0.0, until, 241)
     for ax, each in zip(axes, found.values(), strict=True):
-        _cones(ax, X, y)
+        _bands(ax, X, y, -np.pi)
         for one in each:
             angles = _angle(one.at(times))
             jumps = np.flatnonzero(np.abs(np.diff(angles)) > 180.0) + 1
@@ -440,24 +428,6 @@ def journeys(
     legend_entry(axes[0], "a datum changes", color=INK, marker="o", ms=3.2, mfc="white", ls="")
     legend_below(fig, columns=4)
     return fig
-
-
-def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
-    grid = np.linspace(-180.0, 180.0, 3601)
-    U = np.stack([np.cos(np.radians(grid)), np.sin(np.radians(grid))], axis=1)
-    active = X @ U.T > 0.0
-    kinds = {
-        "$S_+$": np.all(active == (y == 1.0)[:, None], axis=0),
-        "$S_-$": np.all(active == (y == -1.0)[:, None], axis=0),
-        "$S_{dead}$": ~active.any(axis=0),
-    }
-    for label, inside in kinds.items():
-        colour = PALE[label]
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
-        for a, b in edges.reshape(-1, 2):
-            ax.axhspan(grid[a], grid[b - 1], color=colour, lw=0, zorder=0)
-        if inside.any():
-            legend_entry(ax, label, color=colour, lw=7)
 
 
 @in_house_style
@@ -546,10 +516,12 @@ def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDAr
     fig, (left, right) = panels(
         1, 2, height=4.0, titles=["when the loss falls", "the printed order"]
     )
-    rows = measured(found)
-    law = rows[:, 6] * rows[:, 4] / rows[:, 2:4].min(axis=1)
-    left.loglog(law, rows[:, 5], ls="", marker="o", ms=5, mfc=POSITIVE, mec="white", mew=0.6,
-                label="$t_2$", zorder=4)  # fmt: skip
+    law = np.array([
+        (-2.0 if each.given.loss is LOGISTIC else -1.0) * each.given.log_eps
+        / min(float(np.linalg.norm(each.given.centre(s))) for s in (1.0, -1.0)) for each in found
+    ])  # fmt: skip
+    left.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
+                mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
     left.loglog(law, [max(bounds(each).values()) for each in found], ls="", marker="v", ms=5,
                 mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
@@ -683,21 +655,20 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
 
 
 @in_house_style
-def training(curves: Curves) -> Figure:
+def training(curves: pd.DataFrame) -> Figure:
     """A descent as the paper shows it: (a) the cosine of either group's mean neuron to the sum of
     its data, and that of its worst neuron (thin); (b) the loss, |W|_2^2 and the stable rank, which
     is cut off at 2.5."""
     titles = ("(a) first they turn", "(b) then the loss falls")
     fig, (left, right) = panels(1, 2, height=3.2, titles=titles)
-    sides = (curves.plus, POSITIVE, "+", "solid"), (curves.minus, NEGATIVE, "-", "dashed")
-    for side, colour, sign, dash in sides:
-        if np.isfinite(side[:, 0]).any():
-            left.plot(curves.step, side[:, 1], color=colour, ls=dash, lw=0.8,
+    for side, colour, sign, dash in (("plus", POSITIVE, "+", "solid"),
+                                     ("minus", NEGATIVE, "-", "dashed")):  # fmt: skip
+        if np.isfinite(curves[side]).any():
+            left.plot(curves.step, curves[f"{side}_least"], color=colour, ls=dash, lw=0.8,
                       label=f"worst, $v_j {'>' if sign == '+' else '<'} 0$")  # fmt: skip
-            left.plot(curves.step, side[:, 0], color=colour, ls=dash,
+            left.plot(curves.step, curves[side], color=colour, ls=dash,
                       label=f"mean to $x_{sign}$")  # fmt: skip
-    drawn = np.concatenate([curves.plus, curves.minus])
-    least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
+    least = float(np.nanmin([-0.1, *curves.plus_least, *curves.minus_least]))
     left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, dash in (
@@ -708,7 +679,7 @@ def training(curves: Curves) -> Figure:
         right.plot(curves.step, values, color=colour, ls=dash, label=name)
     right.set(ylim=(0.0, 2.5))
     for ax in (left, right):
-        ax.set(xlim=(curves.step[0], curves.step[-1]), xlabel="step")
+        ax.set(xlim=(curves.step.iloc[0], curves.step.iloc[-1]), xlabel="step")
         ax.locator_params(axis="x", nbins=4)
         name_curves(ax)
     return fig

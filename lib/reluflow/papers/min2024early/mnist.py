@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,11 +47,9 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
 
 
 _SHALLOW_BLOCK = 500
-Sums = tuple[Tensor, Tensor]
 
 
-@dataclass(frozen=True)
-class MarginLoss:
+class MarginLoss(NamedTuple):
     """l(q) of a margin q = y f(x), and the pull -l'(q); both take and return tensors (n,)."""
 
     name: str
@@ -58,13 +57,12 @@ class MarginLoss:
     pull: Callable[[Tensor], Tensor]
 
 
-EXPONENTIAL = MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q))
-LOGISTIC = MarginLoss("logistic", lambda q: softplus(-q), lambda q: torch.sigmoid(-q))
-TWICE_LOGISTIC = MarginLoss(
-    "twice logistic", lambda q: 2.0 * softplus(-q), lambda q: 2.0 * torch.sigmoid(-q)
-)
-"""Twice log(1 + exp(-q)): its slope at 0 is that of exp(-q)."""
-LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC)}
+LOSSES = {loss.name: loss for loss in (
+    MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q)),
+    MarginLoss("logistic", lambda q: softplus(-q), lambda q: torch.sigmoid(-q)),
+    MarginLoss("twice logistic", lambda q: 2.0 * softplus(-q), lambda q: 2.0 * torch.sigmoid(-q)),
+)}  # fmt: skip
+"""The slope of the last at 0 is that of the first."""
 
 
 @dataclass(frozen=True)
@@ -109,112 +107,18 @@ class ShallowLoss:
         return self.value_and_slope(neurons)[0]
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
-        """L and - grad L, for both layers."""
-        return self.slope_of(neurons, *self.sums(neurons, [(self.X, self.y)]))
-
-    def sums(self, neurons: Neurons, parts: Sequence[tuple[Tensor, Tensor]]) -> Sums:
-        """sum_i l(q_i), and for each neuron the sum (h, d) of c_i x_i over the data on which it is
-        active, c_i = - y_i l'(q_i); over the data (X, y) in the parts."""
+        """L and - grad L, for both layers: w_j and v_j are pulled by v_j and by w_j times the same
+        sum of c_i x_i, c_i = - y_i l'(q_i), over the data on which the neuron is active."""
         W, v = neurons.W.to(self.dtype), neurons.v.to(self.dtype)
         total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
-        for data, labels in parts:
-            for X, y in zip(data.split(_SHALLOW_BLOCK), labels.split(_SHALLOW_BLOCK), strict=True):
-                hidden = torch.mm(W, X.T).clamp_(min=0.0)
-                margins = y * torch.mv(hidden.T, v)
-                total += self.loss.value(margins).sum(dtype=torch.float64)
-                pulled += torch.mm((hidden > 0.0) * (self.loss.pull(margins) * y), X)
-        return total, pulled
-
-    def slope_of(self, neurons: Neurons, total: Tensor, pulled: Tensor) -> tuple[float, Neurons]:
-        """L and - grad L from those sums over all data: a neuron's weights w_j and v_j are pulled
-        by v_j and by w_j times the same sum."""
+        for X, y in zip(self.X.split(_SHALLOW_BLOCK), self.y.split(_SHALLOW_BLOCK), strict=True):
+            hidden = torch.mm(W, X.T).clamp_(min=0.0)
+            margins = y * torch.mv(hidden.T, v)
+            total += self.loss.value(margins).sum(dtype=torch.float64)
+            pulled += torch.mm((hidden > 0.0) * (self.loss.pull(margins) * y), X)
         G = (self.weight * neurons.v)[:, None] * pulled
         g = self.weight * (neurons.W * pulled).sum(dim=1)
         return self.weight * float(total), Neurons(G, g)
-
-
-# --- The loss of a two-layer ReLU network where most data see one of a few linear maps ------------
-#
-# Data on which the same neurons are active have outputs V.x with one vector V, and one sum of c_i
-# x_i serves all these neurons: two products of a matrix and a vector in place of two with h
-# columns. Who is active is known without looking as long as no direction w_j/|w_j| has moved by as
-# much as x_i/|x_i| is away from the neuron's boundary. All other data are looked at in each step.
-
-
-_SHARE = 50
-"""A pattern that one in so many data has makes a group."""
-_PATIENCE = 8
-"""Data are sorted afresh once the work on single ones is that of so many passes over all."""
-
-
-class _Group(NamedTuple):
-    """Data X (m, d), y (m,) with one pattern, `active` (h,) as 0 and 1, and by how much a direction
-    must at least move to change it, (m,), in ascending order."""
-
-    X: Tensor
-    y: Tensor
-    active: Tensor
-    room: NDArray
-
-
-_Sorted = tuple[Tensor, list[_Group], tuple[Tensor, Tensor]]
-"""The data as they were sorted at some directions (h, d): groups, and the others."""
-
-
-class GroupedLoss:
-    """The same function as `problem`, to rounding, for weights that change a little at a time.
-    Parameters: `problem`, of whose data this keeps a sorted copy."""
-
-    def __init__(self, problem: ShallowLoss) -> None:
-        self.problem, self.n = problem, problem.n
-        sizes = problem.X.double().norm(dim=1)
-        self._sizes = torch.where(sizes > 0.0, sizes, 1.0)
-        # What rounding may add to a product of unit vectors.
-        self._slack = 2.0 * problem.X.shape[1] * torch.finfo(problem.dtype).eps
-        self._sorted: _Sorted | None = None
-        self._spent = 0
-
-    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
-        """L and - grad L, for both layers."""
-        sizes = neurons.W.norm(dim=1, keepdim=True)
-        directions = neurons.W / torch.where(sizes > 0.0, sizes, 1.0)
-        if self._sorted is None or self._spent > _PATIENCE * self.n:
-            self._sorted, self._spent = self._sort(directions), 0
-        before, groups, others = self._sorted
-        moved = float((directions - before).norm(dim=1).max()) + self._slack
-        total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
-        singly = [others]
-        W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
-        for group in groups:
-            k = int(np.searchsorted(group.room, moved, side="right"))
-            singly.append((group.X[:k], group.y[:k]))
-            V = torch.mv(W.T, neurons.v.to(W.dtype) * group.active)
-            margins = group.y[k:] * torch.mv(group.X[k:], V)
-            total += loss.value(margins).sum(dtype=torch.float64)
-            pull = torch.mv(group.X[k:].T, loss.pull(margins) * group.y[k:])
-            pulled += torch.outer(group.active, pull)
-        self._spent += sum(len(y) for _, y in singly)
-        rest, by_single = self.problem.sums(neurons, singly)
-        return self.problem.slope_of(neurons, total + rest, pulled + by_single)
-
-    def _sort(self, directions: Tensor) -> _Sorted:
-        """Group the data by their patterns at these directions."""
-        X, y = self.problem.X, self.problem.y
-        before = torch.mm(X, directions.to(X.dtype).T)
-        room = (before.abs().amin(dim=1) / self._sizes).cpu().numpy()
-        packed = np.packbits((before > 0.0).cpu().numpy(), axis=1)
-        words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
-        _, kind, count = np.unique(words, return_inverse=True, return_counts=True)
-        groups, single = [], np.ones(self.n, bool)
-        for k in np.nonzero(count * _SHARE >= self.n)[0]:
-            rows = np.nonzero(kind == k)[0]
-            rows = rows[np.argsort(room[rows], kind="stable")]
-            single[rows] = False
-            taken = torch.from_numpy(rows)
-            active = (before[rows[0]] > 0.0).to(X.dtype)
-            groups.append(_Group(X[taken], y[taken], active, room[rows]))
-        left = torch.from_numpy(np.nonzero(single)[0])
-        return directions, groups, (X[left], y[left])
 
 
 # --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
@@ -228,32 +132,28 @@ class State(NamedTuple):
     loss: float
 
 
-def descent(
-    problem: ShallowLoss | GroupedLoss, start: Neurons, step_W: float, step_v: float
-) -> Iterator[State]:
-    """Every step of W <- W - step_W grad_W L, v <- v - step_v grad_v L, the start first, without
-    end; step_v = 0 trains the first layer only."""
-    neurons, step = start, 0
-    while True:
+def descent(problem: ShallowLoss, start: Neurons, step: float) -> Iterator[State]:
+    """Every step of gradient descent on both layers, the start first, without end."""
+    neurons = start
+    for k in count():
         loss, slope = problem.value_and_slope(neurons)
-        yield State(step, neurons, loss)
-        neurons, step = neurons.moved(slope, step_W, step_v), step + 1
+        yield State(k, neurons, loss)
+        neurons = neurons.moved(slope, step, step)
 
 
 def stochastic_descent(
     problem: ShallowLoss, start: Neurons, step_W: float, step_v: float, batch: int,
     rng: np.random.Generator,
 ) -> Iterator[State]:  # fmt: skip
-    """The same with the gradient on `batch` data at a time, drawn without repetition in an epoch,
-    whose last batch may be smaller. The states are those at the end of each epoch, the start first,
-    and `step` counts epochs."""
-    neurons, epoch = start, 0
-    while True:
+    """W <- W - step_W grad_W L, v <- v - step_v grad_v L on `batch` data at a time, drawn without
+    repetition in an epoch, whose last batch may be smaller. The states are those at the end of each
+    epoch, the start first, and `step` counts epochs."""
+    neurons = start
+    for epoch in count():
         yield State(epoch, neurons, problem.value(neurons))
         order = torch.from_numpy(rng.permutation(problem.n))
         for rows in order.split(batch):
             neurons = neurons.moved(problem.of(rows).value_and_slope(neurons)[1], step_W, step_v)
-        epoch += 1
 
 
 # --- Figures 5, 10 and 11: the network, its start, and what is shown of it at a step --------------
@@ -298,74 +198,68 @@ class Task:
         moved = [torch.tensor(w, device=self.loss.X.device) for w in (W[:, self.pair.moves], v)]
         return Neurons(*moved), rest @ rest.T
 
+    def descent(self, start: Neurons) -> Iterator[State]:
+        """The descent of the setting from these weights, without end."""
+        return descent(self.loss, start, self.setting.step)
+
     def seen(self, state: State, still: NDArray) -> Seen:
         """What the second and third plot show of a state."""
         W, v = state.neurons.W.cpu().numpy(), state.neurons.v.cpu().numpy()
         products = W @ W.T + still
         values = np.linalg.eigvalsh(products)
-        sides = [_side(W[group], products[np.ix_(group, group)], x)
+        sides = [side(W[group], products[np.ix_(group, group)], x)
                  for group, x in ((v > 0, self.x_plus), (v < 0, self.x_minus))]  # fmt: skip
         top, rank = float(values[-1]), float(np.trace(products) / values[-1])
-        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides)
-
-
-class Side(NamedTuple):
-    """cos of the neurons of one group to the sum of their data: that of the mean neuron, the least
-    and the largest; NaN for a group without neurons."""
-
-    mean: float
-    least: float
-    largest: float
+        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides[0], *sides[1])
 
 
 class Seen(NamedTuple):
     """After `step` steps: the loss, |W|_2^2, the stable rank |W|_F^2 / |W|_2^2, how many neurons
-    have v_j > 0, and the cosines of w_+ to x_+ and of w_- to x_-."""
+    have v_j > 0, and the `side` of w_+ to x_+ and that of w_- to x_-."""
 
     step: int
     loss: float
     spectral: float
     stable_rank: float
     positive: int
-    plus: Side
-    minus: Side
+    plus: float
+    plus_least: float
+    plus_largest: float
+    minus: float
+    minus_least: float
+    minus_largest: float
 
 
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """The curves of a run at some steps, all of shape (m,); `plus` and `minus` are (m, 3): the
-    cosine of the mean neuron, the least and the largest."""
+def side(W: NDArray, products: NDArray, x: NDArray) -> tuple[float, float, float]:
+    """cos to x of the mean of a group (m, k) whose products, of all pixels, are (m, m), and the
+    least and the largest of a neuron; NaN without neurons, or where x is 0."""
+    if not len(W) or not x.any():
+        return np.nan, np.nan, np.nan
+    along, size = W @ x, float(np.linalg.norm(x))
+    each = along / (np.sqrt(np.diag(products)) * size)
+    mean = along.sum() / (np.sqrt(products.sum()) * size)
+    return float(mean), float(each.min()), float(each.max())
 
-    step: NDArray
-    loss: NDArray
-    spectral: NDArray
-    stable_rank: NDArray
-    positive: NDArray
-    plus: NDArray
-    minus: NDArray
 
-    @classmethod
-    def of(cls, seen: Iterable[Seen]) -> Curves:
-        """The curves through what was seen."""
-        return cls(*map(np.array, zip(*seen, strict=True)))
+def curves(seen: Iterable[Sequence[float]]) -> pd.DataFrame:
+    """The curves of a run: a row a step that is seen, the columns those of `Seen`."""
+    return pd.DataFrame(seen, columns=Seen._fields)
 
-    @property
-    def worst(self) -> NDArray:
-        """The least cosine of any neuron to the sum of its group's data, (m,)."""
-        return np.minimum(self.plus[:, 1], self.minus[:, 1])
 
-    def first(self, condition: NDArray) -> float:
-        """The first of the steps at which `condition` (m,) is true; infinite without one."""
-        found = np.nonzero(condition)[0]
-        return float(self.step[found[0]]) if found.size else np.inf
+def first(run: pd.DataFrame, condition: pd.Series) -> float:
+    """The first step of the curves at which the condition is true; infinite without one."""
+    found = run.step[condition]
+    return float(found.iloc[0]) if len(found) else np.inf
 
-    def aligned(self, bar: float) -> float:
-        """The first step at which every neuron has at least this cosine."""
-        return self.first(self.worst >= bar)
 
-    def fallen(self, share: float) -> float:
-        """The first step at which this share of the loss at the start is gone."""
-        return self.first(self.loss <= (1.0 - share) * self.loss[0])
+def aligned(run: pd.DataFrame, bar: float) -> float:
+    """The first step at which every neuron has at least this cosine to its group's data."""
+    return first(run, (run.plus_least >= bar) & (run.minus_least >= bar))
+
+
+def fallen(run: pd.DataFrame, share: float) -> float:
+    """The first step at which this share of the loss at the start is gone."""
+    return first(run, run.loss <= (1.0 - share) * run.loss[0])
 
 
 def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
@@ -388,16 +282,6 @@ def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
 def cosine(a: NDArray, b: NDArray) -> float:
     """cos(a, b) of two vectors."""
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
-
-
-def _side(W: NDArray, products: NDArray, x: NDArray) -> Side:
-    """The cosines of a group (m, k) whose products, of all pixels, are (m, m)."""
-    if not len(W):
-        return Side(np.nan, np.nan, np.nan)
-    along, size = W @ x, float(np.linalg.norm(x))
-    each = along / (np.sqrt(np.diag(products)) * size)
-    mean = along.sum() / (np.sqrt(products.sum()) * size)
-    return Side(float(mean), float(each.min()), float(each.max()))
 
 
 # --- Changes of norms and of directions along SGD (Min et al. 2024, A.5, Figures 12 and 13) -------
@@ -463,20 +347,14 @@ _BLOCK = 1000
 
 def shares(pair: Pair) -> dict[str, int]:
     """How many pairs i < j there are and how many have an inner product of the right sign: positive
-    for equal labels, negative for different ones; and how many products are exactly 0."""
-    X, y = pair.X, pair.y
-    found = dict.fromkeys(("equal", "equal_right", "different", "different_right", "zero"), 0)
-    for first in range(0, len(y), _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        products = X[rows] @ X[first:].T
-        above = np.triu(np.ones(products.shape, bool), 1)
-        same = y[rows, None] == y[None, first:]
-        found["equal"] += int((above & same).sum())
-        found["equal_right"] += int((above & same & (products > 0)).sum())
-        found["different"] += int((above & ~same).sum())
-        found["different_right"] += int((above & ~same & (products < 0)).sum())
-        found["zero"] += int((above & (products == 0)).sum())
-    return found
+    for equal labels, negative for different ones."""
+    found, order = Counter[str](), np.arange(len(pair.y))
+    for rows, products in _products(pair.X, pair.X):
+        above, same = order > order[rows, None], pair.y[rows, None] == pair.y
+        for name, own, right in (("equal", same, products > 0), ("different", ~same, products < 0)):
+            found[name] += int((above & own).sum())
+            found[f"{name}_right"] += int((above & own & right).sum())
+    return dict(found)
 
 
 def least_before(pair: Pair) -> int:
@@ -484,13 +362,28 @@ def least_before(pair: Pair) -> int:
     levels, exact; the pixels that are the same in all images are left out, whose products are >= 0.
     """
     levels, plus = pair.levels.astype(float), pair.y > 0  # products stay far below 2^53
-    return min(int((part @ levels[~plus].T).min()) for part in _parts(levels[plus]))
+    return int(_least(levels[plus], levels[~plus]))
 
 
 def least_after(pair: Pair) -> float:
     """The same after the mean is taken off, in the unit of the centred images."""
-    plus = pair.y > 0
-    return min(float((part @ pair.X[~plus].T).min()) for part in _parts(pair.X[plus]))
+    return _least(pair.X[pair.y > 0], pair.X[pair.y < 0])
+
+
+def mu(pair: Pair) -> float:
+    """mu of Assumption 1: the least cosine of y_i x_i and y_j x_j."""
+    Z = pair.y[:, None] * pair.X / np.linalg.norm(pair.X, axis=1, keepdims=True)
+    return _least(Z, Z)
+
+
+def _least(A: NDArray, B: NDArray) -> float:
+    return min(float(products.min()) for _, products in _products(A, B))
+
+
+def _products(A: NDArray, B: NDArray) -> Iterator[tuple[slice, NDArray]]:
+    """The inner products of some rows of A and all of B, rows by rows."""
+    for k in range(0, len(A), _BLOCK):
+        yield slice(k, k + _BLOCK), A[k : k + _BLOCK] @ B.T
 
 
 def left_over(pair: Pair) -> int:
@@ -501,43 +394,29 @@ def left_over(pair: Pair) -> int:
     return int(np.abs(sums[0] + sums[1]).max())
 
 
-def mu(pair: Pair) -> float:
-    """mu of Assumption 1: the least cosine of y_i x_i and y_j x_j."""
-    Z = pair.y[:, None] * pair.X
-    Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    return min(float((part @ Z.T).min()) for part in _parts(Z))
-
-
-def heatmap(pair: Pair, shown: int = SHOWN) -> NDArray:
-    """The inner products of the first images of each digit, (2 shown, 2 shown)."""
-    rows = np.concatenate([np.nonzero(pair.y == s)[0][:shown] for s in (1.0, -1.0)])
+def heatmap(pair: Pair) -> NDArray:
+    """The inner products of the first SHOWN images of each digit, (2 SHOWN, 2 SHOWN)."""
+    rows = np.concatenate([np.nonzero(pair.y == s)[0][:SHOWN] for s in (1.0, -1.0)])
     return pair.X[rows] @ pair.X[rows].T
 
 
 def record(pair: Pair) -> dict[str, Any]:
     """All of these, as JSON keeps them; the heatmap in bytes, in units of its largest entry."""
-    products = heatmap(pair)
+    products, plus = heatmap(pair), pair.y > 0
     unit = float(np.abs(products).max())
-    text = packed(np.round(products / unit * 127), "i1")
-    plus = pair.y > 0
-    sums = [pair.X[rows].sum(axis=0) for rows in (plus, ~plus)]
-    lengths = [float(np.linalg.norm(x)) for x in sums]
     return {"positive": int(plus.sum()), "negative": int((~plus).sum()),
             "pixels": int(pair.moves.sum()), "shares": shares(pair), "mu": mu(pair),
             "least_before": least_before(pair), "least_after": least_after(pair),
-            "left_over": left_over(pair), "pull": lengths[0] / len(pair.y),
-            "heatmap": {"unit": unit, "products": text}}  # fmt: skip
+            "left_over": left_over(pair),
+            "pull": float(np.linalg.norm(pair.X[plus].sum(axis=0))) / len(pair.y),
+            "heatmap": {"unit": unit,
+                        "products": packed(np.round(products / unit * 127), "i1")}}  # fmt: skip
 
 
 def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
     """The heatmap of a record, to half a 127th of its largest entry."""
     raw = unpacked(facts["heatmap"]["products"], "i1")
-    side = round(len(raw) ** 0.5)
-    return raw.reshape(side, side) * (facts["heatmap"]["unit"] / 127)
-
-
-def _parts(X: NDArray) -> list[NDArray]:
-    return [X[k : k + _BLOCK] for k in range(0, len(X), _BLOCK)]
+    return raw.reshape(round(len(raw) ** 0.5), -1) * (facts["heatmap"]["unit"] / 127)
 
 
 # --- What Section 4 leaves open about its MNIST runs, decided from its own numbers ----------------
@@ -600,28 +479,28 @@ def tried(candidate: Candidate, images: Images, seed: int, last: int = LAST) -> 
     """What a reading gives of the paper's numbers; infinite where it does not come to pass within
     `last` steps, or 500 after the loss begins to fall, or before the weights overflow."""
     task = Task(candidate.setting, first_of(images, candidate.first), torch.float32)
-    curves = Curves.of(watched(task, seed, last))
-    return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(curves.loss[0]),
-            "aligned": curves.aligned(ALIGNED), "falls": curves.fallen(FALLEN)}  # fmt: skip
+    run = curves(list(watched(task, seed, last)))
+    return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(run.loss[0]),
+            "aligned": aligned(run, ALIGNED), "falls": fallen(run, FALLEN)}  # fmt: skip
 
 
 def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
     """Descent until all neurons are aligned and the loss falls, or 500 steps after it does, or
     `last` steps, or an overflow; the first 50 steps and every 50th."""
     start, still = task.start(seed)
-    aligned, fell, first = False, np.inf, None
-    for state in descent(GroupedLoss(task.loss), start, task.setting.step, task.setting.step):
+    home, fell, begins = False, np.inf, None
+    for state in task.descent(start):
         largest = float(state.neurons.flat.abs().max())
         if not (np.isfinite(state.loss) and largest < 1e6):
             return
         if state.step <= _EVERY or state.step % _EVERY == 0:
             seen = task.seen(state, still)
             yield seen
-            first = state.loss if first is None else first
-            aligned |= min(seen.plus.least, seen.minus.least) >= ALIGNED
-            if state.loss <= (1.0 - FALLEN) * first:
+            begins = state.loss if begins is None else begins
+            home |= min(seen.plus_least, seen.minus_least) >= ALIGNED
+            if state.loss <= (1.0 - FALLEN) * begins:
                 fell = min(fell, state.step)
-        if state.step >= min(last, fell if aligned else fell + _AFTER):
+        if state.step >= min(last, fell if home else fell + _AFTER):
             return
 
 
@@ -655,22 +534,15 @@ NEAR = 0.01
 """Losses that begin at 1 and differ by less lie together."""
 
 
-def stepped(task: Task, seed: int, every: int) -> tuple[Curves, Neurons]:
+def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
     """All steps of a task's descent: its curves at every so many of them, and the last weights."""
     with one_thread():
         start, still = task.start(seed)
-        path = descent(task.loss, start, task.setting.step, task.setting.step)
-        states = list(islice(path, 0, task.setting.n_steps + 1, every))
-        return Curves.of(task.seen(state, still) for state in states), states[-1].neurons
+        states = list(islice(task.descent(start), 0, task.setting.n_steps + 1, every))
+        return curves([task.seen(state, still) for state in states]), states[-1].neurons
 
 
-def flowed(task: Task, seed: int, points: int) -> tuple[Curves, int]:
-    """The curves of the gradient flow, and the gradients that it took; as `flow_states`."""
-    seen, gradients = flow_states(task, seed, points)
-    return Curves.of(seen), gradients
-
-
-def flow_states(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
+def flowed(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
     """The gradient flow from the same start to the time of the last step, t = step * n_steps, by
     the stabilised method: what is seen at so many times, in steps, and the gradients it took."""
     with one_thread():
@@ -691,8 +563,8 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
     """How far the loss of the flow is from that of descent, and what either takes, by name."""
     rows = {}
     for name, run in runs.items():
-        at = np.searchsorted(run.curves.step, run.flow.step)
-        gap = float(np.abs(run.curves.loss[at] - run.flow.loss).max())
+        descent, flow = (each.set_index("step").loss for each in (run.curves, run.flow))
+        gap = float((descent[flow.index] - flow).abs().max())
         rows[name] = {
             "largest difference of the losses": f"below {NEAR:g}" if gap < NEAR else f"{gap:.2g}",
             "gradients, flow": run.facts["gradients"],
@@ -703,7 +575,7 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
 
 # --- The records of the MNIST figures: every plain step on all training images of two digits ------
 #
-# A few minutes of one core each. The products with the images are in single precision, weights and
+# Some minutes of one core each. The products with the images are in single precision, weights and
 # sums in double; a record says how far the same steps in double precision lead elsewhere.
 
 
@@ -745,8 +617,8 @@ def record_of_figure(
         )
         start, still = task.start(seed)
         seen, late, last = list[Seen](), None, None
-        path = descent(GroupedLoss(task.loss), start, setting.step, setting.step)
-        for state in progress(islice(path, setting.n_steps + 1), setting.n_steps + 1, "states"):
+        states = islice(task.descent(start), setting.n_steps + 1)
+        for state in progress(states, setting.n_steps + 1, "states"):
             if state.step % EVERY == 0:
                 seen.append(task.seen(state, still))
             if late is None and state.loss <= KEPT * seen[0].loss:
@@ -754,14 +626,20 @@ def record_of_figure(
             last = state
         assert late is not None
         assert last is not None
-        kept = halved(late.neurons)
-        flat = torch.tensor(unpacked(kept["weights"], "<f2") * kept["unit"])
-        branch = late.neurons.like(flat.to(start.W))
+        flat = late.neurons.flat.cpu().numpy()
+        unit = float(np.abs(flat).max())
+        weights = packed(flat / unit, "<f2")  # in half precision, in units of the largest
+        branch = late.neurons.like(torch.tensor(unpacked(weights, "<f2") * unit).to(start.W))
         slices = {
             "first": {"losses": losses_from(task, start)},
-            "kept": {**kept, "step": late.step, "losses": losses_from(task, branch)},
+            "kept": {
+                "unit": unit,
+                "weights": weights,
+                "step": late.step,
+                "losses": losses_from(task, branch),
+            },
         }
-        flow, gradients = flow_states(task, seed, FLOW)
+        flow, gradients = flowed(task, seed, FLOW)
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
@@ -822,25 +700,14 @@ def about(name: str, setting: Setting, task: Task) -> dict[str, Any]:
 
 
 def losses_from(task: Task, start: Neurons) -> list[float]:
-    """The losses of SLICE plain steps, all data looked at in each."""
-    states = descent(task.loss, start, *[task.setting.step] * 2)
-    return [float(f"{s.loss:.10g}") for s in islice(states, SLICE + 1)]
+    """The losses of SLICE steps."""
+    return [float(f"{s.loss:.10g}") for s in islice(task.descent(start), SLICE + 1)]
 
 
 def precision_gap(exact: Task, fast: Task, start: Neurons) -> float:
     """How far SLICE steps in either precision end from another, relative to their way."""
-    ends = []
-    for task in (exact, fast):
-        states = descent(task.loss, start, *[task.setting.step] * 2)
-        ends.append(next(islice(states, SLICE, None)).neurons.flat)
+    ends = [next(islice(task.descent(start), SLICE, None)).neurons.flat for task in (exact, fast)]
     return float((ends[0] - ends[1]).norm() / (ends[0] - start.flat).norm())
-
-
-def halved(neurons: Neurons) -> dict[str, Any]:
-    """All weights in half precision, in units of the largest."""
-    flat = neurons.flat.cpu().numpy()
-    unit = float(np.abs(flat).max())
-    return {"unit": unit, "weights": packed(flat / unit, "<f2")}
 
 
 def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
@@ -859,12 +726,12 @@ PARAMETERS = {**SECTION, "scale": SHELF.parameter, "device": DEVICE}
 
 @dataclass(frozen=True)
 class Record:
-    """A figure as it was recorded: the curves of descent and of the gradient flow, and the file's
+    """A figure as it was recorded: the `curves` of descent and of the gradient flow, and the file's
     other facts."""
 
     setting: Setting
-    curves: Curves
-    flow: Curves
+    curves: pd.DataFrame
+    flow: pd.DataFrame
     facts: dict[str, Any]
 
     @property
@@ -872,57 +739,26 @@ class Record:
         """The seed of the start."""
         return self.facts["seed"]
 
-    def start(self, task: Task, late: bool) -> Neurons:
-        """The weights from which SLICE steps are recorded: the start, or those kept."""
-        if not late:
-            return task.start(self.seed)[0]
-        kept = self.facts["kept"]
-        flat = unpacked(kept["weights"], "<f2") * kept["unit"]
-        h, k = self.setting.width, int(task.pair.moves.sum())
-        return Neurons(torch.zeros(h, k), torch.zeros(h)).like(torch.tensor(flat))
-
     def picture(self, name: str) -> NDArray:
         """One of the images of `mnist.visible`, to three digits."""
         return unpacked(self.facts["pictures"][name], "<f2").reshape(self.facts["shape"])
-
-
-@dataclass(frozen=True)
-class Phases:
-    """Figure 12 or 13 as it was recorded: arrays over the epochs, and the file's other facts."""
-
-    epoch: NDArray
-    loss: NDArray
-    norms: NDArray
-    directions: NDArray
-    squares: NDArray
-    facts: dict[str, Any]
 
 
 def load(name: str, shelf: Shelf = SHELF) -> Record:
     """The record of "figure-5", "figure-10" or "figure-11"."""
     facts = shelf.read(name)
     flow = facts.pop("flow")
-    curves = [Curves.of(map(seen_in, rows)) for rows in (facts.pop("seen"), flow["seen"])]
-    facts["gradients"] = flow["gradients"]
-    return Record(Setting(**facts["setting"]), curves[0], curves[1], facts)
+    seen, facts["gradients"] = facts.pop("seen"), flow["gradients"]
+    return Record(Setting(**facts["setting"]), curves(seen), curves(flow["seen"]), facts)
 
 
-def load_phases(name: str, shelf: Shelf = SHELF) -> Phases:
-    """The record of "figure-12" or "figure-13"."""
+def load_phases(name: str, shelf: Shelf = SHELF) -> pd.DataFrame:
+    """The record of "figure-12" or "figure-13": a row an epoch, the columns those of `Rates`, and
+    the file's other facts as `attrs`."""
     facts = shelf.read(name)
-    epoch, loss, norms, directions, squares = np.array(facts.pop("rates"), float).T
-    return Phases(epoch, loss, norms, directions, squares, facts)
-
-
-def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
-    """Take recorded steps again: the largest difference of a loss from the record's, over the
-    loss's own change or, where that is less, over a thousandth of it."""
-    with one_thread():
-        states = descent(task.loss, record.start(task, late), *[record.setting.step] * 2)
-        losses = np.array([s.loss for s in islice(states, n_steps + 1)])
-    kept = np.array(record.facts["kept" if late else "first"]["losses"][: n_steps + 1])
-    unit = max(float(np.ptp(kept)), 1e-3 * float(kept[0]))
-    return float(np.abs(losses - kept).max()) / unit
+    found = pd.DataFrame(facts.pop("rates"), columns=Rates._fields)
+    found.attrs = facts
+    return found
 
 
 def load_readings(shelf: Shelf = SHELF) -> dict[str, Any]:
@@ -936,14 +772,7 @@ def load_readings(shelf: Shelf = SHELF) -> dict[str, Any]:
 
 def row_of(seen: Seen) -> list[float]:
     """One recorded step as numbers."""
-    sides = [*seen.plus, *seen.minus]
-    return [seen.step, *map(short, seen[1:4]), seen.positive, *map(short, sides)]
-
-
-def seen_in(row: list[float]) -> Seen:
-    """The recorded step behind such numbers."""
-    step, loss, spectral, rank, positive = row[:5]
-    return Seen(int(step), loss, spectral, rank, int(positive), Side(*row[5:8]), Side(*row[8:]))
+    return [value if isinstance(value, int) else short(value) for value in seen]
 
 
 def short(value: float) -> float:
@@ -1054,11 +883,11 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
     return [
         bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
               _scattered(record), "<=", ORTHOGONAL, "", digits=3),
-        bound("first step at which all have a cosine of 0.9", c.aligned(ALIGNED), ">=", low, "",
+        bound("first step at which all have a cosine of 0.9", aligned(c, ALIGNED), ">=", low, "",
               after=BAR),
-        bound("the same", c.aligned(ALIGNED), "<=", high, "", after=BAR),
+        bound("the same", aligned(c, ALIGNED), "<=", high, "", after=BAR),
         fact("all are aligned before a tenth of the loss is gone",
-             c.aligned(ALIGNED) < c.fallen(FALLEN), True, after=BAR),
+             aligned(c, ALIGNED) < fallen(c, FALLEN), True, after=BAR),
         *_drops(record),
         note("other starts, on fewer images, that take 1500 to 2500 steps, and all tried",
              (sum(inside), len(inside))),
@@ -1077,11 +906,11 @@ def falls(record: Record) -> list[Evidence]:
     c = record.curves
     low, high = STEPS["falls"]
     return [
-        bound("first step at which a tenth of the loss is gone", c.fallen(FALLEN), ">=", low, ""),
-        bound("the same", c.fallen(FALLEN), "<=", high, ""),
+        bound("first step at which a tenth of the loss is gone", fallen(c, FALLEN), ">=", low, ""),
+        bound("the same", fallen(c, FALLEN), "<=", high, ""),
         *_grows(record),
-        bound("stable rank at the end", float(c.stable_rank[-1]), "<=", ALMOST_ONE, ""),
-        note("loss at the end", float(c.loss[-1])),
+        bound("stable rank at the end", float(c.stable_rank.iloc[-1]), "<=", ALMOST_ONE, ""),
+        note("loss at the end", float(c.loss.iloc[-1])),
         *_run(record),
     ]
 
@@ -1095,10 +924,10 @@ def antipodal(records: Mapping[str, Record]) -> list[Evidence]:
         found.append(fact(f"{digits}: n (x₊ + x₋), in whole grey levels, its largest entry",
                           record.facts["data"]["left_over"], 0))  # fmt: skip
         found.append(bound(f"{digits}: stable rank at the end",
-                           float(record.curves.stable_rank[-1]), "<", most, ""))  # fmt: skip
+                           float(record.curves.stable_rank.iloc[-1]), "<", most, ""))  # fmt: skip
         c = record.curves
         ends.append(note(f"{digits}: cosine of the mean neurons to x₊ and x₋ at the end",
-                         (float(c.plus[-1, 0]), float(c.minus[-1, 0])), digits=3))  # fmt: skip
+                         (float(c.plus.iloc[-1]), float(c.minus.iloc[-1])), digits=3))  # fmt: skip
     return found + ends
 
 
@@ -1118,69 +947,68 @@ def alike(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Evidenc
         bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
               _scattered(record), "<=", ORTHOGONAL, "", digits=3),
         bound("first step at which all have a cosine of 0.9, over that at which a tenth of the "
-              "loss is gone", c.aligned(ALIGNED) / c.fallen(FALLEN), "<", 1.0, "", after=BAR),
-        note("these steps", (c.aligned(ALIGNED), c.fallen(FALLEN))),
+              "loss is gone", aligned(c, ALIGNED) / fallen(c, FALLEN), "<", 1.0, "", after=BAR),
+        note("these steps", (aligned(c, ALIGNED), fallen(c, FALLEN))),
         _late(starts),
         *_drops(record),
         *_grows(record),
-        bound("stable rank at the end", float(c.stable_rank[-1]), "<", 2.0, ""),
+        bound("stable rank at the end", float(c.stable_rank.iloc[-1]), "<", 2.0, ""),
         *_looks(record),
-        note("loss at the end", float(c.loss[-1])),
+        note("loss at the end", float(c.loss.iloc[-1])),
         *_run(record),
     ]  # fmt: skip
 
 
-def two_phases(both: Phases) -> list[Evidence]:
+def two_phases(both: pd.DataFrame) -> list[Evidence]:
     """ea.fig12: with both layers trained only directions change at first, then norms grow and the
     loss falls."""
-    only, start = _only_directions(both), both.loss[0]
-    last = int(both.epoch[only][-1]) if only.any() else 0
-    loss = float(both.loss[only].min() / start) if only.any() else np.nan
+    only, end = both[_only_directions(both)], both.iloc[-1]
+    ends = (int(only.epoch.iloc[0]), int(only.epoch.iloc[-1])) if len(only) else (0, 0)
     return [
-        bound("epochs at which only directions change", int(only.sum()), ">=", 1, ""),
-        bound("the loss over its start in them, least", loss, ">=", 1.0 - FALLEN, ""),
-        bound("epoch of the largest change of norms", int(_peak(both)), ">", last, ""),
-        bound("sum of |wⱼ|² at the end, over the start's", float(both.squares[-1]
-              / both.squares[0]), ">", 1.0, "times"),
-        bound("loss at the end", float(both.loss[-1]), "<=", SMALL, ""),
-        note("the first and the last of these epochs, and all",
-             (int(both.epoch[only][0]) if only.any() else 0, last, int(both.epoch[-1]))),
+        bound("epochs at which only directions change", len(only), ">=", 1, ""),
+        bound("the loss over its start in them, least", float(only.loss.min() / both.loss[0]),
+              ">=", 1.0 - FALLEN, ""),
+        bound("epoch of the largest change of norms", _peak(both), ">", ends[1], ""),
+        bound("sum of |wⱼ|² at the end, over the start's", float(end.squares / both.squares[0]),
+              ">", 1.0, "times"),
+        bound("loss at the end", float(end.loss), "<=", SMALL, ""),
+        note("the first and the last of these epochs, and all", (*ends, int(end.epoch))),
         *_trained(both),
     ]  # fmt: skip
 
 
-def one_phase(first: Phases) -> list[Evidence]:
+def one_phase(only_w: pd.DataFrame) -> list[Evidence]:
     """ea.fig13: with the first layer alone trained the loss becomes small, and there are no two
     phases."""
-    only, largest = _only_directions(first), first.directions[1:].max()
+    start, one, later = only_w.iloc[0], only_w.iloc[1], only_w.iloc[1:].abs().max()
     return [
-        fact("epochs at whose end only directions change", int(only.sum()), 0, after=START),
-        bound("loss at the end", float(first.loss[-1]), "<=", SMALL, ""),
-        note("epoch of the largest change of norms", int(_peak(first))),
-        note("loss after one epoch", float(first.loss[1])),
+        fact("epochs at whose end only directions change", int(_only_directions(only_w).sum()), 0,
+             after=START),
+        bound("loss at the end", float(only_w.loss.iloc[-1]), "<=", SMALL, ""),
+        note("epoch of the largest change of norms", _peak(only_w)),
+        note("loss after one epoch", float(one.loss)),
         note("changes after one epoch: of norms, of directions",
-             (float(first.norms[1]), float(first.directions[1]))),
+             (float(one.norms), float(one.directions))),
         note("the start itself: change of norms over its largest later one",
-             float(abs(first.norms[0]) / np.abs(first.norms[1:]).max()), digits=2),
-        note("the same of directions", float(first.directions[0] / largest), digits=2),
-        *_trained(first),
+             float(abs(start.norms) / later.norms), digits=2),
+        note("the same of directions", float(start.directions / later.directions), digits=2),
+        *_trained(only_w),
     ]  # fmt: skip
 
 
-def _only_directions(run: Phases) -> np.ndarray:
+def _only_directions(run: pd.DataFrame) -> pd.Series:
     """At the ends of which epochs only directions change; the start is no end of one."""
-    norms, turns = np.abs(run.norms), run.directions
-    only = (norms < QUIET * norms[1:].max()) & (turns > LOUD * turns[1:].max())
-    return np.asarray(only & (np.asarray(run.epoch) > 0))
+    norms, turns = run.norms.abs(), run.directions
+    return (norms < QUIET * norms[1:].max()) & (turns > LOUD * turns[1:].max()) & (run.epoch > 0)
 
 
-def _peak(run: Phases) -> float:
-    return run.epoch[1 + np.argmax(run.norms[1:])]
+def _peak(run: pd.DataFrame) -> int:
+    return int(run.epoch[run.norms[1:].idxmax()])
 
 
 def _scattered(record: Record) -> float:
-    c = record.curves
-    return float(np.abs([c.plus[0, 1:], c.minus[0, 1:]]).max())
+    ends = ["plus_least", "plus_largest", "minus_least", "minus_largest"]
+    return float(record.curves.loc[0, ends].abs().max())
 
 
 def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
@@ -1193,22 +1021,22 @@ def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
 def _drops(record: Record) -> list[Evidence]:
     """The alignment at the end lies below the best."""
     found = []
-    for name, side in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
-        drop = float(side[:, 0].max() - side[-1, 0])
+    for name, cosines in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
+        drop = float(cosines.max() - cosines.iloc[-1])
         found.append(bound(f"drop of the mean neuron's cosine to {name} from its best to the end",
                            drop, ">", 0.01, "", digits=3))  # fmt: skip
     return found
 
 
 def _grows(record: Record) -> list[Evidence]:
-    c, fall = record.curves, record.curves.fallen(FALLEN)
-    before, late = c.spectral[c.step <= fall], c.step >= fall
-    one_way = (np.diff(c.spectral[late]) > 0).all() and (np.diff(c.loss[late]) < 0).all()
+    c, fall = record.curves, fallen(record.curves, FALLEN)
+    late = c[c.step >= fall].diff().iloc[1:]
     return [
-        bound("‖W‖₂² at the end", float(c.spectral[-1]), ">", float(before[-1]),
+        bound("‖W‖₂² at the end", float(c.spectral.iloc[-1]), ">",
+              float(c.spectral[c.step <= fall].iloc[-1]),
               "(its value where a tenth of the loss is gone)"),
         fact("both the loss and ‖W‖₂² move one way only from there on, as recorded",
-             bool(one_way), True),
+             bool(((late.spectral > 0) & (late.loss < 0)).all()), True),
     ]  # fmt: skip
 
 
@@ -1251,6 +1079,6 @@ def _run(record: Record) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _trained(run: Phases) -> list[Evidence]:
-    numbers = (run.facts["images"], 2000, run.facts["seed"])
-    return [note("images; batch; seed", numbers), note("epochs", int(run.epoch[-1]))]
+def _trained(run: pd.DataFrame) -> list[Evidence]:
+    numbers = (run.attrs["images"], BATCH, run.attrs["seed"])
+    return [note("images; batch; seed", numbers), note("epochs", int(run.epoch.iloc[-1]))]

@@ -27,8 +27,8 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
-from reluflow.papers.min2024early.mnist import Curves, Seen, ShallowLoss, Side, descent
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
+from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
 from reluflow.papers.min2024early.setting import (
     PRINTED,
     DataConstants,
@@ -236,36 +236,32 @@ def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
     `theorem_1`; no rows where (A1) does not hold."""
-    rows = {name: [plain(time), plain(scale)] for name, time, scale in _promises(own)}
+    return _promises(own).map(plain)
+
+
+def _promises(own: Experiment) -> pd.DataFrame:
+    """The time and ln eps of each promise, by name; no rows without (A1)."""
+    rows = {}
+    if separation(own.X, own.y) > 0.0:
+        data, start = _constants(own)
+        for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", printed_zeta(data, start)),
+                           ("t₁, min(ζ₁, ζ₂)", needed_zeta(data, start))):  # fmt: skip
+            rows[name] = [alignment_time(data, zeta), log_eps_allowed(data, start, zeta)]
+        given = own.X, own.y, own.W0, own.signs
+        # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of its double at half the speed.
+        pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
+        rows["T⁎, proved here"] = [enough_time(*given) / pull, enough_log_eps(*given)]
     columns = ["home by t", "if ln ε is at most"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _promises(own: Experiment) -> list[tuple[str, float, float]]:
-    """(name, time, ln eps) of each promise; none without (A1)."""
-    if separation(own.X, own.y) <= 0.0:
-        return []
-    data, start = _constants(own)
-    found = []
-    for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
-                       ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
-        time = setting.alignment_time(data, zeta)
-        found.append((name, time, setting.log_eps_allowed(data, start, zeta)))
-    given = own.X, own.y, own.W0, own.signs
-    # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of 2 log(1 + e^-z) at half the speed.
-    pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
-    found.append(("T⁎, proved here", enough_time(*given) / pull, enough_log_eps(*given)))
-    return found
-
-
 def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
-    data = setting.data_constants(own.X, own.y)
-    return data, setting.start_constants(own.X, own.y, own.W0, own.signs)
+    return data_constants(own.X, own.y), start_constants(own.X, own.y, own.W0, own.signs)
 
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
     """The times of `promise`, by name; none without (A1)."""
-    return tuple((name, time) for name, time, _ in _promises(own))
+    return tuple(_promises(own)["home by t"].items())
 
 
 def log_eps(own: Experiment) -> float:
@@ -274,7 +270,7 @@ def log_eps(own: Experiment) -> float:
     if own.log_eps is not None:
         return own.log_eps
     found = _promises(own)
-    return max(found[-1][2], LEAST_LOG_EPS) if found else _WITHOUT
+    return max(float(found.iloc[-1, 1]), LEAST_LOG_EPS) if len(found) else _WITHOUT
 
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
@@ -415,7 +411,7 @@ def left_out(own: Experiment) -> str:
     )
 
 
-def descend(own: Experiment) -> Curves:
+def descend(own: Experiment) -> pd.DataFrame:
     """Descent of the mean loss from weights N(0, sigma^2), neurons that are dead left out of the
     cosines; the weights of 150 steps are looked at. Raises InputError where the steps are so large
     that the weights leave the floats."""
@@ -425,7 +421,7 @@ def descend(own: Experiment) -> Curves:
     problem = ShallowLoss(own.X.copy(), own.y.copy(), MARGINS[name], 1.0 / len(own.y))
     start, seen = Shallow(torch.tensor(own.W), torch.tensor(own.v)), list[Seen]()
     with one_thread():
-        states = islice(descent(problem, start, own.step, own.step), last + 1)
+        states = islice(descent(problem, start, own.step), last + 1)
         for state in progress(states, last + 1, "states"):
             if state.step in wanted:
                 if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < _LOST):
@@ -437,19 +433,9 @@ def descend(own: Experiment) -> Curves:
                 W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
                 values = np.linalg.svd(W, compute_uv=False) ** 2
                 live = ~silent(own.X, W)
-                sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0))
-                         for s in (1.0, -1.0))  # fmt: skip
+                sides = [side(W[mine], W[mine] @ W[mine].T, own.X[own.y == s].sum(axis=0))
+                         for s in (1.0, -1.0) for mine in [live & (s * v > 0.0)]]  # fmt: skip
                 rank = float(values.sum() / values[0])
                 seen.append(Seen(state.step, state.loss, float(values[0]), rank,
-                                 int((v > 0.0).sum()), *sides))  # fmt: skip
-    return Curves.of(seen)
-
-
-def _side(W: NDArray, x: NDArray) -> Side:
-    """The cosines of neurons (m, d), and of their mean, to x (d,); NaN where one is 0."""
-    if not len(W) or not x.any():
-        return Side(np.nan, np.nan, np.nan)
-    each, mean = W @ x / np.linalg.norm(W, axis=1), W.mean(axis=0)
-    size = np.linalg.norm(x)
-    middle = mean @ x / np.linalg.norm(mean)
-    return Side(float(middle / size), float(each.min() / size), float(each.max() / size))
+                                 int((v > 0.0).sum()), *sides[0], *sides[1]))  # fmt: skip
+    return curves(seen)

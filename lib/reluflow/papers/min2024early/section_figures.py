@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Wedge
 from numpy.typing import NDArray
@@ -19,94 +17,26 @@ from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, leg
 from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import signed
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE
+from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE, regions
 from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
 
-if TYPE_CHECKING:  # this trains networks, which the figures do not
-    from reluflow.papers.min2024early.mnist import Curves, Phases
-
-# --- Cones {w : <c_i, w> >= 0} as sectors in the plane, and as polygons on the sphere -------------
+# --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
 
 
-_INSIDE = 1e-9
-
-
-def conditions(X: NDArray, y: NDArray) -> dict[str, NDArray]:
-    """The rows c_i of the closed cones "S_+", "S_-" and "S_dead" of the data X (n, d), y (n,)."""
-    Z = signed(X, y)
-    return {"S_+": Z, "S_-": -Z, "S_dead": -np.asarray(X, float)}
-
-
-def rays(C: NDArray) -> NDArray:
-    """The extreme rays (m, d), unit vectors in order around the cone, of {w : C w >= 0}, d = 2, 3.
-    The cone must hold no line. Where it is {0}, m = 0. In the plane they go from the ray at the
-    right to the one at the left."""
-    C = C / np.linalg.norm(C, axis=1, keepdims=True)
-    if C.shape[1] == 2:
-        tries = C @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-    else:
-        tries = np.array([np.cross(a, b) for a, b in combinations(C, 2)])
-        sizes = np.linalg.norm(tries, axis=1)
-        tries = tries[sizes > _INSIDE] / sizes[sizes > _INSIDE, None]
-    tries = np.vstack([tries, -tries])
-    found = tries[(tries @ C.T >= -_INSIDE).all(axis=1)]
-    kept: list[NDArray] = []
-    for ray in found:
-        if all(np.linalg.norm(ray - other) > 1e3 * _INSIDE for other in kept):
-            kept.append(ray)
-    return around(np.array(kept)) if kept else np.zeros((0, C.shape[1]))
-
-
-def around(points: NDArray) -> NDArray:
-    """Directions (m, d), within a half-space, in order around their mean."""
-    middle = points.mean(axis=0)
-    middle = middle / np.linalg.norm(middle)
-    first, second = frame(middle) if points.shape[1] == 3 else (middle, turned(middle))
-    return points[np.argsort(np.arctan2(points @ second, points @ first), kind="stable")]
-
-
-def turned(u: NDArray) -> NDArray:
-    """u (2,) by a right angle to the left."""
-    return np.array([-u[1], u[0]])
-
-
-def frame(axis: NDArray) -> tuple[NDArray, NDArray]:
-    """Two unit vectors that are right and up for whoever looks at the sphere from `axis` (3,)."""
-    up = np.eye(3)[2] - axis[2] * axis
-    if np.linalg.norm(up) < 1e-6:
-        up = np.eye(3)[1] - axis[1] * axis
-    up = up / np.linalg.norm(up)
-    return np.cross(up, axis), up
-
-
-def outline(corners: NDArray, points: int = 40) -> NDArray:
-    """The edges of the polygon with these corners (m, 3) as great circles, (m * points, 3)."""
-    share = np.linspace(0.0, 1.0, points, endpoint=False)[:, None]
-    edges = [(1.0 - share) * a + share * b
-             for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)]  # fmt: skip
-    path = np.vstack(edges)
-    return path / np.linalg.norm(path, axis=1, keepdims=True)
-
-
-def circle(centre: NDArray, sine: float, points: int = 120) -> NDArray:
-    """The edge (points, 3) of the cap of that sine about a direction (3,)."""
-    axis = centre / np.linalg.norm(centre)
-    first, second = frame(axis)
-    t = np.linspace(0.0, 2.0 * np.pi, points)[:, None]
-    return np.sqrt(1.0 - sine**2) * axis + sine * (np.cos(t) * first + np.sin(t) * second)
-
-
-# --- Pictures of the cones in the plane and on the sphere, and of the chance of a near start ------
-
-
-CONE_COLOURS = {"S_+": POSITIVE, "S_-": NEGATIVE, "S_dead": style.QUIET}
-FILLS = {"S_+": PALE["$S_+$"], "S_-": PALE["$S_-$"], "S_dead": PALE["$S_{dead}$"]}
-CONE_NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
+CONE_COLOURS = {"$S_+$": POSITIVE, "$S_-$": NEGATIVE, "$S_{dead}$": style.QUIET}
 HULL, CAP = "#117733", "#AA4499"
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
+
+
+def hull(X: NDArray, y: NDArray) -> NDArray:
+    """The angles (2,) between which K lies in the plane."""
+    Z = signed(X, y)
+    u = (Z / np.linalg.norm(Z, axis=1, keepdims=True)).sum(axis=0)
+    turns = np.arctan2(Z @ np.array([-u[1], u[0]]), Z @ u)
+    return np.arctan2(u[1], u[0]) + np.array([turns.min(), turns.max()])
 
 
 @in_house_style
@@ -116,36 +46,22 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
     for ax, (_, X, y) in zip(axes, data, strict=True):
         ax.set(xlim=(-1.52, 1.52), ylim=(-1.52, 1.52), aspect="equal")
         _bare(ax)
-        for name, C in conditions(X, y).items():
-            if len(ends := rays(C)):
-                _wedge(ax, ends, 1.0, 1.0, FILLS[name], CONE_NAMES[name], 1.0)
-                place = 0.62 * _unit(np.deg2rad(0.5 * sum(_degrees(ends))))
-                halo_text(ax, place, CONE_NAMES[name], fontsize=11, color=CONE_COLOURS[name],
-                          zorder=6)  # fmt: skip
-        K = rays(rays(conditions(X, y)["S_+"]))
+        for name, where in regions(X, y).items():
+            words = name.replace("dead", r"\mathrm{dead}")
+            for ends in np.array(where):
+                _wedge(ax, ends, 1.0, 1.0, PALE[name], words, 1.0)
+                place = 0.62 * np.array([np.cos(ends.mean()), np.sin(ends.mean())])
+                halo_text(ax, place, words, fontsize=11, color=CONE_COLOURS[name], zorder=6)
+        K = hull(X, y)
         _wedge(ax, K, 1.12, 0.1, HULL, "$K$", 0.9)
-        _wedge(ax, -K, 1.12, 0.1, HULL, "$-K$", 0.35)
+        _wedge(ax, K + np.pi, 1.12, 0.1, HULL, "$-K$", 0.35)
         half = np.arcsin(np.sqrt(cap(X, y)))
         for sign, u in centres(X, y).items():
-            middle = np.arctan2(*(sign * u)[::-1])
-            ends = np.array([_unit(middle - half), _unit(middle + half)])
+            ends = np.arctan2(*(sign * u)[::-1]) + half * np.array([-1.0, 1.0])
             _wedge(ax, ends, 1.28, 0.1, CAP, "caps of $\\zeta_1$", 0.7)
             _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
         for label, x in zip(y, X, strict=True):
-            _arrow(ax, x, CONE_COLOURS["S_+" if label > 0 else "S_-"], "", 0.8)
-    legend_below(fig, columns=4)
-    return fig
-
-
-@in_house_style
-def cones_in_space(X: NDArray, y: NDArray) -> Figure:
-    """The cones of data X (n, 3) on the unit sphere, from the mean of K and from behind."""
-    titles = ("(a) from the side of $K$", "(b) from behind")
-    fig, axes = panels(1, 2, height=4.6, titles=titles)
-    middle = conditions(X, y)["S_+"]
-    middle = (middle / np.linalg.norm(middle, axis=1, keepdims=True)).sum(axis=0)
-    for ax, side in zip(axes, (1.0, -1.0), strict=True):
-        _sphere(ax, X, y, side * middle / np.linalg.norm(middle))
+            _arrow(ax, x, POSITIVE if label > 0 else NEGATIVE, "", 0.8)
     legend_below(fig, columns=4)
     return fig
 
@@ -171,23 +87,10 @@ def _bare(ax: Axes) -> None:
 def _wedge(
     ax: Axes, ends: NDArray, radius: float, width: float, colour: str, label: str, alpha: float
 ) -> None:
-    low, high = _degrees(ends)
     ax.add_patch(
-        Wedge((0.0, 0.0), radius, low, high, width=width, facecolor=colour, edgecolor="none",
-              alpha=alpha, label=fresh(ax, label), zorder=1)
+        Wedge((0.0, 0.0), radius, *np.degrees(ends), width=width, facecolor=colour,
+              edgecolor="none", alpha=alpha, label=fresh(ax, label), zorder=1)
     )  # fmt: skip
-
-
-def _degrees(ends: NDArray) -> tuple[float, float]:
-    """The angles of a sector's two ends, the second less than half a turn after the first."""
-    low, high = np.rad2deg(np.arctan2(ends[:, 1], ends[:, 0]))[[0, -1]]
-    if (high - low) % 360.0 > 180.0:
-        low, high = high, low
-    return float(low), float(low + (high - low) % 360.0)
-
-
-def _unit(angle: float) -> NDArray:
-    return np.array([np.cos(angle), np.sin(angle)])
 
 
 def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
@@ -198,43 +101,6 @@ def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
                             "shrinkA": 0, "shrinkB": 0, "mutation_scale": 10})  # fmt: skip
     if name:
         halo_text(ax, 1.43 * end / length, name, fontsize=10, color=colour)
-
-
-def _sphere(ax: Axes, X: NDArray, y: NDArray, axis: NDArray) -> None:
-    """The half of the sphere that is seen from `axis`, in orthographic projection."""
-    ax.set(xlim=(-1.08, 1.08), ylim=(-1.08, 1.08), aspect="equal")
-    _bare(ax)
-    right, up = frame(axis)
-
-    def flat(points: NDArray) -> NDArray:
-        return np.stack([points @ right, points @ up], axis=-1)
-
-    t = np.linspace(0.0, 2.0 * np.pi, 241)
-    ax.plot(np.cos(t), np.sin(t), color=style.INK, lw=0.9, zorder=5)
-    for name, C in conditions(X, y).items():
-        corners = rays(np.vstack([C, axis]))  # the half of the cone that is seen
-        if len(corners) > 2:
-            path = flat(outline(corners))
-            ax.fill(*path.T, color=FILLS[name], lw=0.0, label=CONE_NAMES[name], zorder=1)
-            ax.plot(*np.vstack([path, path[:1]]).T, color=CONE_COLOURS[name], lw=0.8, zorder=2)
-    K = rays(rays(conditions(X, y)["S_+"]))
-    for sign, name, alpha in ((1.0, "$K$", 0.45), (-1.0, "$-K$", 0.15)):
-        if sign * K.mean(axis=0) @ axis > 0.0:
-            ax.fill(*flat(outline(sign * K)).T, facecolor=(*to_rgb(HULL), alpha),
-                    edgecolor=HULL, lw=1.2, label=name, zorder=2)  # fmt: skip
-    for sign, u in centres(X, y).items():
-        if sign * u @ axis > 0.0:
-            edge = flat(circle(sign * u, np.sqrt(cap(X, y))))
-            ax.plot(*edge.T, color=CAP, lw=1.3, ls="--", label="caps of $\\zeta_1$", zorder=3)
-            place = flat(sign * u / np.linalg.norm(u))
-            ax.plot(*place, "+", color=CAP, ms=8, mew=1.6, zorder=4,
-                    label="$x_+$, $x_-$")  # fmt: skip
-    for label, x in zip(y, X, strict=True):
-        if x @ axis > 0.0:
-            name = "positive data" if label > 0 else "negative data"
-            ax.plot(*flat(x / np.linalg.norm(x)), "o",
-                    color=CONE_COLOURS["S_+" if label > 0 else "S_-"], ms=6, mec="white", mew=0.8,
-                    zorder=6, label=fresh(ax, name))  # fmt: skip
 
 
 # --- What happens on a boundary of activity: the examples of Appendix E, and crossings ------------
@@ -414,20 +280,21 @@ def heatmaps(products: Mapping[str, NDArray]) -> Figure:
 
 
 @in_house_style
-def alignment(runs: Mapping[str, Curves]) -> Figure:
+def alignment(runs: Mapping[str, pd.DataFrame]) -> Figure:
     """cos(w_+, x_+) and cos(w_-, x_-), thin those of the worst neurons of their groups, and where a
     tenth of the loss is gone (dotted), a panel a run."""
     fig, axes = _grid(runs, sharey=True)
     for ax, (name, curves) in zip(axes, runs.items(), strict=True):
         ax.set_title(name)
         for side, colour, words, line in (
-            (curves.plus, POSITIVE, "$\\cos(w_+, x_+)$", "-"),
-            (curves.minus, NEGATIVE, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
+            ("plus", POSITIVE, "$\\cos(w_+, x_+)$", "-"),
+            ("minus", NEGATIVE, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
         ):
-            ax.plot(curves.step, side[:, 1], color=colour, ls=line, lw=0.8)
-            ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
-        if np.isfinite(curves.fallen(0.1)):
-            ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
+            ax.plot(curves.step, curves[f"{side}_least"], color=colour, ls=line, lw=0.8)
+            ax.plot(curves.step, curves[side], color=colour, ls=line, label=words)
+        fall = curves.step[curves.loss <= 0.9 * curves.loss[0]]
+        if len(fall):
+            ax.axvline(fall.iloc[0], color=QUIET, ls=":", label="loss down by a tenth")
         legend_entry(ax, "worst neuron of the group", color=QUIET, lw=0.8)
         _steps(ax, curves)
         ax.set(ylim=(-0.5, 1.05))
@@ -438,7 +305,7 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
 
 
 @in_house_style
-def mnist_losses(runs: Mapping[str, Curves]) -> Figure:
+def mnist_losses(runs: Mapping[str, pd.DataFrame]) -> Figure:
     """The loss, the squared spectral norm and the stable rank, a panel a run; the stable rank
     begins far above what is shown."""
     fig, axes = _grid(runs)
@@ -478,46 +345,28 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
 
 
 @in_house_style
-def phases(runs: Mapping[str, Phases]) -> Figure:
+def phases(runs: Mapping[str, pd.DataFrame]) -> Figure:
     """The loss and the two changes over the epochs, a panel a way of training. Both axes are
     logarithmic: the changes of directions from scattered starts are huge."""
     fig, axes = panels(1, len(runs), height=3.5, titles=list(runs))
     for ax, run in zip(axes, runs.values(), strict=True):
-        late = run.epoch > 0
-        ax.plot(run.epoch[late], run.loss[late], color=LOSS, label="loss $\\mathcal{L}$")
-        ax.plot(run.epoch[late], run.norms[late], color=NORM, ls=(0, (4, 1.5)),
-                label="changes in norms")  # fmt: skip
-        ax.plot(run.epoch[late], run.directions[late], color=RANK, ls=(0, (1, 1.2)), lw=2.0,
+        late = run[run.epoch > 0]
+        ax.plot(late.epoch, late.loss, color=LOSS, label="loss $\\mathcal{L}$")
+        ax.plot(late.epoch, late.norms, color=NORM, ls=(0, (4, 1.5)), label="changes in norms")
+        ax.plot(late.epoch, late.directions, color=RANK, ls=(0, (1, 1.2)), lw=2.0,
                 label="changes in directions")  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="epoch", ylim=(1e-5, 1e3))
     legend_below(fig)
     return fig
 
 
-@in_house_style
-def flow_beside_descent(descent: Curves, flow: Curves) -> Figure:
-    """The loss and the worst neuron's cosine along descent (lines) and the flow (circles)."""
-    fig, (ax,) = panels(1, 1, height=3.2)
-    for values, colour, words in (
-        (lambda c: c.loss, LOSS, "loss"),
-        (lambda c: c.worst, POSITIVE, "least cosine of a neuron"),
-    ):
-        ax.plot(descent.step, values(descent), color=colour, label=f"{words}, descent")
-        ax.plot(flow.step, values(flow), color=colour, ls="", marker="o", ms=4, mfc="white",
-                label=f"{words}, flow")  # fmt: skip
-    ax.set(xlabel="step, or time of the flow over the length of a step", ylim=(-0.5, 1.05),
-           ylabel="loss, and cosine")  # fmt: skip
-    legend_below(fig, columns=2)
-    return fig
-
-
-def _steps(ax: Axes, curves: Curves) -> None:
+def _steps(ax: Axes, curves: pd.DataFrame) -> None:
     """The axis of the steps, with few enough ticks to be told apart."""
-    ax.set(xlim=(0, curves.step[-1]), xlabel="step")
+    ax.set(xlim=(0, curves.step.iloc[-1]), xlabel="step")
     ax.locator_params(axis="x", nbins=4)
 
 
-def _grid(runs: Mapping[str, Curves], sharey: bool = False) -> tuple[Figure, list[Axes]]:
+def _grid(runs: Mapping[str, pd.DataFrame], sharey: bool = False) -> tuple[Figure, list[Axes]]:
     rows = -(-len(runs) // 2)
     fig, axes = panels(rows, 2, height=2.4 * rows, sharey=sharey)
     for ax in axes[len(runs) :]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,73 +109,55 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
 # w moves on a line, so that rational data and starts have rational crossings.
 
 
-Vector = tuple[Fraction, ...]
-
-
-@dataclass(frozen=True)
-class Polygon:
+class Polygon(NamedTuple):
     """The path of one neuron's weights. Its events are the changes, (datum, whether it is active
     behind it), together where they coincide."""
 
     status: str  # "serves", "dead", "rests", "sliding" or "unfinished", as in `flows.alignment`
     events: tuple[tuple[tuple[int, bool], ...], ...]
-    corners: tuple[Vector, ...]  # w at the start and at the events
+    corners: tuple[tuple[Fraction, ...], ...]  # w at the start and at the events
     patterns: tuple[tuple[bool, ...], ...]  # the active data before, between and behind the events
-
-
-def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    """<a, b>, exactly."""
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
-
-
-def pull(X: Sequence[Vector], y: Sequence[Fraction], active: Sequence[bool], sign: int) -> Vector:
-    """s times the sum of y_i x_i over the active data."""
-    d = len(X[0])
-    return tuple(
-        sum((sign * q * x[k] for x, q, on in zip(X, y, active, strict=True) if on), Fraction(0))
-        for k in range(d)
-    )
 
 
 def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200) -> Polygon:
     """Follow w from `start` until no boundary is ahead, at most `most` events. X (n, d), y (n,) and
-    start (d,) are taken at their exact values, floats included."""
-    data, labels, w = [tuple(x) for x in rationals(X)], list(rationals(y)), tuple(rationals(start))
-    active = tuple(dot(x, w) > 0 for x in data)
-    corners, events, patterns = [w], list[tuple[tuple[int, bool], ...]](), [active]
-    fresh: set[int] = set()
+    start (d,) are read as decimals: 0.1 is 1/10."""
+    X, y, w = (np.array(rationals(each), object) for each in (X, y, start))
+    active, fresh = X @ w > 0, set[int]()
+    events, corners, patterns = list[tuple[tuple[int, bool], ...]](), [tuple(w)], [tuple(active)]
+
+    def path(status: str) -> Polygon:
+        return Polygon(status, tuple(events), tuple(corners), tuple(patterns))
+
     while len(events) < most:
-        b = pull(data, labels, active, sign)
-        ahead = {}
-        for i, (x, on) in enumerate(zip(data, active, strict=True)):
-            rate = dot(x, b)
-            if rate < 0 if on else rate > 0:
-                ahead[i] = -dot(x, w) / rate
+        b = sign * (y * active) @ X
+        ahead = {i: -h / rate for i, (h, rate) in enumerate(zip(X @ w, X @ b, strict=True))
+                 if (rate < 0 if active[i] else rate > 0)}  # fmt: skip
         if not ahead:
-            return Polygon(_ended(active, labels, sign), *map(tuple, (events, corners, patterns)))
+            return path(_ended(active, y, sign))
         step = min(ahead.values())
         crossed = {i for i, value in ahead.items() if value == step}
         if step > 0:
-            w, fresh = tuple(p + step * q for p, q in zip(w, b, strict=True)), set()
+            w, fresh = w + step * b, set()
         if crossed & fresh or not any(w):
-            status = "sliding" if any(w) else "rests"
-            return Polygon(status, *map(tuple, (events, corners, patterns)))
-        left = tuple(on and i not in crossed for i, on in enumerate(active))
-        after = tuple(on != (i in crossed) for i, on in enumerate(active)) if any(left) else left
-        if after == active:  # silent, and held so
-            return Polygon(_ended(active, labels, sign), *map(tuple, (events, corners, patterns)))
+            return path("sliding" if any(w) else "rests")
+        left = active & ~np.isin(np.arange(len(X)), list(crossed))
+        after = active ^ np.isin(np.arange(len(X)), list(crossed)) if left.any() else left
+        if (after == active).all():  # silent, and held so
+            return path(_ended(active, y, sign))
         fresh |= crossed
-        events.append(tuple((i, after[i]) for i in sorted(crossed) if after[i] != active[i]))
+        changed = [i for i in sorted(crossed) if after[i] != active[i]]
+        events.append(tuple((i, bool(after[i])) for i in changed))
         active = after
-        corners.append(w)
-        patterns.append(active)
-    return Polygon("unfinished", *map(tuple, (events, corners, patterns)))
+        corners.append(tuple(w))
+        patterns.append(tuple(active))
+    return path("unfinished")
 
 
-def _ended(active: Sequence[bool], y: Sequence[Fraction], sign: int) -> str:
-    if not any(active):
+def _ended(active: NDArray, y: NDArray, sign: int) -> str:
+    if not active.any():
         return "dead"
-    return "serves" if all(on == (q == sign) for on, q in zip(active, y, strict=True)) else "rests"
+    return "serves" if (active == (y == sign)).all() else "rests"
 
 
 # --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------

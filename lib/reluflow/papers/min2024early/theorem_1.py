@@ -460,10 +460,10 @@ def own_label_serves(item: Instance) -> float:
     return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
 
 
-def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
-    """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home. n
-    from 2 to 5, d from 2 to 6, mu from 0.05 to 0.8, 1 to 5 neurons, both losses. Columns: log_eps,
-    t_1, needed, served (whether all neurons that started active on their own label serve)."""
+def flows_are_home(seed: int, count: int) -> list[Evidence]:
+    """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home,
+    and whether all that started active on their own label serve. n from 2 to 5, d from 2 to 6, mu
+    from 0.05 to 0.8, 1 to 5 neurons, both losses."""
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
@@ -481,11 +481,7 @@ def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
         return {"log_eps": log_eps, "t_1": t_1, "needed": float(alignment_times(found).max()),
                 "served": bool(np.all(np.all(last == own, axis=0)[began]))}  # fmt: skip
 
-    return survey(range(count), one)
-
-
-def flows_are_home(found: pd.DataFrame) -> list[Evidence]:
-    """What `at_the_allowed_scale` shows: all home at t_1, and what is needed of it."""
+    found = survey(range(count), one)
     late = int((~(found.needed <= found.t_1)).sum())
     return [
         fact("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late, 0,
@@ -757,16 +753,18 @@ def largest_log_eps(
     return low
 
 
+SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {
+    "mu": [(4, mu, 8) for mu in (0.001, 0.01, 0.1, 0.5)],
+    "n": [(n, 0.1, 8) for n in (2, 4, 8)],
+    "h": [(4, 0.1, h) for h in (2, 8, 32)],
+}
+"""Three lines through (n, mu, h) = (4, 0.1, 8)."""
+
+
 def scales_along(seed: int) -> dict[str, pd.DataFrame]:
-    """`needed_scales` along each of SLICES; where two of them meet they have the same row."""
-    cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))
-    rows = dict(zip(cells, needed_scales(seed, cells).to_dict("records"), strict=True))
-    return {name: pd.DataFrame([rows[cell] for cell in line]) for name, line in SLICES.items()}
-
-
-def needed_scales(seed: int, cells: Sequence[tuple[int, float, int]]) -> pd.DataFrame:
-    """ln eps for each (n, mu, h): that of (Small), ours, and the largest that does; the least of
-    five instances in R^5. Columns n, mu, h, small, ours, needed."""
+    """ln eps along each of SLICES: that of (Small), ours, and the largest that does; the least of
+    five instances in R^5. Where two lines meet they have the same row. Columns n, mu, h, small,
+    ours, needed."""
     rng, d = np.random.default_rng(seed), 5
 
     def one(cell: tuple[int, float, int]) -> Mapping[str, Any]:
@@ -783,12 +781,6 @@ def needed_scales(seed: int, cells: Sequence[tuple[int, float, int]]) -> pd.Data
         small, ours, needed = np.min(rows, axis=0)
         return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
 
-    return survey(cells, one)
-
-
-SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {
-    "mu": [(4, mu, 8) for mu in (0.001, 0.01, 0.1, 0.5)],
-    "n": [(n, 0.1, 8) for n in (2, 4, 8)],
-    "h": [(4, 0.1, h) for h in (2, 8, 32)],
-}
-"""Three lines through (n, mu, h) = (4, 0.1, 8)."""
+    cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))
+    found = survey(cells, one)
+    return {name: found.iloc[[*map(cells.index, line)]] for name, line in SLICES.items()}
