@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.papers.phuong2021inductive.training import (
+from reluflow.papers.phuong2021inductive.cnn import (
     Convolution,
     ConvolutionalNetwork,
     as_images,

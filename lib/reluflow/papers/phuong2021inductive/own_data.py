@@ -20,10 +20,10 @@ from reluflow.geometry.separability import cosines, signed
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
+from reluflow.papers.phuong2021inductive.cnn import minibatch_steps
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
-from reluflow.papers.phuong2021inductive.training import minibatch_steps
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
