@@ -162,7 +162,7 @@ def _not_enough() -> list[Evidence]:
         return SimpleNamespace(distances=np.full((1, 2), next(ends)))
 
     made = ({"X": X, "ACROSS": across}, {"X": behind})
-    return seen("os.assumptions.2", *(where(check, networks, follow_long=short, **one)
+    return seen("os.assumptions.2", *(where(check, networks, followed=short, **one)
                                       for one in made))  # fmt: skip
 
 

@@ -140,6 +140,13 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     return Late(given, alive, path, float(first.t[-1]), tau, log_t, V, R)
 
 
+def followed(given: Start, reach: float = REACH) -> Late:
+    """The same of a start from which some neuron lives."""
+    late = follow_long(given, reach)
+    assert late is not None
+    return late
+
+
 def patterns(late: Late) -> list[tuple[float, NDArray]]:
     """The path's clock and the active data (n, p) at the start and behind every event, in which
     the data of a label without neurons count as inactive once they are left out."""

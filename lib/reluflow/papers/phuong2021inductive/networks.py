@@ -21,7 +21,7 @@ from reluflow.margin import limits
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long
+from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long, followed
 from reluflow.papers.phuong2021inductive.setting import (
     SECTION,
     Limit,
@@ -1061,16 +1061,14 @@ def alone(X: NDArray, y: NDArray, k: int) -> bool:
 def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
     """os.assumptions.2: linearly separable data that break (OS), on which Theorem 1 fails; and how
     often it does, from data that hardly break it to those that strongly do."""
-    late = follow_long(Start(X, Y, units(NEURONS), np.full(3, -20.0), SIGNS))
-    survivor = follow_long(Start(ACROSS, Y, units(ACROSS), np.full(4, -20.0), Y), 1e4)
-    assert late is not None
-    assert survivor is not None
+    late = followed(Start(X, Y, units(NEURONS), np.full(3, -20.0), SIGNS))
+    survivor = followed(Start(ACROSS, Y, units(ACROSS), np.full(4, -20.0), Y), 1e4)
     sizes = np.array([5.0**-0.25, 5.0**-0.25, 3.0**-0.5])
     theta = np.append((sizes[:, None] * units(NEURONS)).ravel(), sizes * SIGNS)
     hits, trials, _ = counts(found)
     weak, strong = (hits[-1], trials[-1]), (hits[:2].sum(), trials[:2].sum())
     known = [(case, case.distance) for case in found if case.distance is not None and case.learnt]
-    followed = [
+    carried_on = [
         note("flows followed on to L = e^(-1e6), and among them those that agree",
              (len(known), sum(case.other == (far > SAME) for case, far in known))),
         note("flows on data that break (OS), with the limit (8) after all",
@@ -1094,7 +1092,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
         fact("another instance: pairs that break (OS)", broken(ACROSS, Y), 1),
         bound("its distance of (8) where L = e^(-1e4)", float(survivor.distances[-1, 0]), "<=",
               SAME, "", digits=2),
-        *(followed if known else []),
+        *(carried_on if known else []),
     ]  # fmt: skip
 
 
