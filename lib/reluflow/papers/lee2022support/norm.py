@@ -16,7 +16,7 @@ from reluflow import rational
 from reluflow.exact import polynomial
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import Trajectory, largest_norm_drop
+from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.geometry import (
     enumerate_cells,
     local_minima,
@@ -32,12 +32,10 @@ from reluflow.papers.lee2022support.setting import (
     Radius,
     assumptions,
     crossings,
-    flows_of,
     gentle_radius,
     guaranteed_radius,
     integrate,
     meets,
-    norm_drops,
     small,
     small_flows,
     smallest_force,
@@ -145,14 +143,11 @@ def never_drops(
 ) -> Statement:  # fmt: skip
     """|w(t)| never drops from starts of these norms, in units of the radius of the data."""
 
-    def batch(items: Sequence[Instance]) -> NDArray:
-        return -np.min([norm_drops(flows) for flows in flows_of(items, norms, radius)], axis=0)
-
     def slack(item: Instance) -> float:
         found = min(largest_norm_drop(path) for path in small_flows(item, norms, radius))
         return 1.0 - planted(item) - found
 
-    return Statement(says, draws, slack, hypotheses, tolerance=ROUNDING, batch=batch)
+    return Statement(says, draws, slack, hypotheses, tolerance=ROUNDING)
 
 
 def norm_never_drops() -> Statement:
@@ -382,28 +377,21 @@ def realisable_is_global() -> Statement:
         new = derive({**item, "w_GM": w})
         return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
 
-    def share(item: Instance, end: NDArray) -> float:
-        return 1e-9 - float(loss(item["X"], item["y"], end)) / (0.5 * float(item["y"] @ item["y"]))
-
-    def batch(items: Sequence[Instance]) -> NDArray:
-        found = [
-            np.where(flows.decided, [share(*v) for v in zip(items, flows.ends, strict=True)],
-                     np.nan)
-            for flows in flows_of(items, NORMS)
-        ]  # fmt: skip
-        return np.min(found, axis=0)
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        left = max(float(loss(X, y, path.end)) for path in small_flows(item, NORMS))
+        return 1e-9 - left / (0.5 * float(y @ y))
 
     return Statement(
         "labels y = X w_GM: the limit has loss zero",
         extended(data_draws(2), more),
-        lambda item: min(share(item, path.end) for path in small_flows(item, NORMS)),
+        slack,
         given(
             "sv.ours.small.realisable",
             data=lambda item: meets(item, "A1", "A3", d=2),
             labels=lambda item: bool(np.all(item["y"] > 0.0)),
             start=small,
         ),
-        batch=batch,
         fixed=("y", "u"),
         derive=derive,
     )
@@ -456,23 +444,17 @@ def converges_in_first_resting_cell() -> Statement:
     hypothesis on virtual minima is ours; the flow of (1, 0), (0, 1), (1, 1), y = (3, 1, 1) needs
     it."""
 
-    def told(item: Instance, path: Trajectory) -> float:
+    def slack(item: Instance) -> float:
+        (path,) = small_flows(item, NORMS[:1], gentle_radius)
         if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
             return np.nan
         cells = visited_cells(item["X"], path)
         return 1.0 if first_resting(item["X"], item["y"], cells) == len(cells) - 1 else -1.0
 
-    def slack(item: Instance) -> float:
-        return told(item, small_flows(item, NORMS[:1], gentle_radius)[0])
-
-    def batch(items: Sequence[Instance]) -> NDArray:
-        flows = flows_of(items, NORMS[:1], gentle_radius)[0]
-        return np.array([told(item, flows[k]) for k, item in enumerate(items)])
-
     return Statement("converges in the first cell with a stationary point",
                      all_active_draws((3, 8)), slack,
                      given("sv.ours.small.first", data=planar, start=gently,
-                           minima=off_boundaries), batch=batch)  # fmt: skip
+                           minima=off_boundaries))  # fmt: skip
 
 
 INTO_A_BOUNDARY = (np.array([[1, 0], [0, 1], [1, 1]]), np.array([3, 1, 1]), np.array([1, 1]))
