@@ -500,7 +500,7 @@ def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
     tallest = {}
     for kind, (colour, name) in _KINDS.items():
         counts = np.array(pairs.counts[kind], float)
-        edges = np.linspace(*pairs.edges, len(counts) + 1)
+        edges = np.linspace(pairs.edges[0], pairs.edges[1], len(counts) + 1)
         heights = counts / counts.sum() / np.diff(edges)
         tallest[kind] = float(heights.max())
         ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)

@@ -799,9 +799,9 @@ def turns(X: NDArray, y: NDArray) -> Turns:
     w = [max_margin(own, np.ones(len(own))).u for own in groups]
     ranks = (int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
              for own, u in zip(groups, w, strict=True))  # fmt: skip
-    angles = (degrees_between(one, -other)
-              for one, other in (w, [own.mean(axis=0) for own in groups]))  # fmt: skip
-    return Turns(*angles, tuple(ranks))
+    means = [own.mean(axis=0) for own in groups]
+    apart, turned_means = (degrees_between(one, -other) for one, other in (w, means))
+    return Turns(apart, turned_means, tuple(ranks))
 
 
 def are_apart(seed: int, count: int) -> list[Evidence]:
