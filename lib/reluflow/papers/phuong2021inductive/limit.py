@@ -18,7 +18,6 @@ from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted,
 from reluflow.flows.charts import TIME, Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
-from reluflow.geometry.separability import violations
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
@@ -326,7 +325,7 @@ def sign_of_80() -> Counterexample:
     shortest = min((w for w in range(-5, 6) if w * x_2 >= 1), key=abs)
     return Counterexample(
         instance={"X": X, "y": y, "w_-": -1},
-        assumptions={"(OS)": not violations(X, y).size,
+        assumptions={"(OS)": is_separable(X, y),
                      "(Span)": all(spans(X, y, sign) for sign in BOTH_SIGNS)},
         breaks=(bound("y_2 ⟨w₋, x_2⟩", float(y[1] * (X[1] @ w)), ">", 0, ""),),
         recheck=(bound("the same in whole numbers", y_2 * shortest * x_2, ">", 0, ""),),
@@ -549,10 +548,8 @@ def _of_flows(
 
 def separable(item: Instance) -> bool:
     """(OS), with data of both labels."""
-    X, y = item["flow"].given.X, item["flow"].given.y
-    same = np.equal.outer(y, y)
-    acute = bool(np.all((X @ X.T)[same] > 0.0))
-    return len(set(y.tolist())) == 2 and not len(violations(X, y, strict=False)) and acute
+    given = item["flow"].given
+    return len(set(given.y.tolist())) == 2 and is_separable(given.X, given.y)
 
 
 def balanced(item: Instance) -> bool:
@@ -616,7 +613,7 @@ def not_needed() -> Counterexample:
         instance={"X": PLANE, "y": PLANE_LABELS, "W(0)": PLANE_NEURONS,
                   "signs of a(0)": PLANE_SIGNS},
         assumptions={
-            "(OS)": bool(np.all((PLANE @ PLANE.T) * np.outer(PLANE_LABELS, PLANE_LABELS) >= 0.0)),
+            "(OS)": is_separable(PLANE, PLANE_LABELS),
             "(Span)": all(bool(np.all(np.abs(PLANE[s == PLANE_LABELS] @ w - 1.0) < 1e-9))
                           for s, w in late.limit.vectors.items()),
             "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
@@ -940,7 +937,7 @@ def linear_loss() -> Counterexample:
     return Counterexample(
         instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
         assumptions={
-            "(OS)": bool(np.all((X @ X.T) * np.outer(Y, Y) >= 0.0)),
+            "(OS)": is_separable(X, Y),
             "(Span)": spans,
             "the slopes -y_i are bounded, Lipschitz, and -y_i l_i' = 1 > 0": "they are constants",
         },

@@ -878,10 +878,9 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
     plus, minus = (0.5 * (1.0 - float(np.mean(each))) for each in dead)
     table = both_groups(plus, minus, widths)
     lates = [positive_only(p) for p in ONE_GROUP_WIDTHS]
-    separable = bool(np.all(ONE_GROUP_X @ ONE_GROUP_X.T * np.outer(LABELS, LABELS) > 0.0))
+    span = all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS)
     return [
-        fact("(OS) and (Span)",
-             separable and all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS), True),
+        fact("(OS) and (Span)", is_separable(ONE_GROUP_X, LABELS) and span, True),
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
               max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
