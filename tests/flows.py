@@ -17,7 +17,6 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
 from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
-from reluflow.papers.lee2022support.planar import planar_flows
 from reluflow.papers.lee2023magnitude.chains import neuron_descent
 from reluflow.papers.lee2023magnitude.population import (
     BalancedFlow,
@@ -64,21 +63,6 @@ def exact(seed: int, activation: str = "relu", below: bool = False) -> Flow:
         lambda w, _: affine_flow(X, y, w, activation),
         None if activation == "linear" else lambda W: (W @ X.T)[..., None],
         1e-9 * (1.0 + float(np.abs(w).max())),
-    )
-
-
-def planar(seed: int) -> Flow:
-    """One of five flows in the plane that are solved side by side."""
-    rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(5, 6, 2)), rng.uniform(0.1, 1.0, (5, 6))
-    W, k = rng.normal(size=(5, 2)), int(np.argmax(planar_flows(X, y, X[:, 0]).count))
-    W[k] = X[k, 0]
-    return Flow(
-        planar_flows(X, y, W)[k],
-        lambda W: loss(X[k], y[k], W),
-        lambda w, _: planar_flows(X[k : k + 1], y[k : k + 1], w[None])[0],
-        lambda W: (W @ X[k].T)[..., None],
-        1e-9,
     )
 
 
@@ -220,7 +204,6 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
     "exact, linear": lambda seed: exact(seed, "linear"),
     "exact, labels of either sign": lambda seed: exact(seed, below=True),
-    "planar": planar,
     "descent": steps,
     "descent, many data": many_steps,
     "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),

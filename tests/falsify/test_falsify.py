@@ -27,7 +27,13 @@ from reluflow.instances import (
     realisable,
 )
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.setting import flows_of, nontrivial, small_flows, unit_of_norm
+from reluflow.papers.lee2022support.planar import planar_flows_of
+from reluflow.papers.lee2022support.setting import (
+    nontrivial,
+    small_flows,
+    starts_of,
+    unit_of_norm,
+)
 from reluflow.papers.lee2022support.small_flows import nontrivial_draws
 
 
@@ -160,8 +166,10 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
         return float(1e-6 - np.ptp(ends, axis=0).max() / np.linalg.norm(ends[-1]))
 
     def batch(items):
-        ends = np.stack([flows.ends for flows in flows_of(items, norms, unit_of_norm)], axis=1)
-        return np.array([agreement(row) for row in ends])
+        starts = [starts_of(item, norms, unit_of_norm) for item in items]
+        flows = [planar_flows_of([{**i, "w0": w[k]} for i, w in zip(items, starts, strict=True)])
+                 for k in range(3)]  # fmt: skip
+        return np.array([agreement(row) for row in np.stack([f.ends for f in flows], axis=1)])
 
     old = Statement("limits at three norms agree", nontrivial_draws(2), slack,
                     {"q(w0) > 0": nontrivial}, batch=batch, fixed=("u",))  # fmt: skip

@@ -46,11 +46,6 @@ class Passes:
         pairs = zip(self.deltas, self.inputs, strict=True)
         return tuple(np.swapaxes(delta, -1, -2) @ x for delta, x in pairs)
 
-    @property
-    def active(self) -> NDArray:
-        """Which hidden units are active on which data, (..., n, units of all hidden layers)."""
-        return np.concatenate([o > 0.0 for o in self.outputs[:-1]], axis=-1)
-
 
 def forward(
     weights: Weights, X: NDArray, hidden: int, slope: Callable[[int, NDArray], NDArray]
@@ -80,19 +75,6 @@ def backpropagate(weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike) -> P
     active = [h > 0.0 for h in before[:-1]]
     deltas = backward(layers, active, before[-1] - np.asarray(Y, float))
     return Passes(tuple(inputs), (*inputs[1:], before[-1]), tuple(deltas))
-
-
-def descend(weights: Weights, X: NDArray, Y: NDArray, step: float, n_steps: int) -> list[NDArray]:
-    """The weights after `n_steps` steps of gradient descent."""
-    for _ in range(n_steps):
-        gradients = backpropagate(weights, X, Y).gradients
-        weights = [W - step * G for W, G in zip(weights, gradients, strict=True)]
-    return list(weights)
-
-
-def squared_norms(weights: Weights) -> NDArray:
-    """|W^(m)|_F^2 of every layer, shape (l, ...)."""
-    return np.array([(np.asarray(W) ** 2).sum(axis=(-1, -2)) for W in weights])
 
 
 Patterns = Sequence[NDArray]

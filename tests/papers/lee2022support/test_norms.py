@@ -12,14 +12,13 @@ from reluflow.instances import draw_many
 from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.networks import loss
-from reluflow.papers.lee2022support import crossings as crossings_page
 from reluflow.papers.lee2022support import norm, setting, small_flows
 from reluflow.papers.lee2022support.setting import Crossing, crossings
 from reluflow.papers.lee2022support.small_flows import conditions, norm_lost, norm_rate
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 THREE = X3, np.array([2.0, 1.0, 1.0])
-PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", crossings_page.TOGETHER, strict=True)}
+PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", norm.TOGETHER, strict=True)}
 RNG = np.random.default_rng
 
 
@@ -83,20 +82,6 @@ def test_one_pattern_within_rounding_is_enough_for_doubt() -> None:
     assert np.isnan(small_flows._resting_pattern(h, np.ones_like(h), last))
 
 
-def test_batches_say_what_single_flows_say():
-    rng = RNG(3)
-    for make in (small_flows.keeps_all_data, norm.realisable_is_global, norm.norm_never_drops,
-                 norm.converges_in_first_resting_cell):  # fmt: skip
-        statement = make()
-        items = [one(rng) for one in statement.draws.values() for _ in range(2)]
-        items = [item for item in items if statement.unmet(item) is None]
-        together = statement.batch(items)
-        alone = [statement.slack(item) for item in items]
-        sure = ~np.isnan(together)
-        assert sure.mean() > 0.5
-        assert np.array(alone)[sure] == pytest.approx(together[sure], abs=1e-7)
-
-
 # --- The norm -------------------------------------------------------------------------------------
 
 
@@ -157,7 +142,7 @@ def slow_conditions(X, y, step):
 def test_conditions_against_their_printed_form():
     """The last data are parallel: one boundary, and B2 asks of each label what is printed."""
     rng = RNG(5)
-    cases = [(crossings_page.built_crossings(rng), 0.9) for _ in range(25)]
+    cases = [(norm.built_crossings(rng), 0.9) for _ in range(25)]
     seen = 0
     for item, size in [*cases, (PARALLEL, 1e-2)]:
         for step in crossings(item["X"], setting.small_flows(item, [size])[0]):
@@ -186,9 +171,9 @@ def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
 def test_merged_data_have_the_same_flow_and_none_parallel():
     rng = RNG(2)
     for _ in range(10):
-        base = crossings_page.built_crossings(rng, int(rng.integers(2, 4)))
-        item = {**base, **crossings_page.with_parallels(base, rng)}
-        one = crossings_page.merged(item)
+        base = norm.built_crossings(rng, int(rng.integers(2, 4)))
+        item = {**base, **norm.with_parallels(base, rng)}
+        one = norm.merged(item)
         assert len(one["X"]) == len(base["X"]) < len(item["X"])
         ways = RNG(3).normal(size=(20, base["X"].shape[1]))
         losses = loss(item["X"], item["y"], ways)
@@ -197,12 +182,12 @@ def test_merged_data_have_the_same_flow_and_none_parallel():
 
 
 def test_one_crossing_that_misses_a_condition_is_enough_to_reject(monkeypatch):
-    statement = crossings_page.strict_under_conditions()
-    ((step, _),) = small_flows.at_crossings(crossings_page.merged(PARALLEL), 1e-6)
+    statement = norm.strict_under_conditions()
+    ((step, _),) = small_flows.at_crossings(norm.merged(PARALLEL), 1e-6)
     good = small_flows.Conditions(1.0, 1.0, True, 1.0, 1.0)
     for bad, missed in (({"inner": -1e-9}, "inner"), ({"B1": -1e-9}, "conditions")):
         met = [(step, good), (step, replace(good, **bad))]
-        monkeypatch.setattr(crossings_page, "at_crossings", lambda item, met=met: met)
+        monkeypatch.setattr(norm, "at_crossings", lambda item, met=met: met)
         given = claims_by_id(load_inventories())["sv.ours.crossing.norm"].given
         assert statement.unmet(PARALLEL) == given[missed]
 
@@ -218,6 +203,6 @@ def test_the_conditions_have_to_hold_at_every_crossing(monkeypatch, field, name)
         changed = {field: False if field == "full" else -1.0} if next(asked) == 1 else {}
         return replace(conditions(*args), **changed)
 
-    monkeypatch.setattr(crossings_page, "conditions", fails_at_one)
+    monkeypatch.setattr(norm, "conditions", fails_at_one)
     with pytest.raises(LedgerError, match=re.escape(name)):
-        crossings_page.two_at_once()
+        norm.two_at_once()

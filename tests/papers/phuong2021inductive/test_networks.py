@@ -10,9 +10,6 @@ import torch
 from reluflow.errors import InputError
 from reluflow.papers.phuong2021inductive import networks
 from reluflow.papers.phuong2021inductive.networks import (
-    course,
-    from_record,
-    kept,
     minibatch_ensemble,
     shapes,
     slopes,
@@ -117,11 +114,6 @@ def test_alignment_knows_two_rays_from_noise():
     np.testing.assert_allclose(networks.correlations(rows, goal), [1, 0.5**0.5, 1])
 
 
-@pytest.fixture(scope="module")
-def runs():
-    return [course(run) for run in networks.train(networks.PAPER, 7, range(4))]
-
-
 def test_evidence_of_figure_2_can_fail():
     deep = networks.recorded("deep")["500 epochs"]
     swapped = [
@@ -165,13 +157,6 @@ def test_a_slice_of_the_deep_record_comes_out_again(key):
     same(found.end, networks.recorded("deep")[key][0].end)
 
 
-def test_a_course_survives_its_record(runs):
-    again = from_record(kept(runs[0]))
-    assert again.start.cosines == []
-    assert again.start.high == runs[0].start.high
-    same(runs[0].end, again.end)
-
-
 def test_separability_by_hand():
     X, y, two = networks.X, networks.Y, np.array([1.0, -1.0])
     assert networks.broken(X, y) == 1
@@ -182,17 +167,6 @@ def test_separability_by_hand():
     assert not networks.feasible(np.array([[1.0, 1.0], [1.0, 0.9]]), two)
     assert networks.partial(X, y, np.array([[1.0, 2.0], [-1.0, 0.0]]), two)
     assert not networks.partial(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), two)
-
-
-@pytest.mark.parametrize("name", [*networks.SURVEYS, "separability"])
-def test_records_are_small_and_complete(name):
-    assert networks.SHELF.file(name).stat().st_size <= 150_000
-    surveys = networks.SURVEYS.get(name, {})
-    recorded = networks.recorded(name) if surveys else {}
-    assert list(recorded) == list(surveys)
-    for key, survey in surveys.items():
-        assert len(recorded[key]) == survey.networks
-        assert recorded[key][0].end.epoch == survey.setting.epochs
 
 
 @pytest.mark.long

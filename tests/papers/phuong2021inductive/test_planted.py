@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
-from itertools import count
+from itertools import count, cycle
 from types import SimpleNamespace
 from typing import Any
 
@@ -105,7 +105,7 @@ def _prune() -> list[Evidence]:
 
 SEEN = Seen(
     500, 0.01, [[2.0, 1.0, 0.1, 0.1]] * 3, [0.01] * 3, [0.95] * 3, [120.0] * 3, [0.95] * 3,
-    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.1, 0.0, 0.0, 0.1, 0.5, [0.9] * 2,
+    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.1, 0.0, 0.0, 0.5, [0.9] * 2,
 )  # fmt: skip
 
 
@@ -132,16 +132,18 @@ ALIGNED: Sequence[Mapping[str, Any]] = ({"near": [0.89] * 3}, {"agreement": [0.8
 
 
 def _angles() -> list[Evidence]:
-    def draws(seed: int, count: int, *given: Any) -> Any:
-        one = networks.Draw(0, 10, 90.0, 90.0, (20, 20))
-        return [replace(one, degrees=9.9) if k > 6 else one for k in range(10)]
+    turned = cycle([9.9] * 3 + [90.0] * 7)
 
-    return seen("os.data.2", where(partial(networks.are_apart, 0, 10), networks, draws=draws))
+    def turns(*given: Any) -> Any:
+        return networks.Turns(next(turned), 90.0, (20, 20))
+
+    return seen("os.data.2", where(partial(networks.are_apart, 0, 10), networks, turns=turns))
 
 
 def _violations() -> list[Evidence]:
-    def draws(seed: int, count: int, *given: Any) -> Any:
-        return [networks.Draw(k, 10, 90.0, 90.0, (20, 20)) for k in (0, 1)]
+    def draws(*given: Any) -> Any:
+        good = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+        return [good, (good[0] - [[0.0, 0.0], [0.0, 0.1], [0.0, 0.0]], good[1])]
 
     return seen("os.data.1", where(partial(networks.are_separable, 0, 2), networks, draws=draws))
 
@@ -160,7 +162,7 @@ def _not_enough() -> list[Evidence]:
         return SimpleNamespace(distances=np.full((1, 2), next(ends)))
 
     made = ({"X": X, "ACROSS": across}, {"X": behind})
-    return seen("os.assumptions.2", *(where(check, networks, follow_long=short, **one)
+    return seen("os.assumptions.2", *(where(check, networks, followed=short, **one)
                                       for one in made))  # fmt: skip
 
 
@@ -168,7 +170,7 @@ def _steps() -> list[Evidence]:
     """One limit of one step; too few runs of the rates and factors that count, others all right."""
 
     def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
-        return [Ended(0.01, 1.1 * networks.NEAR * (step == 1.0 and k), True, 0) for k in range(2)]
+        return [Ended(1.1 * networks.NEAR * (step == 1.0 and k), True, 0) for k in range(2)]
 
     rates = {"0.01": _runs(10), "0.1": _runs(5, high=0.5), "1": _runs(4, high=0.4), "3": _runs(10)}
     outer = {"1": _runs(7, high=0.5), "1000": _runs(10)}

@@ -8,15 +8,14 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
 from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
-from reluflow.ledger import Counterexample, Evidence, bound, note
+from reluflow.ledger import Counterexample, Evidence, bound
 from reluflow.networks import gradient, loss
-from reluflow.networks.indexed import Passes, Weights, backpropagate, squared_norms
+from reluflow.networks.indexed import Passes, backpropagate
 from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
@@ -68,19 +67,6 @@ def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> Netwo
 def weights_of(item: Mapping[str, NDArray]) -> list[NDArray]:
     """The weights W1, W2, ... of an instance in order."""
     return [item[f"W{m}"] for m in range(1, 1 + sum(name.startswith("W") for name in item))]
-
-
-def side_by_side(
-    count: int, widths: tuple[int, ...], n: int, rng: np.random.Generator
-) -> tuple[list[NDArray], NDArray, NDArray]:
-    """`count` networks of these widths (d, h_1, ..., h_l) with n data each: W^(m), X and Y. The
-    weights are normal with variance 2 / h_{m-1}, the data uniform in (0, 1)."""
-    weights = [
-        rng.normal(0.0, np.sqrt(2.0 / fan_in), (count, out, fan_in))
-        for fan_in, out in pairwise(widths)
-    ]
-    X = rng.uniform(0.0, 1.0, (count, n, widths[0]))
-    return weights, X, rng.uniform(0.0, 1.0, (count, n, widths[-1]))
 
 
 # --- The gradients of layered networks by automatic differentiation: a route of its own -----------
@@ -236,10 +222,7 @@ def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list
     return [bound(says, apart, "<=", 0, "")]
 
 
-# --- The balance of layers (Lemma C.2 of Lee et al. 2022a), at single points and in training ------
-
-
-UNIT = "of the largest |W_m|^2"
+# --- The balance of layers (Lemma C.2 of Lee et al. 2022a) ----------------------------------------
 
 
 @statement("squared norms of adjoined layers change alike", network_draws(), tolerance=ROUNDING)
@@ -254,61 +237,3 @@ def balance(item: Instance) -> float:
         for (w, g), (behind, pull) in pairwise(zip(W, G, strict=True))
     ]
     return -max(apart, default=0.0) / size
-
-
-Networks = tuple[Weights, NDArray, NDArray]
-"""W^(m) (networks, h_m, h_{m-1}), X (networks, n, d) and Y (networks, n, h_l)."""
-
-
-def three_layers(count: int, seed: int) -> Networks:
-    """`count` networks of three layers on 4 data each."""
-    return side_by_side(count, (3, 5, 4, 2), 4, np.random.default_rng(seed))
-
-
-def descents(
-    networks: Networks, steps: tuple[float, ...] = (0.004, 0.002, 0.001), until: float = 0.2
-) -> pd.DataFrame:
-    """How much |W^(m)|_F^2 - |W^(m+1)|_F^2 drifts in descent up to t = `until`.
-
-    One row a step size and network, lengths relative to the largest |W^(m)|_F^2 at the start:
-
-    drift   largest drift
-    off     largest gap between the drift and step^2 sum (|G^(m)|^2 - |G^(m+1)|^2), the drift of a
-            descent whose flow has none
-    flips   whether the descent changes an activation
-    """
-    weights, X, Y = networks
-    norms, start = squared_norms(weights), backpropagate(weights, X, Y).active
-    size = norms.max(axis=0)
-    found: dict[float, pd.DataFrame] = {}
-    for step in steps:
-        W, owed = weights, np.zeros((len(weights) - 1, len(X)))
-        for _ in range(round(until / step)):
-            G = backpropagate(W, X, Y).gradients
-            owed -= step**2 * np.diff(squared_norms(G), axis=0)
-            W = [w - step * g for w, g in zip(W, G, strict=True)]
-        made = np.diff(norms, axis=0) - np.diff(squared_norms(W), axis=0)
-        flips = (backpropagate(W, X, Y).active != start).any(axis=(1, 2))
-        drift, off = (np.abs(v).max(axis=0) / size for v in (made, made - owed))
-        found[step] = pd.DataFrame({"drift": drift, "off": off, "flips": flips})
-    return pd.concat(found, names=["step", "network"])
-
-
-def balanced(descent: pd.DataFrame) -> list[Evidence]:
-    """The drift under refinement of the step."""
-    steps = descent.index.unique("step")
-    drift = np.array([descent.drift[step] for step in steps])
-    # A median: the order shows where steps are short for a network, and a few it makes oscillate.
-    trains = drift.all(axis=0)
-    factors = [float(np.median(a[trains] / b[trains])) for a, b in pairwise(drift)]
-    return [
-        bound("drift of descent: largest distance from step^2 sum (|G_m|^2 - |G_m+1|^2)",
-              float(descent.off.max()), "<=", 1e-10, UNIT),
-        bound("least factor by which half the step lessens the drift, median of the networks",
-              min(factors), ">=", 1.8, ""),
-        bound("largest such factor", max(factors), "<=", 2.2, ""),
-        note("steps", tuple(steps), "", None),
-        note("median drift of descent", tuple(np.median(drift, axis=1)), UNIT, digits=2),
-        note("networks, and those whose descent changes an activation",
-             (drift.shape[1], int(descent.flips[steps[0]].sum()))),
-    ]  # fmt: skip

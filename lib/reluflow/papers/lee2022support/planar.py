@@ -12,15 +12,13 @@ that meets a choice too fine for this arithmetic is left undecided: `affine_flow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import two_product
-from reluflow.flows.trajectory import Event, Trajectory, fading_time
 
 # --- Flows of one neuron in the plane inside cells, thousands at a time ---------------------------
 
@@ -54,16 +52,6 @@ class Cells:
     def _faded(self, s: NDArray) -> NDArray:
         with np.errstate(invalid="ignore"):
             return np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
-
-    @property
-    def slowest(self) -> NDArray:
-        """The smallest rate (...) that is not zero, or 0."""
-        return np.where(self.rates[..., 1] > 0.0, self.rates[..., 1], self.rates[..., 0])
-
-    def taken(self, rows: NDArray, index: NDArray) -> Cells:
-        """The cells at these indices."""
-        fields = (self.w, self.V, self.rates, self.d, self.limit)
-        return Cells(*(field[rows, index] for field in fields))
 
 
 def products(X: NDArray, w: NDArray) -> NDArray:
@@ -322,32 +310,6 @@ class PlanarFlows:
     count: NDArray
     decided: NDArray
 
-    def __len__(self) -> int:
-        return len(self.decided)
-
-    def __getitem__(self, k: int) -> Trajectory:
-        """The flow of neuron k; that of `affine_flow` where the row is undecided."""
-        if not self.decided[k]:
-            return affine_flow(self.X[k], self.y[k], self.states[k, 0])
-        one = PlanarFlows(*(getattr(self, each.name)[[k]] for each in fields(self)))
-        c = int(self.count[k])
-        last = np.append(np.diff(self.times[k, :c]) > 0.0, np.ones(min(c, 1), bool))
-        knots = np.append(True, last)  # parallel data change at one time, one by one
-        return Trajectory(
-            t=np.append(0.0, self.times[k, :c])[knots],
-            states=self.states[k, : c + 1][knots],
-            events=tuple(
-                Event(float(t), int(j), "activate" if up else "deactivate")
-                for t, j, up in zip(self.times[k, :c], self.datum[k], self.rising[k], strict=False)
-            ),
-            status="converged",
-            clock="time",
-            end=self.ends[k],
-            detail="the limit of a flow in the plane",
-            interpolant=lambda t: one.at(t)[0],
-            settled=float(one._stops()[0]),
-        )
-
     def deactivations(self) -> NDArray:
         """Number (B,) of events at which a datum ceases to be active."""
         return ((self.datum >= 0) & ~self.rising).sum(axis=1)
@@ -358,47 +320,6 @@ class PlanarFlows:
         same = self.datum[:, :, None] == self.datum[:, None, :]
         earlier = np.tri(self.datum.shape[1], k=-1, dtype=bool)
         return (self.rising & (same & earlier & fell[:, None, :]).any(axis=2)).sum(axis=1)
-
-    def at(self, t: ArrayLike) -> NDArray:
-        """States (B, k, 2) at the times t (k,), or t (B, k) with times of their own for each row.
-        They are at least 0, infinity allowed. NaN where undecided."""
-        t = np.atleast_1d(np.asarray(t, float))
-        if t.shape[:-1] not in ((), (len(self),)) or np.any(np.isnan(t)) or np.any(t < 0.0):
-            raise InputError("t must be one row, or one a flow, and at least 0, the flows' start")
-        cells, since = self._segments(np.broadcast_to(t, (len(self), t.shape[-1])))
-        return np.where(self.decided[:, None, None], cells.after(since), np.nan)
-
-    def grid(self, points: int = 60) -> NDArray:
-        """Times (B, k) that resolve every stretch between events, dense at its two ends. The last
-        stretch goes on until its transients are below one part in 10^12; rows of fewer events
-        repeat that time."""
-        u = np.concatenate([[0.0], np.geomspace(1e-6, 0.5, max(points // 2, 1))])
-        u = np.concatenate([u, 1.0 - u[-2::-1]])
-        starts, last = self._starts(), self._stops()[:, None]
-        stops = np.minimum(np.append(starts, starts[:, :1] + np.inf, axis=1), last)
-        left, right = stops[:, :-1, None], stops[:, 1:, None]
-        times = left + (right - left) * u
-        return times.reshape(len(self), times.shape[1] * len(u))
-
-    def _starts(self) -> NDArray:
-        return np.concatenate([np.zeros((len(self), 1)), self.times], axis=1)
-
-    def _stops(self) -> NDArray:
-        """When (B,) the transients of the last cell are below one part in 10^12."""
-        rows, last = np.arange(len(self)), self.count
-        w, on = self.states[rows, last], self.patterns[rows, last]
-        cells = cells_of(self.X, self.y, w, on)[0]
-        left = np.abs(np.where(cells.rates > 0.0, cells.d, 0.0)).max(axis=-1)
-        wait = fading_time(left, np.linalg.norm(self.ends, axis=-1), cells.slowest)
-        return self._starts()[rows, last] + wait
-
-    def _segments(self, t: NDArray) -> tuple[Cells, NDArray]:
-        """The cells at times t (B, k), and the times since their starts."""
-        passed = (self.times[:, None, :] <= t[:, :, None]).sum(axis=2)
-        index = np.minimum(passed, self.count[:, None])
-        every = cells_of(self.X[:, None], self.y[:, None], self.states, self.patterns)[0]
-        chosen = every.taken(np.arange(len(self))[:, None], index)
-        return chosen, t - np.take_along_axis(self._starts(), index, axis=1)
 
 
 def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:

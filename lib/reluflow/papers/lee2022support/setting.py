@@ -20,7 +20,6 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, near_boundary_start
 from reluflow.networks import gradient
-from reluflow.papers.lee2022support.planar import PlanarFlows, planar_flows_of
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 # --- A second method in the plainest arithmetic: descent as a loop, and a general ODE solver ------
@@ -298,13 +297,6 @@ def gentle_radius(X: ArrayLike, y: ArrayLike) -> float:
     return float((X @ (y @ X) / np.linalg.norm(X, axis=1)).min()) / top
 
 
-def norm_drops(flows: PlanarFlows, points: int = 60) -> NDArray:
-    """`largest_norm_drop` of each of B flows, shape (B,); NaN where undecided."""
-    norms = np.linalg.norm(flows.at(flows.grid(points)), axis=-1)
-    drops = np.max(norms[:, :-1] - norms[:, 1:], axis=1, initial=0.0)
-    return drops / np.linalg.norm(flows.ends, axis=1)
-
-
 def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:
     """The smallest component of -grad L over all starts (k, d): positive under the hypothesis."""
     return float(min((-gradient(X, y, w)).min() for w in np.asarray(starts, float)))
@@ -329,17 +321,6 @@ def small_flows(
 ) -> list[Trajectory]:
     """The exact flows of an instance from `starts_of`."""
     return [affine_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
-
-
-def flows_of(
-    items: Sequence[Instance], norms: Sequence[float], radius: Radius = guaranteed_radius
-) -> list[PlanarFlows]:
-    """The planar flows from `starts_of`, all instances at once, one batch a norm."""
-    starts = [starts_of(item, norms, radius) for item in items]
-    return [
-        planar_flows_of([{**i, "w0": w[k]} for i, w in zip(items, starts, strict=True)])
-        for k in range(len(norms))
-    ]
 
 
 # --- Points on activation boundaries: random ones, and the sides to which flows leave them --------

@@ -32,7 +32,6 @@ from reluflow.papers.lee2022support.setting import (
     crossings,
     deactivated,
     directed,
-    flows_of,
     guaranteed_radius,
     meets,
     nontrivial,
@@ -215,26 +214,16 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
     """Flows from `NORMS` of delta_0 along u end in the resting point, and take no datum back; where
     `gone`, they do not even give one up."""
 
-    def slack(item: Instance, end: NDArray, faults: int) -> float:
-        w = resting_point(item["X"], item["y"])[1]
-        return -1.0 if faults else float(NEAR - np.linalg.norm(end - w) / np.linalg.norm(w))
-
-    def one(item: Instance) -> float:
-        paths = small_flows(item, NORMS)
-        faults = [len(deactivated(path)) if gone else reactivations(path) for path in paths]
-        if not all(p.has_limit and has_settled(item["X"], item["y"], p.end) for p in paths):
+    def slack(item: Instance) -> float:
+        (X, y), paths = (item["X"], item["y"]), small_flows(item, NORMS)
+        if not all(path.has_limit and has_settled(X, y, path.end) for path in paths):
             return np.nan  # rounding could not tell a state from a boundary
-        return min(slack(item, path.end, n) for path, n in zip(paths, faults, strict=True))
+        if any(deactivated(path) if gone else reactivations(path) for path in paths):
+            return -1.0
+        w = resting_point(X, y)[1]
+        return min(float(NEAR - np.linalg.norm(p.end - w) / np.linalg.norm(w)) for p in paths)
 
-    def batch(items: Sequence[Instance]) -> NDArray:
-        out = np.full(len(items), np.inf)
-        for flows in flows_of(items, NORMS):
-            faults = flows.deactivations() if gone else flows.reactivations()
-            found = [slack(*row) for row in zip(items, flows.ends, faults, strict=True)]
-            out = np.minimum(out, np.where(flows.decided, found, np.nan))
-        return out
-
-    return Statement(says, draws, one, hypotheses, batch=batch, fixed=("u",))
+    return Statement(says, draws, slack, hypotheses, fixed=("u",))
 
 
 def ends_at_rest() -> Statement:

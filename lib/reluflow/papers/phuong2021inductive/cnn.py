@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import islice
-from math import comb, isqrt
+from math import comb, isqrt, sqrt
 from typing import Any
 
 import numpy as np
@@ -29,20 +29,145 @@ from reluflow.papers.phuong2021inductive.setting import (
     CNN,
     MINUS,
     PLUS,
-    PairProducts,
+    Pairs,
     left_out,
     pair_products,
+    short,
     top_plane,
-)
-from reluflow.papers.phuong2021inductive.training import (
-    Convolution,
-    ConvolutionalNetwork,
-    ConvolutionalWeights,
-    as_images,
-    minibatch_steps,
 )
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
+
+# --- Training on minibatches by any of PyTorch's optimisers, step by step -------------------------
+
+
+def minibatch_steps(
+    optimiser: torch.optim.Optimizer,
+    loss: Callable[[Tensor], Tensor],
+    n: int,
+    batch: int,
+    rng: np.random.Generator,
+) -> Iterator[float]:
+    """Steps on the mean loss of minibatches, without end; each gives the loss before it.
+
+    Every epoch goes through the n data once, in a new order, `batch` at a time; the last batch of
+    an epoch is what is left. `loss` is the mean loss of the data with these indices (m,).
+    """
+    device = optimiser.param_groups[0]["params"][0].device
+    while True:
+        for indices in np.array_split(rng.permutation(n), range(batch, n, batch)):
+            optimiser.zero_grad()
+            value = loss(torch.as_tensor(indices, device=device))
+            value.backward()
+            optimiser.step()
+            yield float(value.detach())
+
+
+# --- Convolutional networks that end in a two-layer one: convolutions, fc(n, h) and fc(h, 1) ------
+
+
+ConvolutionalWeights = list[Tensor]
+"""Weights and, behind each of them, the biases of a layer, from the first layer to the last."""
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """Kernels of size x size, moved by `stride` over an image, `padding` rows added all round."""
+
+    kernels: int
+    size: int
+    stride: int
+    padding: int
+
+    def side(self, side: int) -> int:
+        """The rows (and columns) of what comes out of a square image with `side` rows."""
+        left = side + 2 * self.padding - self.size
+        if left < 0:
+            raise InputError(f"a kernel of size {self.size} does not fit an image of {side} rows.")
+        return left // self.stride + 1
+
+
+@dataclass(frozen=True)
+class ConvolutionalNetwork:
+    """Grey square images x to one number f(x), a ReLU between any two layers.
+
+    The `convolutions`, then two fully connected layers, `hidden` the width of the first; `side` has
+    the rows of an image. The features f^l(x) of layer l are what it gives before the ReLU.
+    """
+
+    convolutions: tuple[Convolution, ...]
+    hidden: int
+    side: int
+    biases: bool = True
+
+    @property
+    def sides(self) -> list[int]:
+        """The rows of the images that come out of each convolution."""
+        found = [self.side]
+        for convolution in self.convolutions:
+            found.append(convolution.side(found[-1]))
+        return found[1:]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the weights of all layers."""
+        channels = [1, *(c.kernels for c in self.convolutions)]
+        found: list[tuple[int, ...]] = [
+            (c.kernels, before, c.size, c.size)
+            for c, before in zip(self.convolutions, channels[:-1], strict=True)
+        ]
+        return [*found, (self.hidden, channels[-1] * self.sides[-1] ** 2), (1, self.hidden)]
+
+    def start(
+        self, rng: np.random.Generator, scale: float = 1.0, bias_scale: float = 1.0
+    ) -> ConvolutionalWeights:
+        """Weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the fully
+        connected layers the weights times `scale` and the biases times `bias_scale`."""
+        found = []
+        for layer, shape in enumerate(self.shapes, start=1):
+            reach = 1.0 / sqrt(np.prod(shape[1:]))
+            factors = (scale, bias_scale) if layer > len(self.convolutions) else (1.0, 1.0)
+            for size, factor in zip((shape, shape[:1]), factors, strict=True):
+                drawn = factor * rng.uniform(-reach, reach, size)
+                found.append(torch.tensor(drawn, dtype=torch.float32))
+        return found if self.biases else [w if k % 2 == 0 else 0 * w for k, w in enumerate(found)]
+
+    def trained(self, weights: ConvolutionalWeights) -> ConvolutionalWeights:
+        """Those of the weights that training moves: without biases every second one."""
+        return weights if self.biases else weights[::2]
+
+    def features(self, weights: Sequence[Tensor], images: Tensor) -> list[Tensor]:
+        """f^1(x), ..., f^L(x) of images (m, 1, side, side): (m, kernels, rows, columns) in the
+        convolutions, (m, h) and (m, 1) behind them."""
+        layers = list(zip(weights[::2], weights[1::2], strict=True))
+        found, x = [], images
+        for (w, b), c in zip(layers, self.convolutions, strict=False):
+            found.append(functional.conv2d(x, w, b, c.stride, c.padding))
+            x = functional.relu(found[-1])
+        x = x.flatten(1)
+        for w, b in layers[len(self.convolutions) :]:
+            found.append(functional.linear(x, w, b))
+            x = functional.relu(found[-1])
+        return found
+
+    def output(self, weights: Sequence[Tensor], images: Tensor) -> Tensor:
+        """f(x) (m,) of images (m, 1, side, side)."""
+        return self.features(weights, images)[-1][:, 0]
+
+
+def as_images(
+    levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
+    convolutions are fastest with. Raises InputError for a device that PyTorch does not have here.
+    """
+    try:
+        found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
+    except (RuntimeError, AssertionError):
+        raise InputError(f'there is no device "{device}" here: use "cpu".') from None
+    images = found.reshape(-1, 1, side, side)
+    return images.contiguous(memory_format=torch.channels_last)
+
 
 # --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
 
@@ -81,14 +206,10 @@ and the deviation of all of MNIST's pixels."""
 
 @dataclass(frozen=True)
 class Setting:
-    """How the network is trained; what the paper prints, and its unprinted choices.
+    """How the network is trained: what the paper prints (epochs, batch, `scale` for the weights of
+    the fully connected layers), and its unprinted choices, `bias_scale` for the biases of these.
 
-    epochs, batch, scale  printed: 50, 128, and 0.05 for the weights of the fully connected layers
-    rate        the step size
-    pixels      a key of PIXELS
-    biases      whether layers have them
-    bias_scale  what the biases of the fully connected layers are multiplied by
-    momentum    None for Adam, as printed; a number for descent with this momentum instead
+    With a `momentum` descent stands in the place of Adam.
     """
 
     epochs: int = 50
@@ -114,11 +235,7 @@ READINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Images of 0 and 1, as the network takes them.
-
-    images  (n, 1, side, side)
-    y       (n,) labels: +1 for the digit 1, -1 for the digit 0
-    """
+    """Images of 0 and 1, (n, 1, side, side), and labels (n,): +1 for the digit 1."""
 
     images: Tensor
     y: NDArray[np.float64]
@@ -131,19 +248,13 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The network after some steps.
-
-    step       how many steps it took
-    loss       the mean loss of the batches since the look before
-    before     the inner products of the features f^7 of pairs of images
-    after      those of rho(f^7)
-    singular   (k,) singular values of W_7, largest first
-    """
+    """The network after some steps: the mean loss of the batches since the look before, the inner
+    products of features f^7 and of rho(f^7), and the singular values (k,) of W_7, largest first."""
 
     step: int
     loss: float
-    before: PairProducts
-    after: PairProducts
+    before: Pairs
+    after: Pairs
     singular: NDArray
 
 
@@ -167,6 +278,12 @@ class Run:
         return self.weights[2 * FIRST].double().cpu().numpy()[0]
 
 
+def zeros_and_ones(images: Images) -> tuple[NDArray, NDArray]:
+    """The images of 0 and 1 in a set: levels (n, pixels) from 0 to 1, and the labels (n,)."""
+    rows = images.digit <= 1
+    return images.levels[rows] / images.white, np.where(images.digit[rows] == 1, 1.0, -1.0)
+
+
 def task(
     images: Images,
     setting: Setting = PAPER,
@@ -174,11 +291,9 @@ def task(
     dtype: torch.dtype = torch.float32,
 ) -> Task:
     """The images of 0 and 1 in a set; the network is trained in their precision `dtype`."""
-    rows = np.flatnonzero(images.digit <= 1)
     taken_off, divisor = PIXELS[setting.pixels]
-    levels = (images.levels[rows] / images.white - taken_off) / divisor
-    y = np.where(images.digit[rows] == 1, 1.0, -1.0)
-    return Task(as_images(levels, images.shape[0], device, dtype), y)
+    levels, y = zeros_and_ones(images)
+    return Task(as_images((levels - taken_off) / divisor, images.shape[0], device, dtype), y)
 
 
 def steps_of(setting: Setting, n: int) -> int:
@@ -322,7 +437,7 @@ def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[
     many have to be left out for the features of the others to be orthogonally separable."""
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
-    layers = [{BEFORE: _kept_pairs(pair_products(pixels, some.y))}]
+    layers = [{BEFORE: asdict(pair_products(pixels, some.y))}]
     for X in layer_features(run.network, run.weights, some, range(1, FIRST + 1)):
         layers.append(_both(X, some.y))
     whole = {}
@@ -337,71 +452,28 @@ def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[
         "seed": seed,
         "images": len(data.y),
         "looks": [_look(each) for each in run.looks],
-        "neurons": neurons(run),
+        "neurons": {
+            "singular": short(np.linalg.svd(run.first, compute_uv=False)),
+            "plane": [short(row) for row in top_plane(run.first)],
+            "second": short(run.second),
+        },
         "layers": layers,
         "whole": whole,
     }
 
 
-def neurons(run: Run) -> dict[str, Any]:
-    """What Figure 4 shows: all singular values of W_7, its rows in its top two singular directions
-    (signs fixed), and W_8."""
-    W = run.first
-    return {
-        "singular": _short(np.linalg.svd(W, compute_uv=False)),
-        "plane": [_short(row) for row in top_plane(W)],
-        "norms": _short(np.linalg.norm(W, axis=1)),
-        "second": _short(run.second),
-        "bias": _short(run.weights[2 * FIRST - 1].double().cpu().numpy()),
-    }
-
-
 def _both(X: NDArray, y: NDArray) -> dict[str, Any]:
     sides = {BEFORE: X, AFTER: np.maximum(X, 0.0)}
-    return {side: _kept_pairs(pair_products(Z, y)) for side, Z in sides.items()}
-
-
-def _kept_pairs(found: PairProducts) -> dict[str, Any]:
-    """What a record keeps of inner products; histograms are in units of the mean of |x_i|^2."""
-    ends = [found.quantiles(kind, np.array([0.001, 0.999]))
-            for kind in found.products if found.pairs]  # fmt: skip
-    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
-    edges = np.linspace(low, high, 81)
-    return {
-        "pairs": {kind: len(values) for kind, values in found.products.items()},
-        "violations": {kind: found.violations(kind) for kind in found.products},
-        "zeros": found.zeros,
-        "square": _short([found.square])[0],
-        "right": {kind: _short([found.right_of_across(kind)])[0] for kind in (PLUS, MINUS)},
-        "means": {kind: _short([found.mean(kind)])[0] for kind in found.products},
-        "extremes": {
-            kind: _short(np.array([v[0], v[-1]]) / found.square)
-            for kind, v in found.products.items()
-        },
-        "edges": _short([low, high]),
-        "counts": {
-            kind: np.histogram(values / found.square, edges)[0].tolist()
-            for kind, values in found.products.items()
-        },
-    }
+    return {side: asdict(pair_products(Z, y)) for side, Z in sides.items()}
 
 
 def _look(found: Look) -> dict[str, Any]:
-    kept: dict[str, Any] = {"step": found.step, "singular": _short(found.singular[:12])}
+    kept: dict[str, Any] = {"step": found.step, "singular": short(found.singular[:12])}
     if found.step:
-        kept["loss"] = _short([found.loss])[0]
+        kept["loss"] = short([found.loss])[0]
     for side, pairs in {BEFORE: found.before, AFTER: found.after}.items():
-        kept[side] = {
-            "violations": [pairs.violations(kind) for kind in (PLUS, MINUS, ACROSS)],
-            "right": _short([pairs.right_of_across(kind) for kind in (PLUS, MINUS)]),
-            "means": _short([pairs.mean(kind) for kind in (PLUS, MINUS, ACROSS)]),
-            "zeros": pairs.zeros,
-        }
+        kept[side] = {"violations": list(pairs.violations.values())}
     return kept
-
-
-def _short(values: Any) -> list[float]:
-    return [float(f"{value:.6g}") for value in values]
 
 
 RECORDED: Mapping[str, tuple[Setting, int]] = {
@@ -454,56 +526,11 @@ def three_medoids(P: NDArray) -> tuple[NDArray, NDArray]:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """The inner products of all pairs of some images' features, as far as they are kept.
-
-    pairs, violations  {kind: how many}: pairs, and those that violate (OS)
-    right   {kind of one class: the chance that a pair of it lies to the right of one across}
-    square  the mean of |x_i|^2
-    means   {kind: the mean in units of it}
-    edges, counts  histograms in these units: (low, high), and {kind: (bins,)}
-    """
-
-    pairs: Mapping[str, int]
-    violations: Mapping[str, int]
-    right: Mapping[str, float]
-    square: float
-    means: Mapping[str, float]
-    edges: tuple[float, float]
-    counts: Mapping[str, list[int]]
-
-    @property
-    def violating(self) -> int:
-        """How many pairs violate (OS)."""
-        return sum(self.violations.values())
-
-    @property
-    def number(self) -> int:
-        """How many pairs there are."""
-        return sum(self.pairs.values())
-
-    @property
-    def share(self) -> float:
-        """The share of all pairs that violate (OS)."""
-        return self.violating / self.number
-
-    @property
-    def chance(self) -> float:
-        """The chance that a pair of one class, either with one half, lies to the right."""
-        return float(np.mean([self.right[PLUS], self.right[MINUS]]))
-
-    def mean(self, kind: str, raw: bool) -> float:
-        """The mean product of a kind, `raw` or in units of the mean of |x_i|^2."""
-        return self.means[kind] * (self.square if raw else 1.0)
-
-
-@dataclass(frozen=True, eq=False)
 class Shown:
     """A run of Appendix D.
 
     seconds        of one core that a record took, 0 for a run just made
-    steps, losses  (k,) the steps at which there was a look, the mean loss of the steps before it
-    epochs         (k,) the same steps in epochs
+    steps, epochs, losses  (k,) of every look; the mean loss of the steps since the one before
     violated       {side of the ReLU: (k,) the share of pairs of a sample that violate (OS)}
     spectra        (k, 12) the largest singular values of W_7 at these steps
     layers         of the pixels, and of each layer 1 to 7 by side of the ReLU, on a sample
@@ -511,9 +538,8 @@ class Shown:
     errors         how many images of these parts the network gets wrong
     left_out       least and most images of these parts that have to be left out for the features of
                    the others, before the ReLU, to be orthogonally separable
-    singular       (h,) all singular values of W_7 at the end
-    plane          (h, 2) its rows in its top two singular directions
-    second         (h,) the entries of W_8
+    singular, plane, second  of W_7 at the end all singular values (h,) and the rows in the top two
+                   singular directions (h, 2), and the entries of W_8 (h,)
     """
 
     setting: Setting
@@ -584,6 +610,7 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
 
 
 def _pairs(kept: Mapping[str, Any]) -> Pairs:
+    """What is kept, of which older records have more."""
     return Pairs(**{field.name: kept[field.name] for field in fields(Pairs)})
 
 
@@ -619,7 +646,7 @@ def sizes_fit() -> list[Evidence]:
     for, by the formula for strides and paddings."""
     net = network(28)
     return [
-        fact("features by the formula for strides and paddings", net.flat, PRINTED[0]),
+        fact("features by the formula for strides and paddings", net.shapes[-2][1], PRINTED[0]),
         note("rows of the images behind each convolution", tuple(net.sides)),
     ]
 

@@ -500,7 +500,7 @@ def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
     tallest = {}
     for kind, (colour, name) in _KINDS.items():
         counts = np.array(pairs.counts[kind], float)
-        edges = np.linspace(*pairs.edges, len(counts) + 1)
+        edges = np.linspace(pairs.edges[0], pairs.edges[1], len(counts) + 1)
         heights = counts / counts.sum() / np.diff(edges)
         tallest[kind] = float(heights.max())
         ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
@@ -674,10 +674,8 @@ def broken(found: Sequence[Case]) -> Figure:
     sign, by the least cosine mu. Right: the smallest instance, where its neurons go, and w_+."""
     titles = "(a) data outside of (OS)", "(b) four data, three directions"
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
-    hits, trials = counts(found)
-    kept = [case for case in found if case.learnt]
-    mu = np.array([case.mu for case in kept])
-    several = np.histogram(mu[[case.extremal > 1 for case in kept]], EDGES)[0]
+    hits, trials, several = counts(found)
+    mu = np.array([case.mu for case in found if case.learnt])
     at = np.array([np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(EDGES)])
     for count, colour, mark, name in (
         (hits, FIRST, "o", "limit other\nthan (8)"),

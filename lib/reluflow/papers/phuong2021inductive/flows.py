@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
@@ -77,12 +77,12 @@ class Late:
     U: NDArray
     R: NDArray
 
-    @property
+    @cached_property
     def limit(self) -> Limit:
         """The limit that Theorem 1 names."""
         return limit(self.given.X, self.given.y, self.alive)
 
-    @property
+    @cached_property
     def distances(self) -> NDArray:
         """The norms in (8) and (9) at the moments, (m, 2)."""
         goal, signs = self.limit, self.given.signs
@@ -138,6 +138,13 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     with np.errstate(divide="ignore"):  # a start whose loss is small already has begun at 0
         log_t = np.logaddexp(np.log(first.t[-1]), log_elapsed(tau, steep))
     return Late(given, alive, path, float(first.t[-1]), tau, log_t, V, R)
+
+
+def followed(given: Start, reach: float = REACH) -> Late:
+    """The same of a start from which some neuron lives."""
+    late = follow_long(given, reach)
+    assert late is not None
+    return late
 
 
 def patterns(late: Late) -> list[tuple[float, NDArray]]:
@@ -347,29 +354,18 @@ def slopes(cosines: NDArray) -> NDArray:
     return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
 
 
-def follow_own(
-    X: NDArray,
-    y: NDArray,
-    W0: NDArray,
-    signs: NDArray,
-    with_bar: bool = False,
-    most: float | None = None,
-) -> Path:
+def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
     """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
-    data X (n, d), y (n,).
+    data X (n, d), y (n,); it is given up after so much `work`, and a bar shows how much is done.
 
     On the clock of time until the loss of the data that some neuron sees is below e^-2; from there
     on of these alone, on log log(1/loss). Back to time where a neuron comes to see another datum.
-    `with_bar` shows how much of the `most` work is done after which it is given up, MOST for None.
     """
     chart = Neurons(signs, X.shape[1])
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
-    z, budget = (
-        chart.along(W0, np.log(np.linalg.norm(W0, axis=1))),
-        _Budget(with_bar, MOST if most is None else most),
-    )
+    z, budget = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _Budget(most)
     while True:
         clock, states, status = _run(
             field, chart, z, horizon, partial(_small, field, chart), budget
@@ -397,20 +393,17 @@ def work(solver: BDF, X: NDArray, p: int) -> float:
 
 
 class _Budget:
-    """What is left of `most`, its share shown while the flow lasts where it is to be `seen`."""
+    """What is left of `most`, its share shown while the flow lasts."""
 
-    def __init__(self, seen: bool, most: float) -> None:
-        parts = progress(range(100), 100, "parts at most") if seen else (k for k in range(100))
-        self._parts = cast(Generator[int, None, None], parts)
-        self._done = 0
+    def __init__(self, most: float) -> None:
+        self._parts = cast(Generator[int, None, None], progress(range(100), 100, "parts at most"))
+        self._done = next(self._parts)
         self.left = self._most = most
-        next(self._parts)
 
     def show(self, left: float) -> None:
         """That so much is left while a stretch lasts."""
         while self._done < min(99, int(100.0 * (1.0 - left / self._most))):
-            self._done += 1
-            next(self._parts)
+            self._done = next(self._parts)
 
     def close(self) -> None:
         """The flow is at its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from math import gcd
 from typing import Any, cast
@@ -18,7 +18,6 @@ from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted,
 from reluflow.flows.charts import TIME, Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
-from reluflow.geometry.separability import violations
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
@@ -30,7 +29,7 @@ from reluflow.papers.phuong2021inductive.flows import (
     Late,
     Start,
     Survey,
-    follow_long,
+    followed,
     patterns,
 )
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
@@ -114,7 +113,7 @@ def stays_balanced(seed: int, count: int) -> list[Evidence]:
 
 def lacks_a_factor() -> list[Evidence]:
     """os.lemA.4.rate: d|w|^2/dt and d a^2/dt against (58), for one neuron w = a = 1 on one datum
-    x = y = 1, and what follows for the bound that the proof draws from it."""
+    x = y = 1."""
     one = np.ones((1, 1))
     inner, outer, printed = rates(one, np.ones(1), one, np.ones(1))
     return [
@@ -270,10 +269,9 @@ def _planar(rng: np.random.Generator) -> Instance:
     """Data of whole numbers in the plane that satisfy (OS), with right angles or without."""
     while True:
         if rng.random() < 0.5:
-            item = right_angles(rng)
-            if item["X"].shape[1] != 2:
+            X, y = (part.astype(int) for part in right_angles(rng).values())
+            if X.shape[1] != 2:
                 continue
-            X, y = item["X"].astype(int), item["y"].astype(int)
         else:
             y = rng.permutation(np.where(np.arange(int(rng.integers(2, 7))) % 2 == 0, 1, -1))
             X = rng.integers(-5, 6, (len(y), 2))
@@ -327,7 +325,7 @@ def sign_of_80() -> Counterexample:
     shortest = min((w for w in range(-5, 6) if w * x_2 >= 1), key=abs)
     return Counterexample(
         instance={"X": X, "y": y, "w_-": -1},
-        assumptions={"(OS)": not violations(X, y).size,
+        assumptions={"(OS)": is_separable(X, y),
                      "(Span)": all(spans(X, y, sign) for sign in BOTH_SIGNS)},
         breaks=(bound("y_2 ⟨w₋, x_2⟩", float(y[1] * (X[1] @ w)), ">", 0, ""),),
         recheck=(bound("the same in whole numbers", y_2 * shortest * x_2, ">", 0, ""),),
@@ -434,8 +432,7 @@ def rate(found: Sequence[Late]) -> Evidence:
 
 
 def directions_converge(survey: Survey) -> list[Evidence]:
-    """os.thm1.W: |W/|W|_F - (u w_+^T + z w_-^T)|_F -> 0 (eq 8), with |u| and |z| of
-    the closed form and only their directions fitted."""
+    """os.thm1.W: |W/|W|_F - (u w_+^T + z w_-^T)|_F -> 0 (eq 8), only u/|u| and z/|z| fitted."""
     far = convergence_ends(survey.found)[:, 0]
     return [
         bound("largest distance of (8) where L = e^(-1e6)", float(far.max()), "<=", NEAR_LIMIT, "",
@@ -551,10 +548,8 @@ def _of_flows(
 
 def separable(item: Instance) -> bool:
     """(OS), with data of both labels."""
-    X, y = item["flow"].given.X, item["flow"].given.y
-    same = np.equal.outer(y, y)
-    acute = bool(np.all((X @ X.T)[same] > 0.0))
-    return len(set(y.tolist())) == 2 and not len(violations(X, y, strict=False)) and acute
+    given = item["flow"].given
+    return len(set(given.y.tolist())) == 2 and is_separable(given.X, given.y)
 
 
 def balanced(item: Instance) -> bool:
@@ -571,9 +566,8 @@ def both_alive(item: Instance) -> bool:
 
 def every_start(survey: Survey) -> Statement:
     """os.ours.start: from every balanced start that leaves both labels a neuron the limit is that
-    of Theorem 1, with the closed form's constants, whether support examples span or not. The slack
-    is what FAR leaves of the distances of (8) and (9) where L = e^(-1e6), and -1 where that of (8)
-    does not fall to a tenth from log(1/L) = 1e3 on."""
+    of Theorem 1. The slack is what FAR leaves of the distances of (8) and (9) where L = e^(-1e6),
+    and -1 where that of (8) does not fall to a tenth from log(1/L) = 1e3 on."""
 
     def slack(item: Instance) -> float:
         late = item["flow"]
@@ -613,14 +607,13 @@ def not_needed() -> Counterexample:
     """The instance: data of whole numbers that satisfy (OS) and (Span), and four neurons of norm
     10, one of either sign active on the wrong label alone, that end at (8)."""
     sizes = np.log(np.linalg.norm(PLANE_NEURONS, axis=1))
-    late = follow_long(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
-    assert late is not None
+    late = followed(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
     left = other_faces(PLANE.astype(int).tolist(), PLANE_LABELS.astype(int).tolist())
     return Counterexample(
         instance={"X": PLANE, "y": PLANE_LABELS, "W(0)": PLANE_NEURONS,
                   "signs of a(0)": PLANE_SIGNS},
         assumptions={
-            "(OS)": bool(np.all((PLANE @ PLANE.T) * np.outer(PLANE_LABELS, PLANE_LABELS) >= 0.0)),
+            "(OS)": is_separable(PLANE, PLANE_LABELS),
             "(Span)": all(bool(np.all(np.abs(PLANE[s == PLANE_LABELS] @ w - 1.0) < 1e-9))
                           for s, w in late.limit.vectors.items()),
             "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
@@ -734,11 +727,8 @@ def _grown(draw: Draw, rng: np.random.Generator) -> Instance:
            {"all neurons are active on all positive data": lambda X, W: np.all(X @ W.T > 0.0)},
            tolerance=1e-9, fixed=("X",))  # fmt: skip
 def margin_rises(X: NDArray, W: NDArray) -> float:
-    """The normalised margin does not decrease where a group is linear, at random places.
-
-    With c_i = -l'_i its rate has the sign of |grad l|^2 / (1 - e^-l) |W|^2 - 2 g sum_i c_i f_i.
-    The slack is that difference over the sizes of its terms; where l >= log 2 the second is <= 0.
-    """
+    """The normalised margin does not decrease where a group is linear: with c_i = -l'_i its rate
+    has the sign of |grad l|^2 / (1 - e^-l) |W|^2 - 2 g sum_i c_i f_i, the slack over its terms."""
     a = np.linalg.norm(W, axis=1)
     f, y = X @ (a @ W), np.ones(len(X))
     log_l = float(LOGISTIC.log_value(f, y))
@@ -753,9 +743,8 @@ def margin_rises(X: NDArray, W: NDArray) -> float:
 
 
 def constants_hold(survey: Survey, seed: int) -> Statement:
-    """os.ours.constants: nu_+ = |w_+|, |u|^2 = 1/(|w_+| s), both constants of (10) 1/(2 s), and
-    t log t l^+ -> |w_+| / 2; a group that is empty has the constant 0, and its data keep a loss of
-    log 2 each. The slack is what is left of the bars, in parts of them."""
+    """os.ours.constants: the closed form of all constants; a group that is empty has the constant
+    0, and its data keep a loss of log 2 each. The slack is what is left of the bars, in parts."""
 
     def slack(item: Instance) -> float:
         late, one = item["flow"], replace(survey, found=[item["flow"]], lost=0)
@@ -814,15 +803,9 @@ def constant(each: Late) -> float:
     return (dead + sum(leftover(each, sign) for sign in each.alive)) / each.limit.total
 
 
-def measured(each: Late) -> NDArray:
-    """distance^2 log(1/L) at the moments of a flow, (m,)."""
-    return np.asarray(each.distances[:, 0] ** 2 * each.tau)
-
-
 def by_slope(each: Late) -> float:
     """The limit of distance^2 log(1/L) as the slope of log(1/L) over 1 / distance^2, over the last
-    tenth of the clock or from the last change of a pattern on. When that came does not count here;
-    in `measured` it does, and is forgotten like 1 / log(1/L) only."""
+    tenth of the clock or from the last change of a pattern on, whose own time does not count."""
     first = max(0.1 * each.tau[-1], settles(each) * np.log(10.0))
     k = min(int(np.searchsorted(each.tau, first)), len(each.tau) - 2)
     inverse = each.distances[[k, -1], 0] ** -2.0
@@ -830,10 +813,9 @@ def by_slope(each: Late) -> float:
 
 
 def follows_the_law(survey: Survey) -> Statement:
-    """os.ours.rate: under (Span), for almost all data, distance of (8)^2 log(1/L) ->
-    (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|). The slack is what NEAR leaves of the relative
-    distance of the slope of log(1/L) over 1 / distance^2 from the limit; a start that leaves
-    almost nothing behind is undecided."""
+    """os.ours.rate: under (Span), for almost all data, distance of (8)^2 log(1/L) -> `constant`.
+    The slack is what SPREAD_NEAR leaves of the slope's relative distance from it; a start that
+    leaves almost nothing behind is undecided."""
 
     def slack(item: Instance) -> float:
         late, end = item["flow"], constant(item["flow"])
@@ -863,8 +845,8 @@ def of_the_law(survey: Survey) -> list[Evidence]:
         note("largest relative distance of the slope from the limit", max(off, default=np.nan),
              digits=1),
         note("distance² log(1/L) where L = e^(-1e6), over the limit: least and largest",
-             tuple(float(f([measured(e)[-1] / constant(e) for e in kept], default=np.nan))
-                   for f in (min, max)), digits=2),
+             tuple(float(f([e.distances[-1, 0] ** 2 * e.tau[-1] / constant(e) for e in kept],
+                           default=np.nan)) for f in (min, max)), digits=2),
         *survey.kept,
     ]  # fmt: skip
 
@@ -887,6 +869,7 @@ SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
 _LOG_NORM = -20.0
 
 
+@cache
 def general_loss_ends() -> tuple[float, float, float]:
     """For four neurons of norm e^-20 on five data in the plane: the distance of W / |W|_F from all
     u w_+^T + z w_-^T, whatever u and z; that of the positive directions from the sum of the
@@ -927,8 +910,7 @@ def other_rates() -> tuple[float, float]:
     X, y = np.array([[1.0, 0.0], [0.1, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     W0, signs = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([1.0, -1.0])
     rates = np.array([[1.0], [3.0], [1.0]])
-    late = follow_long(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
-    assert late is not None
+    late = followed(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
     ends = late.U[-1, 0], limit(X, y).vectors[1.0]
     first, second = (float(np.degrees(np.arctan2(v[1], v[0]))) for v in ends)
     return first, second
@@ -955,7 +937,7 @@ def linear_loss() -> Counterexample:
     return Counterexample(
         instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
         assumptions={
-            "(OS)": bool(np.all((X @ X.T) * np.outer(Y, Y) >= 0.0)),
+            "(OS)": is_separable(X, Y),
             "(Span)": spans,
             "the slopes -y_i are bounded, Lipschitz, and -y_i l_i' = 1 > 0": "they are constants",
         },

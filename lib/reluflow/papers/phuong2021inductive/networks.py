@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx
 from reluflow.errors import InputError
@@ -20,7 +21,7 @@ from reluflow.margin import limits
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long
+from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long, followed
 from reluflow.papers.phuong2021inductive.setting import (
     SECTION,
     Limit,
@@ -28,7 +29,6 @@ from reluflow.papers.phuong2021inductive.setting import (
     filtered_gaussian,
     in_orthants,
     limit,
-    pair_products,
     supported,
     top_plane,
 )
@@ -96,9 +96,7 @@ def minibatch_ensemble(
     a time; what is left is the last batch. So a network's path is the same beside any others.
 
     weights, X, y  as in `slopes`, with one leading axis: the networks
-    epochs         ascending: after these (0: at the start) it gives the epoch, the weights
-                   (arrays that it goes on to leave alone) and the mean loss over the epoch (S,)
-    rngs           S generators
+    epochs         ascending: after these it gives the epoch, the weights and its mean loss (S,)
     """
     weights = [W.copy() for W in weights]
     rows, n = np.arange(len(X))[:, None], X.shape[1]
@@ -173,6 +171,11 @@ def units(W: NDArray) -> NDArray:
     return np.asarray(W / np.linalg.norm(W, axis=-1, keepdims=True))
 
 
+def turned(cosine: ArrayLike) -> NDArray:
+    """The angles of cosines (...), which rounding may have taken out of [-1, 1], in degrees."""
+    return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+
 class Alignment(NamedTuple):
     """The rows of W in the plane of its top two singular directions, where their main directions
     are the `two_directions` of the long ones.
@@ -196,22 +199,17 @@ def alignment(W: NDArray, positive: NDArray) -> Alignment:
     long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
     directions = two_directions(plane[long])[0]
     cosines = (units(plane) @ directions.T)[long]
-    degrees = np.degrees(np.arccos(np.clip(cosines.max(axis=1), -1.0, 1.0)))
-    between = np.degrees(np.arccos(np.clip(np.prod(directions, axis=0).sum(), -1, 1)))
+    near = float(np.mean(turned(cosines.max(axis=1)) <= DEGREES))
     same = float(np.mean((cosines.argmax(axis=1) == 0) == positive[long]))
-    return Alignment(
-        float(np.mean(degrees <= DEGREES)), float(between), max(same, 1.0 - same), long
-    )
+    between = float(turned(np.prod(directions, axis=0).sum()))
+    return Alignment(near, between, max(same, 1.0 - same), long)
 
 
 def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArray:
     """The cosines (p,) of the rows of W with w_+ where the sign is positive and w_- where it is
     not; without signs, with the closer of the two."""
-    both = np.array([units(W) @ w / np.linalg.norm(w) for w in
-                     (goal.vectors[1.0], goal.vectors[-1.0])])  # fmt: skip
-    if signs is None:
-        return np.asarray(both.max(axis=0))
-    return np.where(signs > 0.0, *both)
+    both = [units(W) @ goal.vectors[s] / np.linalg.norm(goal.vectors[s]) for s in (1.0, -1.0)]
+    return np.maximum(*both) if signs is None else np.where(signs > 0.0, *both)
 
 
 # --- Section 5: networks of two and of four layers on filtered Gaussians --------------------------
@@ -220,8 +218,7 @@ def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArr
 # by 0.05, whether the loss of a batch is a mean or a sum, and whether neurons have biases.
 
 
-Law = Callable[[np.random.Generator, tuple[int, int]], NDArray]
-LAWS: Mapping[str, Law] = {
+LAWS: Mapping[str, Callable[[np.random.Generator, tuple[int, int]], NDArray]] = {
     "uniform": lambda rng, shape: rng.uniform(-1.0, 1.0, shape) / shape[1] ** 0.5,
     "Glorot": lambda rng, shape: rng.uniform(-1.0, 1.0, shape) * (6.0 / sum(shape)) ** 0.5,
     "He": lambda rng, shape: rng.standard_normal(shape) * (2.0 / shape[1]) ** 0.5,
@@ -232,14 +229,9 @@ LAWS: Mapping[str, Law] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """How a network is trained; what the paper prints, and its unprinted choices.
-
-    depth, d, n, width, batch, rate, epochs, scale   printed; depth is 2 or 4
-    law     a key of LAWS
-    mean    whether the loss of a batch is a mean
-    biases  whether neurons of the first layer have them, drawn like its weights
-    outer   a further factor for the last layer at the start
-    """
+    """How a network is trained: what the paper prints, and from `law`, a key of LAWS, on its
+    unprinted choices: whether the loss of a batch is a mean, whether neurons of the first layer
+    have biases, drawn like its weights, and a further factor for the last layer at the start."""
 
     depth: int = 2
     d: int = 20
@@ -298,7 +290,7 @@ class Run:
     y: NDArray
     looks: tuple[Look, ...]
 
-    @property
+    @functools.cached_property
     def limit(self) -> Limit:
         """w_+, w_- and the limit that Theorem 1 names."""
         return limit(self.X, self.y)
@@ -354,8 +346,7 @@ def inner_directions(run: Run) -> list[dict[str, tuple[float, float]]]:
 
 def degrees_between(v: NDArray, w: NDArray) -> float:
     """The angle between two vectors."""
-    cosine = v @ w / np.linalg.norm(v) / np.linalg.norm(w)
-    return float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
+    return float(turned(v @ w / np.linalg.norm(v) / np.linalg.norm(w)))
 
 
 def two_neurons(run: Run) -> Start:
@@ -368,9 +359,9 @@ def two_neurons(run: Run) -> Start:
 
 def decades_to(late: Late, degrees: float) -> str:
     """The log10(1/l), to one digit, from which on two neurons are within an angle of w_+, w_-."""
-    cosines = [late.U[:, k] @ w / np.linalg.norm(w) for k, w in
-               enumerate((late.limit.vectors[1.0], late.limit.vectors[-1.0]))]  # fmt: skip
-    far = np.degrees(np.arccos(np.clip(np.min(cosines, axis=0), -1.0, 1.0)))
+    vectors = late.limit.vectors
+    far = turned(np.min([late.U[:, k] @ vectors[s] / np.linalg.norm(vectors[s])
+                         for k, s in enumerate((1.0, -1.0))], axis=0))  # fmt: skip
     value = 10.0 ** np.interp(-np.log(degrees), -np.log(far), np.log10(late.tau / np.log(10.0)))
     return approx(float(value), 1)
 
@@ -396,7 +387,6 @@ class Seen:
     distance  of W_1 from eq (8)
     flipped   the share of the a_j whose sign is not that of the start
     astray    the share of the long rows of W_1 that are nearer to the other sign's vector
-    balance   sum |a_j^2 - |w_j|^2| over sum |w_j|^2
     sum_high, sum_group  as `high` and `group`, with the sums of the labels' data in place of w_+
               and w_-; records other than "deep" do not have them
     """
@@ -415,7 +405,6 @@ class Seen:
     distance: float
     flipped: float
     astray: float
-    balance: float
     sum_high: float = np.nan
     sum_group: list[float] = field(default_factory=list)
 
@@ -471,8 +460,6 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
     """What is kept of a look; `sums` has the sums of the labels' data in place of w_+ and w_-."""
     hidden, positive = look.weights[:-1], look.a > 0.0
     found = [alignment(W, positive) for W in hidden]
-    lengths = np.linalg.norm(look.W, axis=1)
-    longest = lengths.max()
     signs = np.where(positive, 1.0, -1.0)
     groups = {s: look.W[signs == s].sum(axis=0) for s in (1.0, -1.0)}
     mine = np.array([groups[s] for s in signs])
@@ -493,13 +480,9 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         high=float(np.mean(cosines > HIGH)),
         group=[float(units(groups[s]) @ units(goal.vectors[s])) for s in (1.0, -1.0)],
         spread=float(np.median(np.sum(units(look.W) * units(mine), axis=1))),
-        distance=goal.distances(units(look.W), np.log(lengths), signs)[0],
+        distance=goal.distances(units(look.W), np.log(np.linalg.norm(look.W, axis=1)), signs)[0],
         flipped=float(np.mean(positive != (start.a > 0.0))),
         astray=float(np.mean((cosines < correlations(look.W, goal))[found[0].long])),
-        balance=float(
-            np.abs((look.a / longest) ** 2 - (lengths / longest) ** 2).sum()
-            / np.sum((lengths / longest) ** 2)
-        ),
         sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
         sum_group=[float(units(groups[s]) @ units(sums.vectors[s])) for s in (1.0, -1.0)],
     )
@@ -513,8 +496,10 @@ def kept(found: Course) -> list[dict[str, Any]]:
 
 
 def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
-    """A course from a record."""
-    return Course(tuple(Seen(**{**look, "loss": look["loss"] or np.nan}) for look in looks))
+    """A course from a record, of which older ones have more."""
+    names = {each.name for each in fields(Seen)}
+    kept = [{name: value for name, value in look.items() if name in names} for look in looks]
+    return Course(tuple(Seen(**{**look, "loss": look["loss"] or np.nan}) for look in kept))
 
 
 def _short(value: Any) -> Any:
@@ -665,8 +650,7 @@ def high_correlations(runs: Sequence[Course]) -> list[Evidence]:
 
 def control(ends: Sequence[Seen]) -> list[Evidence]:
     """The sums of the labels' data in place of the max-margin vectors."""
-    far, near = (np.degrees(np.arccos(np.minimum([getattr(end, of) for end in ends], 1.0)))
-                 for of in ("group", "sum_group"))  # fmt: skip
+    far, near = (turned([getattr(end, of) for end in ends]) for of in ("group", "sum_group"))
     return [
         note("control, the sum of the label's data in place of the max-margin vector: share of the "
              "neurons above, mean", float(np.mean([end.sum_high for end in ends])), digits=2),
@@ -779,57 +763,52 @@ def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
 # (Span) -------------------------------------------------------------------------------------------
 
 
-Sampler = Callable[[int, int, np.random.Generator], tuple[NDArray, NDArray]]
+Data = tuple[NDArray, NDArray]
+Sampler = Callable[[int, int, np.random.Generator], Data]
 _D = 20
 
 
-@dataclass(frozen=True)
-class Draw:
-    """One data set of 500 in R^20.
-
-    violating  pairs that break (OS), of `pairs`
-    degrees    the angle between w_+ and -w_-
-    means      the same for the means of the two labels
-    ranks      the dimension that the support examples of either label span
-    """
-
-    violating: int
-    pairs: int
-    degrees: float
-    means: float
-    ranks: tuple[int, int]
-
-
-def draws(seed: int, count: int, sampler: Sampler = filtered_gaussian) -> list[Draw]:
-    """`count` data sets."""
-    found = []
-    for k in range(count):
-        X, y = sampler(_D, 500, np.random.default_rng([seed, k]))
-        groups, pairs = (X[y > 0.0], X[y < 0.0]), pair_products(X, y)
-        w = [max_margin(own, np.ones(len(own))).u for own in groups]
-        ranks = [int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
-                 for own, u in zip(groups, w, strict=True)]  # fmt: skip
-        apart, means = (degrees_between(one, -other)
-                        for one, other in (w, [own.mean(axis=0) for own in groups]))  # fmt: skip
-        found.append(Draw(pairs.violating, pairs.pairs, apart, means, (ranks[0], ranks[1])))
-    return found
+def draws(seed: int, count: int, sampler: Sampler = filtered_gaussian) -> list[Data]:
+    """`count` data sets (X, y) of 500 in R^20."""
+    return [sampler(_D, 500, np.random.default_rng([seed, k])) for k in range(count)]
 
 
 def are_separable(seed: int, count: int) -> list[Evidence]:
     """os.data.1: the data are orthogonally separable, with the filter by z and without it."""
     found = draws(seed, count), draws(seed, count, in_orthants)
     return [
-        *(fact(f"pairs that break (OS), {name} z", sum(one.violating for one in many), 0,
-               tried=sum(one.pairs for one in many))
+        *(fact(f"pairs that break (OS), {name} z", sum(broken(*one) for one in many), 0,
+               tried=sum(comb(len(y), 2) for _, y in many))
           for name, many in zip(("with the filter by", "without"), found, strict=True)),
         note("data sets of each", count),
     ]  # fmt: skip
 
 
+class Turns(NamedTuple):
+    """Of data: the angle between w_+ and -w_-, that between the mean of one label and minus the
+    other's, and the dimensions that the support examples of either label span."""
+
+    degrees: float
+    means: float
+    ranks: tuple[int, ...]
+
+
+def turns(X: NDArray, y: NDArray) -> Turns:
+    """How far the labels of data X (n, d), y (n,) are turned from being opposite."""
+    groups = X[y > 0.0], X[y < 0.0]
+    w = [max_margin(own, np.ones(len(own))).u for own in groups]
+    ranks = (int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
+             for own, u in zip(groups, w, strict=True))  # fmt: skip
+    means = [own.mean(axis=0) for own in groups]
+    apart, turned_means = (degrees_between(one, -other) for one, other in (w, means))
+    return Turns(apart, turned_means, tuple(ranks))
+
+
 def are_apart(seed: int, count: int) -> list[Evidence]:
     """os.data.2: w_+ is not close to -w_-: farther than neurons may be from a direction that they
     lie along in Figure 1b."""
-    kept, free = draws(seed, count), draws(seed, count, in_orthants)
+    kept, free = ([turns(*one) for one in draws(seed, count, sampler)]
+                  for sampler in (filtered_gaussian, in_orthants))  # fmt: skip
     angles, without = (np.array([one.degrees for one in many]) for many in (kept, free))
     ranks = [rank for one in kept for rank in one.ranks]
     return [
@@ -868,17 +847,10 @@ STEPS_AND_BALANCE_READING = Reading(
 )
 
 
-@dataclass(frozen=True)
-class Ended:
-    """Where one network went.
+class Ended(NamedTuple):
+    """Where one network went: the distance of (8) in the limit of the flow, NaN where none was
+    confirmed; whether the limit serves both labels; how many of the a_j changed their sign."""
 
-    loss      of the data after the descent
-    distance  of (8) in the limit of the flow from there; NaN where none was confirmed
-    learnt    whether the limit serves both labels
-    flipped   how many of the a_j changed their sign
-    """
-
-    loss: float
     distance: float
     learnt: bool
     flipped: int
@@ -898,11 +870,11 @@ def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
         W = 1e-2 * units(rng.standard_normal((_PLANE_NEURONS, 2)))
         a = ratio * np.linalg.norm(W, axis=1) * np.tile([1.0, -1.0], _PLANE_NEURONS // 2)
         steps = max(100, round(100.0 / step))
-        ((_, (V, b), loss),) = minibatch_ensemble(
+        ((_, (V, b), _),) = minibatch_ensemble(
             [W[None], a[None, None]], X[None], y[None], step, len(y), [steps], [rng], mean=False
         )
         flipped = int(np.sum(np.sign(b[0, 0]) != np.sign(a)))
-        found.append(Ended(float(len(y) * loss[0]), *_limit(X, y, V[0], b[0, 0]), flipped))
+        found.append(Ended(*_limit(X, y, V[0], b[0, 0]), flipped))
     return found
 
 
@@ -997,10 +969,8 @@ class Case:
 
     mu        the least cosine of two y_i x_i
     extremal  how many extremal directions the sign with more of them has
-    partial   whether a long neuron is off a datum of its label
-    feasible  whether the function of w_+ and w_-, [<w_+, x>]_+ - [<w_-, x>]_+, has margin 1
+    partial, feasible, distance  see the functions; the last is None if the flow was not followed
     loss      at the end of descent
-    distance  of (8) where the flow from there has L = e^(-1e6); None if it was not followed
     """
 
     mu: float
@@ -1091,16 +1061,14 @@ def alone(X: NDArray, y: NDArray, k: int) -> bool:
 def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
     """os.assumptions.2: linearly separable data that break (OS), on which Theorem 1 fails; and how
     often it does, from data that hardly break it to those that strongly do."""
-    late = follow_long(Start(X, Y, units(NEURONS), np.full(3, -20.0), SIGNS))
-    survivor = follow_long(Start(ACROSS, Y, units(ACROSS), np.full(4, -20.0), Y), 1e4)
-    assert late is not None
-    assert survivor is not None
+    late = followed(Start(X, Y, units(NEURONS), np.full(3, -20.0), SIGNS))
+    survivor = followed(Start(ACROSS, Y, units(ACROSS), np.full(4, -20.0), Y), 1e4)
     sizes = np.array([5.0**-0.25, 5.0**-0.25, 3.0**-0.5])
     theta = np.append((sizes[:, None] * units(NEURONS)).ravel(), sizes * SIGNS)
-    hits, trials = counts(found)
+    hits, trials, _ = counts(found)
     weak, strong = (hits[-1], trials[-1]), (hits[:2].sum(), trials[:2].sum())
     known = [(case, case.distance) for case in found if case.distance is not None and case.learnt]
-    followed = [
+    carried_on = [
         note("flows followed on to L = e^(-1e6), and among them those that agree",
              (len(known), sum(case.other == (far > SAME) for case, far in known))),
         note("flows on data that break (OS), with the limit (8) after all",
@@ -1124,21 +1092,22 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
         fact("another instance: pairs that break (OS)", broken(ACROSS, Y), 1),
         bound("its distance of (8) where L = e^(-1e4)", float(survivor.distances[-1, 0]), "<=",
               SAME, "", digits=2),
-        *(followed if known else []),
+        *(carried_on if known else []),
     ]  # fmt: skip
 
 
 def broken(X: NDArray, y: NDArray) -> int:
-    """How many pairs break (OS)."""
-    return pair_products(X, y).violating
+    """How many pairs i < j break (OS): <y_i x_i, y_j x_j> <= 0 in a class, < 0 across."""
+    Z, same = y[:, None] * X, np.equal.outer(y, y)
+    return int(np.sum(np.triu(np.where(same, Z @ Z.T <= 0.0, Z @ Z.T < 0.0), 1)))
 
 
-def counts(found: Sequence[Case]) -> tuple[NDArray, NDArray]:
-    """In every bin of mu: how many learnt data sets have another limit than (8), and how many there
-    are."""
+def counts(found: Sequence[Case]) -> list[NDArray]:
+    """In every bin of mu: how many learnt data sets have another limit than (8), how many there
+    are, and how many of them have several extremal directions of one sign."""
     kept = [case for case in found if case.learnt]
-    trials = np.histogram([case.mu for case in kept], EDGES)[0]
-    return np.histogram([case.mu for case in kept if case.other], EDGES)[0], trials
+    some = [case for case in kept if case.other], kept, [c for c in kept if c.extremal > 1]
+    return [np.histogram([case.mu for case in cases], EDGES)[0] for cases in some]
 
 
 # --- The records of this page, and how they are read ----------------------------------------------

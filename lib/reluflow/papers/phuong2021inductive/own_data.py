@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
-from torch import Tensor
-from torch.nn import functional
 
 from reluflow import datasets, images
 from reluflow.approx import approx, on_grain
@@ -21,9 +19,9 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
+from reluflow.papers.phuong2021inductive.networks import slopes
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
-from reluflow.papers.phuong2021inductive.training import minibatch_steps
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
@@ -44,12 +42,8 @@ _MOST_STEPS = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What the page computes: a network of p neurons on data X (n, d), y (n,) of +-1.
-
-    W0         (p, d) the start, Gaussian directions of norm `scale`
-    signs      (p,) the signs of the second layer, a_j(0) = sign |w_j(0)|
-    optimiser  "flow", of the sum of the losses; or "sgd", on minibatches of their mean
-    """
+    """What the page computes: a network of p neurons on data X (n, d), y (n,) of +-1, from rows W0
+    (p, d) and a_j(0) = signs_j |w_j(0)|, by the "flow" or by "sgd"."""
 
     name: str
     X: NDArray
@@ -292,28 +286,25 @@ def descend(
     """Stochastic gradient descent of the mean logistic loss from rows W0 (p, d) and a_j = signs_j
     |w_j|, on data X (n, d), y (n,); at every moment the loss of all data is summed, as the flow's.
     """
-    W, a = torch.tensor(W0), torch.tensor(signs * np.linalg.norm(W0, axis=1))
-    W.requires_grad_(), a.requires_grad_()
-    data, targets = torch.tensor(X), torch.tensor(y > 0.0, dtype=torch.float64)
-
-    def loss(rows: Tensor) -> Tensor:
-        outputs = functional.relu(data[rows] @ W.T) @ a
-        return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
-
-    batches = -(-len(y) // BATCH)
+    pair, batches = (
+        [W0[None], (signs * np.linalg.norm(W0, axis=1))[None, None]],
+        -(-len(y) // BATCH),
+    )
+    seen = [(0, *pair)]
     wanted = set(np.unique(np.geomspace(1, epochs * batches, 120).astype(int)).tolist())
-    steps = minibatch_steps(torch.optim.SGD([W, a], RATE), loss, len(y), BATCH, rng)
-    seen = [(0, W0.copy(), a.detach().numpy().copy())]
-    for k in range(1, epochs * batches + 1):
-        next(steps)
+    cuts = range(BATCH, len(y), BATCH)
+    steps = (rows for _ in range(epochs) for rows in np.split(rng.permutation(len(y)), cuts))
+    for k, rows in enumerate(steps, 1):
+        gradients, _ = slopes(pair, X[None, rows], y[None, rows])
+        pair = [W - RATE / len(rows) * G for W, G in zip(pair, gradients, strict=True)]
         if k in wanted:
-            seen.append((k, W.detach().numpy().copy(), a.detach().numpy().copy()))
-    clock = np.array([k for k, _, _ in seen]) / batches
-    weights, outer = np.array([w for _, w, _ in seen]), np.array([v for _, _, v in seen])
+            seen.append((k, *pair))
+    clock, weights, outer = (np.array(part) for part in zip(*seen, strict=True))
+    weights, outer = weights[:, 0], outer[:, 0, 0]
     outputs = (np.maximum(X @ w.T, 0.0) @ v for w, v in zip(weights, outer, strict=True))
     tau = np.array([-float(LOGISTIC.log_value(each, y)) for each in outputs])
     status = f"{epochs} epoch{'s' if epochs > 1 else ''} of minibatches"
-    return Path(status, clock, weights, np.ones(len(y), bool), tau, weights, outer)
+    return Path(status, clock / batches, weights, np.ones(len(y), bool), tau, weights, outer)
 
 
 # --- Where a reader's training leads: the rays of its neurons, and how far it is from a limit -----
@@ -332,7 +323,7 @@ class Trained:
     path: Path
     goal: Limit | None
 
-    @property
+    @cached_property
     def distances(self) -> NDArray:
         """The norm in (8) at the moments (k,); NaN without a goal."""
         if self.goal is None:
@@ -344,7 +335,7 @@ class Trained:
         return np.array([self.goal.distances(u, r, self.own.signs)[0]
                          for u, r in zip(U, R, strict=True)])  # fmt: skip
 
-    @property
+    @cached_property
     def gap(self) -> float:
         """How far theta is from a KKT point of (77) at the end: see `gap`."""
         kept = self.path.kept
@@ -362,12 +353,12 @@ class Trained:
         return W @ w / (np.where(lengths > 0.0, lengths, 1.0) * np.linalg.norm(w))
 
 
-def train(own: Experiment, most: float | None = None) -> Trained:
+def train(own: Experiment, most: float = flows.MOST) -> Trained:
     """The path of an experiment, and the limit that it should have; a flow is given up after so
     much work (`flows.follow_own`)."""
     given = own.X, own.y, own.W0, own.signs
     if own.optimiser == "flow":
-        path = flows.follow_own(*given, with_bar=True, most=most)
+        path = flows.follow_own(*given, most)
     else:
         path = descend(*given, own.epochs, np.random.default_rng([own.seed, 1]))
     alive = tuple(s for s in (1.0, -1.0) if _living(own, path)[own.signs == s].any())

@@ -30,7 +30,7 @@ from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive.flows import (
     Late,
     Start,
-    follow_long,
+    followed,
     patterns,
 )
 from reluflow.papers.phuong2021inductive.setting import (
@@ -133,22 +133,16 @@ def on_a_line() -> list[Evidence]:
     return [fact("d = 1: positive and negative extremal directions", found, (2, 2))]
 
 
-def two_dimensions() -> Reading:
-    """The sphere is connected."""
-    return Reading(
-        "d ≥ 2",
-        "in R¹ the sphere is two isolated points, and each is a strict local maximum and a strict "
-        "local minimum",
-    )
+TWO_DIMENSIONS = Reading(
+    "d ≥ 2",
+    "in R¹ the sphere is two isolated points, and each is a strict local maximum and a strict "
+    "local minimum",
+)
 
 
 def strict_minima(seed: int, count: int) -> list[Evidence]:
-    """os.lem2.neg: the negative extremal direction is a strict local minimum of G, regions without
-    active data hold none, and neurons with a < 0 come to it or die.
-
-    G is compared at 200 points around each, at distances up to 1e-3. The neurons follow the limit
-    flow of small weights.
-    """
+    """os.lem2.neg: the negative extremal direction is a strict local minimum of G, by 200 points at
+    distances up to 1e-3, and neurons with a < 0 come to it in the limit flow, or die with G = 0."""
     rng = np.random.default_rng(seed)
     higher = died = ended = 0
     high = 0.0
@@ -207,10 +201,8 @@ def _sum(vectors: Vectors) -> tuple[float, float]:
 
 def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
     """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs) for data in the plane, by
-    their angles alone; 0 where no half-plane holds all.
-
-    Where the negative data lie to the right of the positive ones, all are mirrored.
-    """
+    their angles alone; 0 where no half-plane holds all. Data are mirrored where the negative ones
+    lie to the right."""
     positive, negative = X[y > 0.0].tolist(), X[y < 0.0].tolist()
     (a, b), (c, d) = _sum(positive), _sum(negative)
     if a * d < b * c:
@@ -295,8 +287,7 @@ def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Coun
 
 def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0); if it is chosen with w_j(0) in view, they may die more often: for integer data
-    by the alignment of directions around the circle, and by the angle of the two sums."""
+    look at w_j(0); with w_j(0) in view they may die more often."""
     items = []
     for name, one in found.items():
         says = f"{name}: widths p = 1 to 5 at which all die more often than 2^-p"
@@ -341,11 +332,8 @@ ANY_DATA = {"gaussian": partial(_any_data, 0.0), "lengths": partial(_any_data, 1
 
 
 def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
-    """Local maxima (sign 1) or minima of G on the circle, (k, 2), without any use of Lemma A.1.
-
-    The kinks and the points of a grid cut the circle into pieces; a piece whose neighbours are
-    lower at both ends is searched by golden sections. Plateaus are left out.
-    """
+    """Local maxima (sign 1) or minima of G on the circle, (k, 2), without any use of Lemma A.1: by
+    a grid and the kinks, and a search beside its highest points. Plateaus are left out."""
 
     def hill(turn: NDArray | float) -> NDArray:
         return sign * height(X, y, np.stack([np.cos(turn), np.sin(turn)], axis=-1))
@@ -368,9 +356,8 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
 
 @statement("g(w) is parallel to w, up to 1e-6", ANY_DATA)
 def is_critical(X: NDArray, y: NDArray) -> float:
-    """os.lemA.1: g(w) = C w at every extremal direction, of any data: in the plane, at the summits
-    and the deepest points of a grid. The slack is what a tolerance of 1e-6 leaves of the part of
-    g(w) across w, as a part of the largest datum."""
+    """os.lemA.1: g(w) = C w at every extremal direction of any data in the plane. The slack is what
+    1e-6 leaves of the part of g(w) across w, over the largest datum."""
     across, units = [0.0], X / np.linalg.norm(X, axis=1)[:, None]
     for w in [*summits(X, y, 1.0), *summits(X, y, -1.0)]:
         near = units @ w
@@ -390,9 +377,8 @@ def local_formula(seed: int, count: int) -> list[Evidence]:
     """os.lemA.2: eq (37), times |w + eps v|: G(w + eps v) = G(w) + eps sum of y_i <v, x_i> / 2
     over the data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40).
 
-    In fractions, for w of any length: whole numbers, w often on boundaries, v = -w in a third of
-    the cases. Of eps_max all, a half and a thousandth are tried; where (40) has no largest eps,
-    1/1000 and 10 are, unless w + eps v = 0.
+    In fractions: whole numbers, w of any length, often on boundaries, v = -w in a third of the
+    cases.
     """
     rng = np.random.default_rng(seed)
     broken = tried = boundary = unbounded = too_far = 0
@@ -487,12 +473,9 @@ def off_boundaries(
 
 
 def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray]:
-    """A neuron w (1, d), a = |w|, on the boundary of a datum of label -1 that keeps it there.
-
-    x_1 (label 1) is active, x_2 (label -1) is on the boundary, and 0.1 < <x_1, x_2> < 0.8 |x_2|^2:
-    the first pulls to the side where the second, with a pull of 1/2 at least, pushes back.
-    `repeated` adds 2 x_2 and 3 x_2, which lie on a line with 0.
-    """
+    """A neuron w (1, d), a = |w|, on the boundary of x_2, of label -1, that keeps it there: x_1
+    pulls to the side where x_2, with a pull of 1/2 at least, pushes back. `repeated` adds 2 x_2 and
+    3 x_2, which lie on a line with 0."""
     while True:
         d = int(rng.integers(2, 5))
         x_1, x_2, w = rng.standard_normal((3, d))
@@ -648,12 +631,7 @@ def beside(log_angle: float) -> Start:
 
 def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evidence]:
     """os.lem1: for each start there is a size below which all neurons are in the extremal sector of
-    their sign, or dead.
-
-    (OS) data: at the smallest of LOG_SIZES all are. Any data in the plane, most of them not (OS):
-    in the limit of small weights every neuron ends at an extremal direction or dead, also on
-    boundaries.
-    """
+    their sign, or dead: by `homecomings` on (OS) data, and in the limit flow on any data."""
     home, total = found
     rng = np.random.default_rng(seed)
     astray = corners = dead = 0
@@ -715,9 +693,8 @@ _LONG = extended({"lengths": partial(spanning, 2, 3)}, partial(lengthened, 6.0))
     fixed=_FIXED,
 )
 def one_way(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float) -> float:
-    """os.lemB.1: <w_j, x_k> does not decrease where a_j > 0 and y_k = 1, nor where a_j < 0 and y_k
-    = -1, at any parameters and for any choice in Clarke's subdifferential; data of the other label
-    do not come nearer to being active."""
+    """os.lemB.1: y_k a_j d<w_j, x_k>/dt >= 0 at any parameters and for any choice in Clarke's
+    subdifferential."""
     return float(_rates(X, y, pulls, shares, float(sign)).min())
 
 
@@ -733,9 +710,8 @@ def _clear(X: NDArray) -> bool:
 def stays_in_the_sector(
     X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float
 ) -> float:
-    """os.lem3: within the extremal sector of its sign, a neuron's <w, x_k> grows on its own data,
-    falls on those with a negative product, and rests on those orthogonal to all of its data. The
-    slack is what the rates have beyond 0 in the direction of sigma_k."""
+    """os.lem3: within the extremal sector of its sign a neuron's <w, x_k> moves in the direction of
+    sigma_k, and rests where that is 0. The slack is its least rate."""
     sigma = sector(X, y, float(sign))
     moved = _rates(X, y, pulls, shares, float(sign)) * y * float(sign)
     rests = np.all(np.abs(moved[sigma == 0]) <= _ROUNDING)
@@ -802,14 +778,9 @@ def waiting_start(size: float, sign: float = 1.0) -> Start:
     return Start(WAITING_X, sign * WAITING_Y, W0, np.full(3, np.log(size)), sign * WAITING_SIGNS)
 
 
-def ends(sign: float = 1.0) -> tuple[Late, Late]:
+def ends(sign: float = 1.0) -> list[Late]:
     """The flows from the norms WAITING_LARGE and WAITING_SMALL to a loss of e^-1e6."""
-    large, small = (
-        follow_long(waiting_start(size, sign)) for size in (WAITING_LARGE, WAITING_SMALL)
-    )
-    assert large is not None
-    assert small is not None
-    return large, small
+    return [followed(waiting_start(size, sign)) for size in (WAITING_LARGE, WAITING_SMALL)]
 
 
 def home(late: Late) -> NDArray:
@@ -842,8 +813,8 @@ def meeting(size: float) -> tuple[float, NDArray]:
 
 
 def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
-    """That the size of the start has to be chosen after its directions, on data that are (OS) and
-    (Span): the flows of `ends`, and a plain integration with the page's inequality."""
+    """That the size of the start has to be chosen after its directions: by the flows of `ends`, and
+    by a plain integration with the page's inequality."""
     large, small = found
     told, active = meeting(WAITING_LARGE)
     where = f"(OS) and (Span), three neurons, one at the angle {ANGLE:g} from the ridge"
@@ -896,25 +867,20 @@ def leaves_the_other() -> Late:
 
 def _from(W0: NDArray) -> Late:
     p = len(W0)
-    late = follow_long(Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p)), DEEP)
-    assert late is not None
-    return late
+    return followed(Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p)), DEEP)
 
 
 def one_or_two(seed: int, count: int) -> list[Evidence]:
-    """os.thm1.nonempty: whatever the width, what is learnt is u w_+ and z w_-, perhaps u or z = 0.
-
-    That both groups learn is settled by os.thm1.W; here all neurons are in one group.
-    """
+    """os.thm1.nonempty: whatever the width, what is learnt is u w_+ and z w_-, perhaps u or z = 0,
+    as here, where all neurons are in one group."""
     widths = np.array(ONE_GROUP_WIDTHS, float)
     dead = fates(ONE_GROUP_X, LABELS, count, np.random.default_rng(seed))
     plus, minus = (0.5 * (1.0 - float(np.mean(each))) for each in dead)
     table = both_groups(plus, minus, widths)
     lates = [positive_only(p) for p in ONE_GROUP_WIDTHS]
-    separable = bool(np.all(ONE_GROUP_X @ ONE_GROUP_X.T * np.outer(LABELS, LABELS) > 0.0))
+    span = all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS)
     return [
-        fact("(OS) and (Span)",
-             separable and all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS), True),
+        fact("(OS) and (Span)", is_separable(ONE_GROUP_X, LABELS) and span, True),
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
               max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
@@ -945,9 +911,8 @@ HORN = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1,
             for kind, draw in {**support_draws(2), "right angles": right_angles}.items()},
            {"d = 2": lambda X: X.shape[1] == 2}, tolerance=1e-12)  # fmt: skip
 def in_opposite_orthants(X: NDArray, y: NDArray) -> float:
-    """os.orthants: in the plane (OS) data lie in opposite orthants of some orthonormal basis: the
-    z_i = y_i x_i lie in an arc of 90 degrees, and its first end is a basis vector. The slack is the
-    least cosine of a z_i with the two vectors of that basis."""
+    """os.orthants: in the plane (OS) data lie in opposite orthants of some orthonormal basis. The
+    slack is the least cosine of a z_i = y_i x_i with the best z_j and its normal."""
     Z = signed(X, y)
     Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
     turned = np.stack([-Z[:, 1], Z[:, 0]], axis=1)
@@ -1055,11 +1020,9 @@ def two_examples() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def open_half_space() -> Reading:
-    """Which side the boundary is on."""
-    return Reading(
-        "x_i separates where the open half-space ⟨x_i, x⟩ > 0 holds the data of its own label "
-        "alone (for a negative x_i too)",
-        "strictly on both sides (OS) does not suffice, and with 0 allowed on both sides (OS) "
-        "does not follow: e₁ and e₂, of different labels and of one",
-    )
+OPEN_HALF_SPACE = Reading(
+    "x_i separates where the open half-space ⟨x_i, x⟩ > 0 holds the data of its own label alone "
+    "(for a negative x_i too)",
+    "strictly on both sides (OS) does not suffice, and with 0 allowed on both sides (OS) does not "
+    "follow: e₁ and e₂, of different labels and of one",
+)

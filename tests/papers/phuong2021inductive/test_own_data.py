@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from reluflow.approx import written
+from reluflow.errors import InputError
 from reluflow.figures import fingerprint_of
 from reluflow.flows.alignment import align, align_past_opposites
 from reluflow.margin.kkt import kkt
@@ -17,14 +18,10 @@ from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import figures, flows, own_data
 from reluflow.papers.phuong2021inductive.flows import Start, follow_long
 from reluflow.papers.phuong2021inductive.limit import point
-from reluflow.papers.phuong2021inductive.own_data import (
-    LABELS,
-    PLANE,
-    Experiment,
-    experiment,
-)
+from reluflow.papers.phuong2021inductive.own_data import LABELS, PLANE, Experiment, experiment
 from reluflow.papers.phuong2021inductive.sectors import chances
-from reluflow.papers.phuong2021inductive.setting import limit, right_angles, supported
+from reluflow.papers.phuong2021inductive.setting import PARAMETERS, limit, right_angles, supported
+from reluflow.parameters import check
 
 
 def given(X: Any, y: Any, width: int = 6, scale: float = 0.01, seed: int = 0) -> Experiment:
@@ -158,7 +155,7 @@ def test_a_neuron_slides_where_it_must() -> None:
     assert np.sum(np.arccos(np.clip(cosines, -1.0, 1.0)) < 0.01) > 5
 
 
-def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flows_that_do_not_come_to_the_end() -> None:
     X = np.array([[1.0, 0.2], [1.0, 0.2], [0.3, 1.0]])
     path = flows.follow_own(X, np.array([1.0, -1, 1]), 0.1 * np.eye(2), np.ones(2))
     assert path.status == flows.RESTS
@@ -166,9 +163,8 @@ def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert own_data.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
     told = own_data.summary(own_data.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
     assert told["KKT gap"] == "none, data are on the wrong side"
-    monkeypatch.setattr(flows, "MOST", 2e7)
     own = experiment("plane")
-    assert flows.follow_own(own.X, own.y, own.W0, own.signs).status == flows.SLOW
+    assert flows.follow_own(own.X, own.y, own.W0, own.signs, 2e7).status == flows.SLOW
 
 
 @pytest.mark.parametrize(("n", "d", "p"), [(1000, 50, 10), (1000, 30, 20), (20, 50, 12)])
@@ -190,12 +186,11 @@ def test_the_work_of_a_flow_is_bounded(
         return done[id(solver)]
 
     most = 2e8 + 2.0 * k * (p * X.size + 2e5)
-    monkeypatch.setattr(flows, "MOST", most)
     monkeypatch.setattr(flows, "work", counted)
     W0 = 0.05 * rng.standard_normal((p, d)) / d**0.5
     shown: list[int] = []
-    monkeypatch.setattr(flows, "progress", lambda items, *_: (shown.append(k) for k in items))
-    path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), with_bar=True)
+    monkeypatch.setattr(flows, "progress", lambda items, *_: (shown.append(k) or k for k in items))
+    path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), most)
     assert 1 < len(shown) <= 100
     assert shown == sorted(shown)
     assert path.status == flows.SLOW
@@ -263,7 +258,6 @@ def test_the_first_steps_of_the_descent_by_hand() -> None:
     assert path.a[-1] == pytest.approx(a)
     loss = np.log1p(np.exp(-own.y * (np.maximum(own.X @ W.T, 0.0) @ a))).sum()
     assert path.tau[-1] == pytest.approx(-np.log(loss))
-    assert torch.get_default_dtype() == torch.float32
 
 
 @pytest.mark.filterwarnings("error")
@@ -288,15 +282,72 @@ def test_opposite_vectors_are_half_a_turn_apart() -> None:
     assert beyond
 
 
-def test_a_training_keeps_those_that_the_limit_flow_keeps() -> None:
-    trained = own_data.train(experiment("plane", width=8, scale=0.01))
-    own = trained.own
-    dead = sum(align(own.X, own.y, w, s).status == "dead"
-               for w, s in zip(own.W0, own.signs, strict=True))  # fmt: skip
-    assert own_data.summary(trained)[""]["neurons that live"] == f"{8 - dead} of 8"
-    assert sum(map(int, own_data.rays(trained)["neurons"])) == 8 - dead
-    W = trained.path.early[0][own.signs > 0.0]
-    assert trained.goal is not None
-    w = trained.goal.vectors[1.0]
-    wanted = W @ w / np.linalg.norm(w) / np.linalg.norm(W, axis=1)
-    assert trained.cosines(1.0)[0] == pytest.approx(wanted)
+DEFAULTS: dict[str, Any] = {
+    "dataset": "section-5.1", "d": 20, "n": 500, "width": 10, "scale": 0.05, "optimiser": "flow",
+    "epochs": 500, "seed": 0,
+}  # fmt: skip
+
+
+def test_few_data_of_the_page_have_both_labels() -> None:
+    for seed in range(20):  # so few that a label is often missing
+        y = own_data.data("section-5.1", 2, 4, np.random.default_rng(seed))[2]
+        assert set(y.tolist()) == {1.0, -1.0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"dataset": "section-5.2"}, 'did you mean "section-5.1"'),
+        ({"width": 50}, 'parameter "width": the flow of 50 neurons on 500 data .* or "sgd"'),
+        ({"dataset": "plane", "width": 200}, None),
+        ({"n": 1000, "width": 21}, r"width n <= 20000"),
+        ({"width": 50, "optimiser": "sgd"}, None),
+        ({"n": 500, "epochs": 5001, "optimiser": "sgd"}, "are 50010 steps, and this page takes"),
+        ({"n": 500, "epochs": 5001}, None),
+        ({"n": 501, "epochs": 5000, "optimiser": "sgd"}, "are 55000 steps"),
+        ({"n": 1000, "width": 20}, None),
+    ],
+)
+def test_parameters_that_do_not_fit(changed: dict[str, Any], told: str | None) -> None:
+    values = {**DEFAULTS, "effort": 1.0, **changed}
+    if told is None:
+        own_data.of_parameters(check(values, PARAMETERS))
+        return
+    with pytest.raises(InputError, match=told) as caught:
+        own_data.of_parameters(check(values, PARAMETERS))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("x1,x2,y\n1,2,1\n1,1,0\n", r"my, data row 2 .*: the label is 0, and must be 1 or -1"),
+        ("x1,x2,y\n1,2,1\n0,0,-1\n", r"my, data row 2 .* has the length 0"),
+        ("x1,x2,y\n1,2,1\n5000,0,-1\n", r"my, data row 2 .* length 5e\+03"),
+        ("x1,x2,y\n1,2,1\n", 'dataset "my" has 1 data, and the page takes 2 to 1000'),
+        ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
+        ("x1,x2,y\n1,2,1\n2,2,1\n", 'dataset "my" has no datum with the label -1'),
+        ("x1,x2,y\n1,2,-1\n2,2,-1\n", 'dataset "my" has no datum with the label 1'),
+    ],
+)  # fmt: skip
+def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(table, encoding="utf-8")
+    with pytest.raises(InputError, match=told) as caught:
+        experiment(**{**DEFAULTS, "dataset": str(tmp_path / "my.csv")})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("x1,y\n2,1\n-3,-1\n", encoding="utf-8")
+    found = experiment(**{**DEFAULTS, "dataset": str(tmp_path / "my.csv")})
+    assert (found.name, found.X.tolist(), found.y.tolist()) == ("my", [[2.0], [-3.0]], [1.0, -1.0])
+    assert found.W0.shape == (10, 1)
+
+
+def test_a_start_is_what_the_page_says() -> None:
+    found = experiment("plane", width=199, scale=0.3)
+    assert np.linalg.norm(found.W0, axis=1) == pytest.approx(np.full(199, 0.3))
+    assert int(np.sum(found.signs < 0.0)) == 99
+    turns = np.arctan2(found.W0[:, 1], found.W0[:, 0])
+    assert np.histogram(turns, 4, (-np.pi, np.pi))[0].min() > 25
+    assert experiment("plane", width=1).signs.tolist() == [1.0]

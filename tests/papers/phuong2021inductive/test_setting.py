@@ -1,0 +1,119 @@
+"""The data of Section 5.1 of Phuong & Lampert 2021; inner products by kind, against two loops."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reluflow.papers.phuong2021inductive import setting
+from reluflow.papers.phuong2021inductive.setting import (
+    ACROSS,
+    MINUS,
+    PLUS,
+    filtered_gaussian,
+    left_out,
+    pair_products,
+)
+from scipy.stats import ks_2samp
+
+data = st.integers(2, 9).flatmap(
+    lambda n: st.tuples(
+        arrays(float, (n, 3), elements=st.integers(-3, 3).map(float)),
+        arrays(float, n, elements=st.sampled_from([-1.0, 1.0])),
+    )
+)
+
+
+def slow(X, y):
+    """All pairs, one at a time."""
+    found = {PLUS: [], MINUS: [], ACROSS: []}
+    for i in range(len(y)):
+        for j in range(i):
+            kind = ACROSS if y[i] != y[j] else PLUS if y[i] > 0 else MINUS
+            found[kind].append(sum(a * b for a, b in zip(X[i], X[j], strict=True)))
+    return {kind: sorted(values) for kind, values in found.items()}
+
+
+@given(data, st.integers(1, 5))
+def test_all_pairs_one_at_a_time(drawn, rows):
+    X, y = drawn
+    X, y = np.vstack([X, np.eye(4, 3)]), np.r_[y, 1.0, 1.0, -1.0, -1.0]
+    with patch.object(setting, "_ROWS", rows):
+        found = pair_products(X, y)
+    expect = slow(X, y)
+    assert found.square == pytest.approx(np.mean([x @ x for x in X]), rel=1e-5)
+    for kind, values in expect.items():
+        assert found.pairs[kind] == len(values)
+        assert found.violations[kind] == sum(v > 0 if kind == ACROSS else v <= 0 for v in values)
+        assert found.mean(kind, True) == pytest.approx(np.mean(values), rel=1e-4)
+        bins = found.square * np.linspace(*found.edges, 81)
+        inside = sum(bins[0] - 4e-4 <= v <= bins[-1] + 4e-4 for v in values)
+        assert sum(found.counts[kind]) == inside
+    for kind in (PLUS, MINUS):
+        wins = [(a > b) + (a == b) / 2 for a in expect[kind] for b in expect[ACROSS]]
+        assert found.right[kind] == pytest.approx(np.mean(wins), rel=1e-5)
+    least, most = (f(np.quantile(v, q) for v in expect.values()) / found.square
+                   for f, q in ((min, 0.001), (max, 0.999)))  # fmt: skip
+    assert found.edges == pytest.approx([least, most], rel=1e-4, abs=1e-9)
+    assert found.number == sum(map(len, expect.values()))
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e6])
+def test_units_change_nothing_but_the_unit(scale):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((60, 5)), rng.choice([-1.0, 1.0], 60)
+    a, b = pair_products(X, y), pair_products(scale * X, y)
+    assert b.square == pytest.approx(scale**2 * a.square)
+    assert a.share == b.share
+    assert a.edges == pytest.approx(b.edges)
+    assert a.means == pytest.approx(b.means)
+
+
+@given(data, st.integers(1, 5))
+def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
+    X, y = drawn
+    with patch.object(setting, "_ROWS", rows):
+        low, high = left_out(X, y)
+    n = len(y)
+
+    def separable(kept):
+        pairs = [(i, j, X[i] @ X[j]) for i in kept for j in kept if j <= i]
+        return all(v > 0 if y[i] == y[j] else v <= 0 for i, j, v in pairs)
+
+    least = min(out for out in range(n + 1) if any(map(separable, combinations(range(n), n - out))))
+    assert low <= least <= high
+    assert (high == 0) == separable(range(n))
+
+
+def test_one_bad_datum_is_one_datum():
+    X = np.abs(np.random.default_rng(0).standard_normal((9, 3)))
+    y = np.repeat([1.0, -1.0], [5, 4])
+    X *= y[:, None]
+    assert left_out(X, y) == (0, 0)
+    assert left_out(X, np.r_[-1.0, y[1:]]) == (1, 1)
+
+
+def test_filtered_gaussians_are_normal_vectors_that_passed_the_filter():
+    rng = np.random.default_rng(0)
+    X, y = filtered_gaussian(4, 4000, rng)
+    z = np.array([1.0, -1.0, 1.0, -1.0])
+    assert pair_products(X, y).violating == 0
+    assert np.all(X * y[:, None] > 0)
+    assert np.all(X @ z >= 0)
+    drawn = rng.standard_normal((200_000, 4))
+    signs = np.sign(drawn[:, 0])
+    kept = (np.all(np.sign(drawn) == signs[:, None], axis=1)) & (drawn @ z >= 0)
+    slow, labels = drawn[kept], signs[kept]
+    assert y.mean() == pytest.approx(0.0, abs=4 / 4000**0.5)
+    for sign in (1.0, -1.0):
+        ours, theirs = X[y == sign], slow[labels == sign]
+        for k in range(4):
+            assert ks_2samp(ours[:, k], theirs[:, k]).pvalue > 1e-4
+        assert ks_2samp(ours @ z, theirs @ z).pvalue > 1e-4
+    odd = filtered_gaussian(3, 500, rng)[1]
+    assert odd.mean() > 0.2
