@@ -20,7 +20,6 @@ from reluflow.margin.check import Checked
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
 from reluflow.margin.optimum import Optimum
 from reluflow.papers.vardi2022margin import (
-    balance,
     certificates,
     constructions,
     counterexamples,
@@ -316,11 +315,11 @@ def _figure_1() -> list[Evidence]:
 
 def _lengths() -> list[Evidence]:
     rows = {"status": ["horizon"] * 2, "apart": [0.5] * 2, "bounded": [0] * 2, "off": [0.0, 2e-4]}
-    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in balance.REACH}
-    gaps[f"gap {balance.REACH[-1]:g}"] = [0.001, 0.02]
-    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in balance.REACH[-2:-1]}
-    wide |= {f"gap {balance.REACH[-1]:g}": [0.001, 0.11]}
-    return seen("mm.lemC.4", *(balance.balanced_in_the_limit(pd.DataFrame(rows | each))
+    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in tables.REACH}
+    gaps[f"gap {tables.REACH[-1]:g}"] = [0.001, 0.02]
+    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in tables.REACH[-2:-1]}
+    wide |= {f"gap {tables.REACH[-1]:g}": [0.001, 0.11]}
+    return seen("mm.lemC.4", *(tables.balanced_in_the_limit(pd.DataFrame(rows | each))
                                for each in (gaps, wide)))  # fmt: skip
 
 
