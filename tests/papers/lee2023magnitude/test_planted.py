@@ -274,34 +274,7 @@ B_1 = (
 )
 
 
-# --- Propositions 3.1 and 3.6: the two of them with one layer, and with two and three -------------
-
-
-def depth(*args: Any) -> int:
-    return args[-1] if isinstance(args[-1], int) else 0
-
-
-def systems(judge: Planted, m: int, *words: str) -> tuple[tuple[str, Planted], ...]:
-    """Faults of the printed rates, with m factors and at some weights alone."""
-    vector, magnitude, angle = words
-    short = lambda v, *a: depth(*a) == m and v < 1.0  # noqa: E731
-    near = lambda w, *a: depth(*a) == m and np.linalg.norm(w) < 1.0  # noqa: E731
-    return (
-        *each(vector, *(
-            wrong("vector_rate", judge, near, lambda x, off=off: x + off * np.eye(len(x))[0])
-            for off in (1e-6, -1e-6)
-        )),
-        *each(magnitude, *both("magnitude_rate", judge, short, 1e-6)),
-        *each(angle, *both("angle_rate", judge, short, 1e-5)),
-    )  # fmt: skip
-
-
-def one_layer() -> Found:
-    return laws.one_layer_system(0, 20)
-
-
-def layered() -> Found:
-    return laws.layered_system(0, 80, (1, 2))
+# --- Propositions 3.1 and 3.6 ---------------------------------------------------------------------
 
 
 def other_overlap() -> sp.Expr:
@@ -314,23 +287,14 @@ def last_is_false(proved: dict[str, bool]) -> dict[str, bool]:
 
 overlap = laws.overlap
 PROP_3_1 = (
-    *each("identities", under(laws, "overlap", other_overlap, one_layer),
-          wrong("identities", one_layer, lambda m: True, last_is_false)),
-    ("Lipschitz", under(laws, "turning_of_field", lambda: sp.Rational(1, 1000), one_layer)),
-    *systems(one_layer, 0, "against (5)", "against (6)", "against (7)"),
+    *each("identities", under(laws, "overlap", other_overlap, laws.one_layer_system),
+          wrong("identities", laws.one_layer_system, lambda m: True, last_is_false)),
+    ("Lipschitz", under(laws, "turning_of_field", lambda: sp.Rational(1, 1000),
+                        laws.one_layer_system)),
 )  # fmt: skip
-PROP_3_6 = (
-    *each("identities", under(laws, "overlap", other_overlap, layered),
-          wrong("identities", layered, lambda m: m == 2, last_is_false)),
-    *systems(layered, 2, "the vector equation", "every v_k against (9)", "against (10)"),
-    ("every v_k against (9)", wrong("quadrature_gradient", layered,
-                                    lambda w, target, v, best: len(v) == 2 and v[0] == v[1],
-                                    lambda x: (x[0], x[1] + [0.0, 1e-3]))),
-    *each("the closed form", *(
-        wrong("population_gradient", layered, lambda w, target, v, best: len(v) == 2,
-              lambda x, k=k, off=off: [a + off * (j == k) for j, a in enumerate(x)])
-        for k, off in ((0, 1e-4), (1, -1e-4))
-    )),
+PROP_3_6 = each(
+    "identities", under(laws, "overlap", other_overlap, laws.layered_system),
+    wrong("identities", laws.layered_system, lambda m: m == 2, last_is_false),
 )  # fmt: skip
 
 
