@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from flint import fmpq
-from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import tables
 from reluflow.papers.vardi2022margin.setting import (
     ascent,
@@ -54,19 +52,6 @@ def test_at_a_kink_the_given_slope_counts() -> None:
         assert last.du == [0]
     first, *_ = ascent((one, one, one), [0.0, 3.0, 5.0], [[2.0]], [7.0], [[0.5, 0.25]])
     assert first.du == [fmpq(7 * 5 * 3 * 2, 8)]  # each layer with a slope of its own
-
-
-def test_squared_differences_are_those_of_a_loop() -> None:
-    rng = np.random.default_rng(2)
-    network = Network(network_draws_shared(rng, [3, 2, 3, 1]), "relu")
-    thetas = rng.normal(size=(2, network.size))
-    layers, neurons = tables.squared_differences(network, thetas)
-    for k, theta in enumerate(thetas):
-        parts = np.split(theta, np.cumsum(network.sizes)[:-1])
-        W = network.weights(theta)
-        np.testing.assert_allclose(layers[k], [a @ a - b @ b for a, b in pairwise(parts)])
-        slow = [A[i] @ A[i] - B[:, i] @ B[:, i] for A, B in pairwise(W) for i in range(len(A))]
-        np.testing.assert_allclose(neurons[k], slow)
 
 
 def test_lemma_c_5_needs_its_hypotheses() -> None:
