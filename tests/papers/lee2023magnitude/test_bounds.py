@@ -118,14 +118,6 @@ def test_the_clock_is_inverted(m, size, above) -> None:
     assert found == pytest.approx(float(odds), rel=1e-9, abs=0 if above else 1e-9)
 
 
-@pytest.mark.parametrize("b", [-11 / 13, -0.5, -1 / 3, 4 / 3, 1.5, 24 / 13])
-@pytest.mark.parametrize("z", [0.0, 1e-9, 0.4999, 0.5001, 0.9, 0.999, 1 - 1e-9])
-def test_hypergeometric_against_mpmath(b, z) -> None:
-    exact = mp.hyp2f1(1, mp.mpf(b), 1 + mp.mpf(b), mp.mpf(z))
-    found = chains.unit_hypergeometric(b, z, np.log1p(-z))
-    assert float(found) == pytest.approx(float(exact), rel=1e-13, abs=1e-13)
-
-
 def test_the_printed_formula_as_printed() -> None:
     phi0, v0, m = math.pi / 2, 0.5, 3
     share = 1 / mp.pi

@@ -54,28 +54,6 @@ def test_quadrature_against_equation_5() -> None:
 # --- The flow -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("m", "psi0", "rho0", "s"), [(0, -3.0, 2.0, 0.5), (1, 0.1, -2.0, 0.5), (3, 5.0, -1.0, 0.5)]
-)
-def test_flow_in_high_precision(m, psi0, rho0, s) -> None:
-    with mp.workdps(20):
-        size = mp.exp(mp.mpf(rho0))
-
-        def velocity(_, y):
-            along, across = y
-            length = mp.hypot(along, across)
-            phi = mp.atan2(across, -along)
-            own = -(length ** (2 * m)) / 2 + length ** (m - 1) * mp.sin(phi) / (2 * mp.pi)
-            return [own * along + length**m * phi / (2 * mp.pi), own * across]
-
-        start = [size * mp.tanh(mp.mpf(psi0)), size / mp.cosh(mp.mpf(psi0))]
-        along, across = mp.odefun(velocity, 0, start)(s)
-        length = mp.hypot(along, across)
-        psi, rho = float(mp.log((length + along) / across)), float(mp.log(length))
-    path = population_flow(psi0, rho0, m, [s])
-    assert (path.psi[0], path.rho[0]) == pytest.approx((psi, rho), rel=2e-12, abs=2e-12)
-
-
 @pytest.mark.parametrize("m", [0, 1, 3])
 def test_flow_against_the_vector_equation(m) -> None:
     # All parameters by their own gradients, in three dimensions; |w*| = 1.7 sets the clock.
