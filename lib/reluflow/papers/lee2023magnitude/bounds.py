@@ -412,30 +412,6 @@ def printed_upper_tried(right: Report, v0: float, m: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def defined(layers: Sequence[int]) -> list[Evidence]:
-    """The printed equation with the constant mended, F(v_0; eps), a difference of two values of F,
-    solved on the principal branch from starts on both sides of the branch point, against the
-    integrated comparison equation; for eps = eps_0 at phi_0 = pi/2, where nothing has to be mended,
-    and for eps = 0. |w*| = 1."""
-    times, shares = (0.1, 1.0, 5.0), (float(pull(0.5 * np.pi)), 1.0)
-    residuals, apart = [], []
-    for m, share, y0 in product(layers, shares, (0.5, 1.2, 2.0)):
-        rest = share ** (1 / (m + 1))
-        ode = _integrated(times, y0 * rest, rest, m)
-        with mpmath.workdps(30):
-            for t, u in zip(times, ode, strict=True):
-                found = setting.printed_solution(y0 * rest, m, share, t)
-                left = setting.printed_residual(found, y0 * rest, m, share, t)
-                residuals.append(float(abs(left)))
-                apart.append(abs(u / float(found) - 1.0))
-    return [
-        deviation("modulus of F(u; ε) − F(v₀; ε) + t/2, a complex number, at a real u from 0",
-                  max(residuals), ""),
-        deviation("u from the integrated comparison equation", float(max(apart)), "relative"),
-        note("m; starts v₀ / ℓ; times", (tuple(layers), (0.5, 1.2, 2.0), times), "", None),
-    ]  # fmt: skip
-
-
 def _integrated(times: Sequence[float], v0: float, rest: float, m: int) -> NDArray:
     """The comparison equation from v0, (15) with its sign corrected, integrated: u at the times."""
     path = solve_ivp(

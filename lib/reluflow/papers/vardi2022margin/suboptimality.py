@@ -33,7 +33,6 @@ from reluflow.papers.vardi2022margin.dead_neuron import (
     draw_start,
     nearest_losing,
     proved_verdict,
-    shortest_predictor,
     to_the_limit,
 )
 from reluflow.papers.vardi2022margin.setting import (
@@ -312,20 +311,12 @@ NEAR = 0.1
 
 
 class MovedTriple(NamedTuple):
-    """The `status` of a limit, its distance to `two_alone` over |theta~|, `off`, and how much of
-    |theta~|^2 an optimum saves, of all parameters and of the first layer; NaN without a limit."""
+    """The `status` of a limit, and how much of |theta~|^2 an optimum saves, of all parameters and
+    of the first layer; NaN without a limit."""
 
     status: str
     saved: float = np.nan
     layer_saved: float = np.nan
-    off: float = np.nan
-
-
-def two_alone(X: NDArray) -> NDArray:
-    """The limit (6,) if the first neuron has x_1 and x_2 to itself, and the second one x_3."""
-    first, last = shortest_predictor(X[:2])[0], X[2] / float(X[2] @ X[2])
-    sizes = [float(np.linalg.norm(u)) ** 0.5 for u in (first, last)]
-    return np.array([*(first / sizes[0]), *(last / sizes[1]), *sizes])
 
 
 def moved_triples(seed: int, count: int) -> list[MovedTriple]:
@@ -338,19 +329,18 @@ def moved_triples(seed: int, count: int) -> list[MovedTriple]:
         if not found.converged:
             triples.append(MovedTriple(found.status))
             continue
-        theta, first, exact = found.theta, c.network.sizes[0], two_alone(X)
+        theta, first = found.theta, c.network.sizes[0]
         best = global_optimum(c.network, X, c.y).theta
         layer = 2.0 * layer_optimum(c.network, theta, X, c.y, 1).value
         saved = 1.0 - float(best @ best) / float(theta @ theta)
         layer_saved = 1.0 - layer / float(theta[:first] @ theta[:first])
-        off = float(np.linalg.norm(theta - exact) / np.linalg.norm(exact))
-        triples.append(MovedTriple(found.status, saved, layer_saved, off))
+        triples.append(MovedTriple(found.status, saved, layer_saved))
     return triples
 
 
 def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the flow from its start goes to
-    `two_alone`, which is no global optimum."""
+    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the limit from its start is no global
+    optimum."""
     return _told(found, [each.saved for each in found], "no global optimum")
 
 
@@ -360,14 +350,12 @@ def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
 
 
 def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> list[Evidence]:
-    near = [(each.off, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
+    near = [s for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
-             sum(s > 1e-6 for _, s in near), len(near), tried=len(near)),
-        bound("their limits, from the two neurons' own shortest predictors, over |θ̃|",
-              max((off for off, _ in near), default=np.inf), "<=", 1e-7, ""),
+             sum(s > 1e-6 for s in near), len(near), tried=len(near)),
         note("least share of the squared length that the optimum saves among them",
-             min((s for _, s in near), default=np.nan), digits=2),
+             min(near, default=np.nan), digits=2),
         note("flows whose limit was not decided", len(found) - len(near)),
         note("distance of data of which the printed start has another activity", Fraction(1, 4)),
     ]  # fmt: skip
