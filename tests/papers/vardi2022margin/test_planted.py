@@ -374,7 +374,7 @@ def _predictor() -> list[Evidence]:
 
 
 def _predicted() -> list[Evidence]:
-    right = Predicted("ties", "converged", 0, 0.0)
+    right = Predicted("converged", 0, 0.0)
     longer, shorter = (right._replace(excess=s * 2e-7) for s in (1.0, -1.0))
     check = suboptimality.shortest_without_zeros
     return seen("mm.rem4.1.2", check([right, longer]), check([right, shorter]),
