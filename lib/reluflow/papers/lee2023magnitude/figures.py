@@ -28,7 +28,6 @@ from reluflow.papers.lee2023magnitude import laws, setting
 from reluflow.papers.lee2023magnitude.bounds import norm_range, room
 from reluflow.papers.lee2023magnitude.chains import ChainPath
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
-from reluflow.papers.lee2023magnitude.experiments import distance
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.population import (
     PopulationPath,
@@ -44,7 +43,7 @@ from reluflow.papers.lee2023magnitude.population import (
     time_to_loss,
 )
 from reluflow.papers.lee2023magnitude.rates import best_norm
-from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, magnitude_curves
+from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, distance, magnitude_curves
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
