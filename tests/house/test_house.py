@@ -90,7 +90,7 @@ def rooms_of(notebook: Path) -> set[str]:
 
 MORE = {
     "01_support_vectors/examples.ipynb": 4,
-    "01_support_vectors/norm.ipynb": 4, "02_magnitude_angle/comparison.ipynb": 4,
+    "01_support_vectors/norm.ipynb": 4,
     "02_magnitude_angle/descent.ipynb": 5,
     "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,
     "03_early_alignment/alignment.ipynb": 4, "03_early_alignment/convergence.ipynb": 4,

@@ -24,7 +24,7 @@ PAGES = [CONTENTS["root"], *files(CONTENTS["chapters"]), "search", "genindex"]
 # Both have contents, formulas, figures, code and cards; cards are folded in the first.
 SAMPLE = "chapters/05_margin_maximization/counterexamples.html"
 MAIN = [page.stem for page in pages.in_order(CHAPTERS) if pages.sections(page)]
-SHORT = "chapters/05_margin_maximization/balance.html"
+SHORT = "chapters/02_magnitude_angle/experiments.html"
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -10,7 +10,7 @@ import pytest
 from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import descent, descents, layers, setting
 from reluflow.papers.lee2023magnitude.descents import Descent
-from reluflow.papers.lee2023magnitude.population import population_gradient
+from reluflow.papers.lee2023magnitude.population import quadrature_gradient
 from reluflow.papers.lee2023magnitude.setting import Start
 
 # --- Theorem 4.1 ----------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def test_exact_gradient_needs_no_balance():
     w, v, target = np.array([0.3, 0.8]), (0.5, 1.7), 1.3
     place = descents.Place(mpmath.mpf("0.3"), mpmath.mpf("0.8"), tuple(map(mpmath.mpf, v)))
     after = descents.quadrature_step(place, target, 0.01)
-    grad_w, grad_v = population_gradient(w, [target, 0.0], v, (target, target))
+    grad_w, grad_v = quadrature_gradient(w, [target, 0.0], v, (target, target))
     assert [float(after.along), float(after.across)] == pytest.approx(list(w - 0.01 * grad_w))
     assert [float(a) for a in after.v] == pytest.approx(list(np.array(v) - 0.01 * grad_v))
 

@@ -66,8 +66,6 @@ def theirs(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
     ("bad", "name"),
     [
         ({"layers": [2, 2]}, "layers"),
-        ({"norms": [1.0, 1.0]}, "norms"),
-        ({"learning_rate": -1.0}, "learning_rate"),
         ({"data": "both"}, "data"),
     ],
 )

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from flint import fmpq
-from reluflow.networks.indexed import Network
-from reluflow.papers.vardi2022margin import balance
-from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, circular
+from reluflow.papers.vardi2022margin import tables
 from reluflow.papers.vardi2022margin.setting import (
     ascent,
     class_n_draws,
@@ -19,6 +16,7 @@ from reluflow.papers.vardi2022margin.setting import (
     rationals,
     unshared,
 )
+from reluflow.papers.vardi2022margin.tables import CIRCULAR, DIAGONAL, FULL, circular
 
 
 def real(values: list) -> np.ndarray:
@@ -33,7 +31,7 @@ def test_exact_velocities_are_the_librarys_gradients(maps) -> None:
         if kind.startswith(("integers", "parallel", "first")):
             continue  # on kinks the library takes s'(0) = 0
         item = draw(rng)
-        layers, network = balance.exact_layers(item), item["network"]
+        layers, network = tables.exact_layers(item), item["network"]
         found = np.concatenate([real(layer.du) for layer in layers])
         expected = network.gradient(item["theta"], item["X"], item["c"])
         size = np.abs(expected).max(initial=0)
@@ -56,30 +54,17 @@ def test_at_a_kink_the_given_slope_counts() -> None:
     assert first.du == [fmpq(7 * 5 * 3 * 2, 8)]  # each layer with a slope of its own
 
 
-def test_squared_differences_are_those_of_a_loop() -> None:
-    rng = np.random.default_rng(2)
-    network = Network(network_draws_shared(rng, [3, 2, 3, 1]), "relu")
-    thetas = rng.normal(size=(2, network.size))
-    layers, neurons = balance.squared_differences(network, thetas)
-    for k, theta in enumerate(thetas):
-        parts = np.split(theta, np.cumsum(network.sizes)[:-1])
-        W = network.weights(theta)
-        np.testing.assert_allclose(layers[k], [a @ a - b @ b for a, b in pairwise(parts)])
-        slow = [A[i] @ A[i] - B[:, i] @ B[:, i] for A, B in pairwise(W) for i in range(len(A))]
-        np.testing.assert_allclose(neurons[k], slow)
-
-
 def test_lemma_c_5_needs_its_hypotheses() -> None:
-    assert balance.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
+    assert tables.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
     # An odd number of negative factors and C < 0: 0 >= (-1)^3, and 0 < 3.
     item = {"a": np.zeros(3), "C": np.array(-1.0)}
-    assert balance.excess(item) < 0.0
-    assert balance.squares_of_factors().unmet(item) == "C >= 0"
+    assert tables.excess(item) < 0.0
+    assert tables.squares_of_factors().unmet(item) == "C >= 0"
 
 
 @pytest.mark.parametrize("a", [[2.0, 8.0], [-2.0, -8.0], [3.0], [1e-12, 1e6, 5.0], [-1.0, 2.0]])
 def test_the_largest_root(a: list[float]) -> None:
-    C, exact = balance.root_below(np.array(a)), max(np.prod([Fraction(v) for v in a]), 0)
+    C, exact = tables.root_below(np.array(a)), max(np.prod([Fraction(v) for v in a]), 0)
     assert Fraction(C) ** len(a) <= exact <= Fraction(C * (1 + 1e-12)) ** len(a)
 
 
@@ -91,14 +76,14 @@ def test_circular_networks_convolve(d: int, depth: int) -> None:
     theta, beta = rng.normal(size=network.size), np.eye(d)[0]
     for w in theta.reshape(depth, d):
         beta = np.array([sum(beta[i] * w[(j - i) % d] for i in range(d)) for j in range(d)])
-    np.testing.assert_allclose(balance.predictor(network, theta), beta, atol=1e-12)
+    np.testing.assert_allclose(tables.predictor(network, theta), beta, atol=1e-12)
     np.testing.assert_allclose(network.output(theta, np.eye(d)), beta, atol=1e-12)
 
 
 @pytest.mark.parametrize("right", [FULL, DIAGONAL, CIRCULAR])
-def test_a_constant_that_is_not_reached_is_noticed(right: balance.Family) -> None:
+def test_a_constant_that_is_not_reached_is_noticed(right: tables.Family) -> None:
     less = right._replace(cost=lambda b, m: 0.99 * right.cost(b, m))
-    assert not balance.reached(less, 0, 20)[0].holds
+    assert not tables.reached(less, 0, 20)[0].holds
 
 
 def test_closed_forms_of_known_predictors() -> None:

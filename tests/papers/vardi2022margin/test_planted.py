@@ -20,7 +20,6 @@ from reluflow.margin.check import Checked
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
 from reluflow.margin.optimum import Optimum
 from reluflow.papers.vardi2022margin import (
-    balance,
     certificates,
     constructions,
     counterexamples,
@@ -176,15 +175,11 @@ def _deep_diagonal() -> list[Evidence]:
 
 
 def _four_neurons() -> list[Evidence]:
-    c, right, ends = setting.theorem_4_2(), counterexamples.turning, counterexamples.limit
+    c, right = setting.theorem_4_2(), counterexamples.turning
 
     def turning(s: Any, v: Any, apart: Any = 1) -> tuple:
         # Apart: the first neuron's input from the first datum is 0. Else the end of the other flow.
         return (right(s, v)[0], 0 * s, *right(s, v)[2:]) if apart else c.exact_limit
-
-    def shorter(network: Any, loss: Any, *given: Any) -> Any:
-        end = ends(network, loss, *given)
-        return replace(end, theta=end.theta * (1.0 - 1e-9 * (loss.name == "logistic")))
 
     longer, zero = _put("exact_better", {11: 1 + EPS}), _put("exact_limit", {0: 0, 1: 0})
     stays, ends_off = constructions.four_neurons, _ends("not local", "", "all")
@@ -194,7 +189,6 @@ def _four_neurons() -> list[Evidence]:
         *(where(stays, constructions, **_ends("not local"), **_other("theorem_4_2", one))
           for one in (_both(longer, zero), _off_its_ray)),
         where(counterexamples.turns_away, counterexamples, turning=turning),
-        where(counterexamples.turns_away, counterexamples, limit=shorter),
     )  # fmt: skip
 
 
@@ -226,19 +220,12 @@ def _off_its_gradient() -> list[Evidence]:
 
 def _two_groups(id: str, check: Check) -> list[Evidence]:
     """One flow that misses the bars; a better point that is longer, or too short; a limit that is
-    shorter, with an input 0; other sizes, and an optimum that is not the least."""
-    layer, sizes = constructions.layer_optimum, (ONE * 19 / 10, ONE * 9 / 10, (ONE, -ONE, ONE))
-
-    def local(*given: Any) -> Optimum:
-        return constructions.classify_optimum(given[0], setting.lemma_C_6().limit, *given[1:])
-
-    def dearer(*given: Any) -> Any:
-        return SimpleNamespace(value=2.0 * layer(*given).value)
-
+    shorter, with an input 0; other sizes."""
+    sizes = (ONE * 19 / 10, ONE * 9 / 10, (ONE, -ONE, ONE))
     changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}))
     made = [_other("lemma_C_6", one) for one in changes]
-    made.append({"sizes_of_the_limit": lambda: sizes, "global_optimum": local,
-                 "layer_optimum": dearer})  # fmt: skip
+    if id == "mm.thm4.3.notglobal":
+        made.append({"sizes_of_the_limit": lambda: sizes})
     misses = where(check, constructions, **_ends("local", "", "all"))
     return seen(id, misses, *(where(check, constructions, **_ends("local"), **one)
                               for one in made))  # fmt: skip
@@ -315,12 +302,12 @@ def _figure_1() -> list[Evidence]:
 
 
 def _lengths() -> list[Evidence]:
-    rows = {"status": ["horizon"] * 2, "apart": [0.5] * 2, "bounded": [0] * 2, "off": [0.0, 2e-4]}
-    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in balance.REACH}
-    gaps[f"gap {balance.REACH[-1]:g}"] = [0.001, 0.02]
-    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in balance.REACH[-2:-1]}
-    wide |= {f"gap {balance.REACH[-1]:g}": [0.001, 0.11]}
-    return seen("mm.lemC.4", *(balance.balanced_in_the_limit(pd.DataFrame(rows | each))
+    rows = {"status": ["horizon"] * 2, "apart": [0.5] * 2, "bounded": [0] * 2}
+    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in tables.REACH}
+    gaps[f"gap {tables.REACH[-1]:g}"] = [0.001, 0.02]
+    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in tables.REACH[-2:-1]}
+    wide |= {f"gap {tables.REACH[-1]:g}": [0.001, 0.11]}
+    return seen("mm.lemC.4", *(tables.balanced_in_the_limit(pd.DataFrame(rows | each))
                                for each in (gaps, wide)))  # fmt: skip
 
 
@@ -349,11 +336,10 @@ def _remark(id: str, check: Check, name: str) -> list[Evidence]:
 
 
 def _triples(check: Callable[[list[MovedTriple]], list[Evidence]], id: str) -> list[Evidence]:
-    right = MovedTriple(CONVERGED, 0.5, 0.5, 0.0)
+    right = MovedTriple(CONVERGED, 0.5, 0.5)
     last = right._replace(saved=5e-7, layer_saved=5e-7)
     none = right._replace(saved=np.nan, layer_saved=np.nan)
-    off = right._replace(off=2e-7)
-    return seen(id, *(check([right, one]) for one in (last, none, off)))
+    return seen(id, *(check([right, one]) for one in (last, none)))
 
 
 def _race() -> list[Evidence]:
@@ -388,7 +374,7 @@ def _predictor() -> list[Evidence]:
 
 
 def _predicted() -> list[Evidence]:
-    right = Predicted("ties", "converged", 0, 0.0)
+    right = Predicted("converged", 0, 0.0)
     longer, shorter = (right._replace(excess=s * 2e-7) for s in (1.0, -1.0))
     check = suboptimality.shortest_without_zeros
     return seen("mm.rem4.1.2", check([right, longer]), check([right, shorter]),
@@ -412,7 +398,7 @@ def _connected(id: str, check: Callable[[pd.DataFrame], list[Evidence]]) -> list
     """Two flows; the second falls too little and ends too far, or has a limit that is not exact."""
     first, last = certificates.FULLY_CONNECTED_REACH
     good: dict[str, Any] = {"kind": ["normal"] * 2, "status": [CONVERGED] * 2, "depth": [2, 3]}
-    names = ("excess", "second", "lengths", "angle", "away")
+    names = ("excess", "away")
     for name in names:
         good |= {f"{name} {first}": [0.2] * 2, f"{name} {last}": [0.01] * 2}
         good |= {f"{name} limit": [0.0] * 2}
@@ -423,7 +409,7 @@ def _connected(id: str, check: Callable[[pd.DataFrame], list[Evidence]]) -> list
         made += [good | {"excess limit": [0.0, off]} for off in (2e-6, -2e-6)]
         made += [good | {f"excess {at}": [v, -2e-9]} for at, v in ((first, 0.2), (last, 0.01))]
     else:
-        made += [good | {f"{name} limit": [0.0, 2e-6]} for name in names[1:]]
+        made.append(good | {"away limit": [0.0, 2e-6]})
     return seen(id, *(check(pd.DataFrame(one)) for one in made))
 
 
@@ -437,7 +423,6 @@ def _dead_neuron_helps() -> list[Evidence]:
 
 def _how_likely() -> list[Evidence]:
     check, right = partial(suboptimality.positive_probability, 1, 2000), suboptimality.starts
-    uneven = (*suboptimality.SQUARE[:3], (Fraction(2), Fraction(-1)))
 
     def tiny(scheme: Any, seed: int, count: int) -> tuple[NDArray, NDArray]:
         W, v = right(scheme, seed, count)
@@ -447,8 +432,7 @@ def _how_likely() -> list[Evidence]:
     none = where(partial(suboptimality.positive_probability, 1, 200), suboptimality,
                  uniform_probability=lambda: Fraction(1, 8))  # fmt: skip
     return seen(
-        "mm.thm3.2.prob", none, where(check, suboptimality, SQUARE=uneven),
-        where(check, suboptimality, starts=tiny),
+        "mm.thm3.2.prob", none, where(check, suboptimality, starts=tiny),
     )  # fmt: skip
 
 

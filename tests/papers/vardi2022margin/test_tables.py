@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from papers.vardi2022margin.test_constructions import item
 from reluflow.falsify import falsify
-from reluflow.margin.kkt import quotient
-from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import setting, tables
 from reluflow.papers.vardi2022margin.constructions import End, Judged, ended, trained
-from scipy.optimize import minimize
 
 FAMILIES = {
     "full": setting.full_linear((2, 4)),
@@ -68,28 +64,6 @@ def test_slacks(verdict: str, gap: float, slack: float) -> None:
     assert made.slack({**one, "end": end}) == pytest.approx(slack, nan_ok=True)
     unknown = tables.sparse_linear_is_global((("planted", one),))
     assert np.isnan(unknown.slack({**one, "end": replace(end, weights=None)}))
-
-
-def test_no_descent_ends_below_a_limit_that_is_global() -> None:
-    """SciPy's SLSQP from random starts, on the linear networks of depth 2."""
-    rng = np.random.default_rng(0)
-    for _, one in trained(setting.sparse_linear(), 5, 6):
-        if [j.verdict for j in one["end"].judged] != ["global"]:
-            continue
-        net, y, X = one["network"], one["y"], one["X"] / np.abs(one["X"]).max()
-        value = quotient(net, one["end"].limit.theta, X, y)
-        least = [descent(net, X, y, 2.0 * rng.normal(size=net.size)) for _ in range(2)]
-        assert min(least) >= value * (1.0 - 1e-6)
-
-
-def descent(net: Network, X: NDArray, y: NDArray, start: NDArray) -> float:
-    run = minimize(
-        lambda t: 0.5 * t @ t, start, jac=lambda t: t, method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda t: y * net.output(t, X) - 1.0},
-        options={"maxiter": 300, "ftol": 1e-13},
-    )  # fmt: skip
-    right = (y * net.output(run.x, X)).min() > 0.0
-    return quotient(net, run.x, X, y) if right else np.inf
 
 
 @pytest.mark.parametrize(

@@ -31,23 +31,15 @@ from reluflow.papers.lee2023magnitude.runs import (
     RATES,
     SCALES,
     STEPS,
-    Run,
+    VISIBLE,
     Setting,
     constants,
     descent_on_data,
     drawn_start,
+    said_of,
 )
 from reluflow.papers.lee2023magnitude.setting import Start, gap_bounds
 from reluflow.statistics import share_interval, wilson
-
-# --- How far sample and step take descent from the population's flow ------------------------------
-
-
-def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
-    """The largest difference over all steps: of the angle, in radians, and of |w|, in |w*|."""
-    angle = np.abs(one.theta - other.theta).max()
-    return float(angle), float(np.abs(one.length - other.length).max() / one.target)
-
 
 # --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are trained -
 #
@@ -60,19 +52,11 @@ def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
 # "stray", other than the one for all time.
 
 
-VISIBLE = 1e-3
-"""A fall or rise of the magnitude by less than this share of |w*| is not seen in Figure 2."""
-
 USUAL = 0.75
 """What Section 5.2 describes is usual if this share of the random starts shows it, surely."""
 
 HURRY = 50
 """How much faster than at the paper's rate descents on few data go."""
-
-
-def said_of(setting: Setting) -> str:
-    """The shape that Section 5.2 gives a panel: rising for small norm, else falling and rising."""
-    return RISING if setting.norm < 0.5 else TURNING
 
 
 def start_of(setting: Setting, variance: bool = False) -> Start:
@@ -118,15 +102,6 @@ def descent_shapes(panels: Sequence[Setting], seed: int, count: int, n: int) -> 
     return survey(product(panels, range(count)), moves)
 
 
-def run_shapes(runs: Sequence[Run]) -> pd.DataFrame:
-    """The shapes of finished trainings, every step of them, one a panel."""
-
-    def moves(run: Run) -> dict[str, Any]:
-        return _row(run.setting, *shape_of(run.trained.length, VISIBLE * run.target))
-
-    return survey(runs, moves)
-
-
 def _row(panel: Setting, shape: str, turn: float = math.nan) -> dict[str, Any]:
     turn = float(turn) if shape == TURNING else math.nan
     return {"panel": panel, "shape": shape, "turn": turn, "stray": False}
@@ -151,16 +126,13 @@ def shape_table(found: pd.DataFrame) -> pd.DataFrame:
     return survey(found.groupby("panel", sort=False), of).set_index("panel")
 
 
-def two_phases(
-    trained: pd.DataFrame, flows: pd.DataFrame, data: pd.DataFrame, variance: pd.DataFrame
-) -> list[Evidence]:
+def two_phases(flows: pd.DataFrame, data: pd.DataFrame, variance: pd.DataFrame) -> list[Evidence]:
     """ma.text.twophase.1: |w| rises from a small norm, and else falls and then rises (Section 5.2).
-    Surveys of the runs of Figures 1 and 2, of population flows and of descents on few data;
-    `variance` is the one-layer panel of small norm where k is a variance."""
+    Surveys of population flows and of descents on few data; `variance` is the one-layer panel of
+    small norm where k is a variance."""
     said = as_said(flows).groupby(flows["panel"], sort=False)
     shares = wilson(said.sum(), said.count())[0]
     seen = float(wilson(int(as_said(data).sum()), len(data))[0])
-    small, strays = trained["panel"].map(said_of) == RISING, ~as_said(trained)
     first = variance["shape"] != RISING
     return [
         bound("population: least lower end, over the panels, of the 95 % interval of the share "
@@ -168,10 +140,6 @@ def two_phases(
               after="the bar, after first runs"),
         bound("data: the lower end, over all panels", round(seen, 3), ">=", USUAL, "",
               after="the bar, after first runs"),
-        fact("Figure 2: starts of another shape than Section 5.2 says, of small norm",
-             int((strays & small).sum()), 0),
-        fact("Figure 2: starts of another shape than Section 5.2 says, of middle and large norm",
-             int((strays & ~small).sum()), 0),
         fact("population flows whose shape up to the last step is another",
              int(flows["stray"].sum()), 0),
         bound("latest mean step of a turn, population",

@@ -28,7 +28,6 @@ from reluflow.papers.lee2023magnitude import laws, setting
 from reluflow.papers.lee2023magnitude.bounds import norm_range, room
 from reluflow.papers.lee2023magnitude.chains import ChainPath
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
-from reluflow.papers.lee2023magnitude.experiments import distance
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.population import (
     PopulationPath,
@@ -44,7 +43,7 @@ from reluflow.papers.lee2023magnitude.population import (
     time_to_loss,
 )
 from reluflow.papers.lee2023magnitude.rates import best_norm
-from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, magnitude_curves
+from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, distance, magnitude_curves
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
@@ -544,7 +543,6 @@ def approximation(
 
 
 LAYERS = ("one layer", "two layers")
-_SMALLER = {"lw": 1.1, "ls": (0, (4.0, 2.0))}
 
 
 @in_house_style
@@ -574,13 +572,12 @@ def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
 
 
 @in_house_style
-def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Figure:
+def deep_magnitudes(recorded: Sequence[DeepRun]) -> Figure:
     """Figure 4: magnitudes of a network of depth 5 in training, relative to their start, above; the
-    loss over the zero function's below. Parameters: the runs (a) and (b) at full scale, solid, and
-    smaller ones, dashed; of these one that diverges is left out."""
+    loss over the zero function's below, of the runs (a) and (b) at full scale."""
     titles = ("(a) small start, $k = 0.04$", "(b) large start, $k = 0.44$", "", "")
     fig, axes = panels(2, 2, height=5.4, titles=titles)
-    for column, (run, other) in enumerate(zip(recorded, drawn, strict=True)):
+    for column, run in enumerate(recorded):
         top, bottom = axes[column], axes[2 + column]
         for name, values in run.magnitudes.items():
             if not name.startswith("product"):
@@ -588,11 +585,6 @@ def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Fi
                 top.plot(run.steps, values / values[0], color=MOVES if first else style.QUIET,
                          label="$|W_1|$" if first else "all weights")  # fmt: skip
         bottom.plot(run.steps, run.losses / run.zero, color=style.INK, lw=1.5, label="loss")
-        if not other.diverged:
-            first_layer = other.norms[:, 0] / other.norms[0, 0]
-            top.plot(other.steps, first_layer, color=MOVES, label="$|W_1|$, fewer data", **_SMALLER)
-            bottom.plot(other.steps, other.losses / other.zero, color=style.INK,
-                        label="fewer data", **_SMALLER)  # fmt: skip
         bottom.set_yscale("log")
         bottom.set_xlabel("step $T$")
         for ax in (top, bottom):

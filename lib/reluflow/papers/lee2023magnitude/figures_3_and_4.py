@@ -20,7 +20,7 @@ from torch import Tensor
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.flows.stabilised import spectral_radius, stabilised_flow
+from reluflow.flows.stabilised import spectral_radius
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
 from reluflow.papers.lee2023magnitude import setting
@@ -42,9 +42,8 @@ from reluflow.statistics import share_interval, wilson
 #
 # The network is f(x) = W_5 [W_4 [... [W_1 x]_+ ...]_+]_+, fully connected, without bias, 50 units
 # in every hidden layer; the teacher is another one. L = 1/(2n) sum_i (f(x_i) - y_i)^2, weights from
-# N(0, k I). All 100000 steps take half an hour (a record has them). A page takes fewer data and,
-# where the step eta is small against 2 / lambda (lambda the largest curvature), follows the
-# gradient flow to t = eta * steps in their place.
+# N(0, k I). All 100000 steps take half an hour (a record has them). Where the step eta is above
+# 2 / lambda, lambda the largest curvature, descent does not follow the gradient flow.
 
 
 _LARGE = 1e6
@@ -54,14 +53,12 @@ _LARGE = 1e6
 @dataclass(frozen=True)
 class DeepSetting:
     """A panel of Figure 4: the start's and the teacher's weights are `start` and `teacher` times
-    standard normal numbers; `step` eta and `n_steps` of descent; `plain` steps of it are taken one
-    by one before the flow takes over."""
+    standard normal numbers; `step` eta and `n_steps` of descent."""
 
     start: float
     teacher: float
     step: float
     n_steps: int
-    plain: int = 0
     n: int = 10000
     d: int = 100
     width: int = 50
@@ -73,15 +70,11 @@ class DeepSetting:
         sizes = [self.d, *[self.width] * (self.depth - 1), 1]
         return [(b, a) for a, b in pairwise(sizes)]
 
-    def with_data(self, n: int) -> DeepSetting:
-        """The setting with n data, or with its own number where that is less."""
-        return replace(self, n=min(n, self.n))
-
 
 TEACHER = 0.22
 """The teacher's k*, not given by D.3 for Figure 4: half of the large start's k, as in Figure 1."""
 SMALL = DeepSetting(start=0.04, teacher=TEACHER, step=0.0008, n_steps=100000)
-LARGE = DeepSetting(start=0.44, teacher=TEACHER, step=0.0001, n_steps=30000, plain=20)
+LARGE = DeepSetting(start=0.44, teacher=TEACHER, step=0.0001, n_steps=30000)
 
 
 class DeepProblem(DenseLoss):
@@ -120,7 +113,7 @@ class DeepProblem(DenseLoss):
 class DeepRun:
     """How a panel's training went.
 
-    steps   (k,) step numbers of descent, t / eta on the flow's part
+    steps   (k,) step numbers of descent
     losses  (k,) the loss there
     norms   (k, depth) |W_1|, ..., |W_depth| there
     zero    the loss of the zero function
@@ -186,33 +179,11 @@ def descend(
     return np.array(norms), np.array(losses), w
 
 
-def deep_descent(problem: DeepProblem, n_steps: int) -> tuple[DeepRun, Tensor]:
-    """The first `n_steps` plain steps of a panel's descent, fewer where they diverge, and the last
-    weights."""
+def deep_descent(problem: DeepProblem, n_steps: int) -> DeepRun:
+    """The first `n_steps` plain steps of a panel's descent, fewer where they diverge."""
     setting = problem.setting
-    norms, losses, w = descend(problem, problem.start, setting.step, range(n_steps))
-    return DeepRun(setting, np.arange(float(len(losses))), losses, norms, problem.zero), w
-
-
-def deep_run(setting: DeepSetting, seed: int, tolerance: float = 1e-3) -> DeepRun:
-    """A panel: `setting.plain` steps of descent, and the gradient flow for the rest of the time.
-    Where the steps diverge the run ends with them. Parameters: the setting, the seed, the error of
-    a step of the flow relative to all weights."""
-    with one_thread():
-        problem = DeepProblem(setting, seed)
-        plain, w = deep_descent(problem, setting.plain)
-        if plain.diverged:
-            return plain
-        rest = (setting.n_steps - setting.plain) * setting.step
-        f = problem.descent_direction
-        flow = stabilised_flow(f, w, rest, tolerance, first=setting.step)
-        states = [torch.as_tensor(state) for state in flow.states[1:]]
-        return replace(
-            plain,
-            steps=np.append(plain.steps, setting.plain + np.array(flow.t[1:]) / setting.step),
-            losses=np.append(plain.losses, [problem.loss(state) for state in states]),
-            norms=np.vstack([plain.norms, *(problem.norms(state) for state in states)]),
-        )
+    norms, losses, _ = descend(problem, problem.start, setting.step, range(n_steps))
+    return DeepRun(setting, np.arange(float(len(losses))), losses, norms, problem.zero)
 
 
 # --- The record of Figure 4 at full scale ---------------------------------------------------------
@@ -289,7 +260,7 @@ def load(panel: str, shelf: Shelf | None = None) -> Record:
     """Read the record of a panel, "a" or "b"."""
     facts = (shelf or SHELF).read(panel)
     run = DeepRun(
-        setting=DeepSetting(**facts["setting"]),
+        setting=DeepSetting(**{k: v for k, v in facts["setting"].items() if k != "plain"}),
         steps=np.array(facts.pop("steps"), float),
         losses=np.array(facts.pop("losses")),
         norms=np.array(facts.pop("norms")),
@@ -719,7 +690,7 @@ def _begun(setting: DeepSetting, seed: int, n_steps: int) -> tuple[DeepRun, floa
     """The first plain steps, and eta lambda at the start, below 2 where descent is stable."""
     with one_thread():
         problem = DeepProblem(setting, seed)
-        run, _ = deep_descent(problem, n_steps)
+        run = deep_descent(problem, n_steps)
         return run, setting.step * problem.curvature(problem.start)
 
 

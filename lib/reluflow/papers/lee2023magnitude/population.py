@@ -154,24 +154,6 @@ def shortfall(theta: ArrayLike) -> NDArray:
     return 2.0 * np.sin(theta / 2.0) ** 2 - _sine_less_arc(theta) / np.pi
 
 
-def population_gradient(
-    w: ArrayLike, target: ArrayLike, v: ArrayLike = (), target_v: ArrayLike = ()
-) -> tuple[NDArray, NDArray]:
-    """Gradient of L = 1/2 E ([w.x]_+ prod v - [w*.x]_+ prod v*)^2, x ~ N(0, I) (eqs. 5, 14).
-    Parameters: w (d,) not 0, target (d,), v (m,), target_v (any number of factors,). Returns the
-    gradient in w (d,) and in v (m,); no balance is supposed."""
-    w, target = np.asarray(w, float), np.asarray(target, float)
-    v, factor = np.asarray(v, float), float(np.prod(v))
-    best = float(np.prod(np.asarray(target_v, float)))
-    length, size = np.linalg.norm(w), np.linalg.norm(target)
-    psi, _ = coordinates(w, target)
-    phi = angle(psi)
-    toward = (phi * target + np.sin(phi) * size / length * w) / (2.0 * np.pi)
-    rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
-    common = 0.5 * factor * length**2 - 0.5 * best * length * size * pull(phi)
-    return factor * (0.5 * factor * w - best * toward), rests * common
-
-
 @dataclass(frozen=True)
 class BalancedFlow(Field):
     """(9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1: d(psi, rho)/ds."""

@@ -118,12 +118,9 @@ def converges(layers: Sequence[int]) -> Statement:
 # --- Second route: eq. (11)'s text from (9)-(10) as printed: plain Euler steps, and SymPy ---------
 
 
-def euler(
-    phi: float, v: float, m: int, times: Sequence[float], step: float = 1e-3
-) -> list[tuple[float, float]]:
+def euler(phi: float, v: float, m: int, times: Sequence[float]) -> list[tuple[float, float]]:
     """phi and v at each of `times`, by plain Euler steps of (9)-(10) with v* = 1."""
-    found: list[tuple[float, float]] = []
-    steps = 0
+    found, steps, step = list[tuple[float, float]](), 0, 1e-3
     for t in times:
         while steps < round(t / step):
             pull = (math.sin(phi) - phi * math.cos(phi)) / math.pi

@@ -328,26 +328,6 @@ def printed_left(u: Any, m: int, share: Any) -> mpmath.mpf:
     return mpmath.mpf(u) ** (1 - m) / ((m - 1) * share) * value
 
 
-def printed_solution(v0: Any, m: int, share: Any, t: Any) -> mpmath.mpf:
-    """The real u between v0 and the rest point with Re F(u; eps) - Re F(v0; eps) = -t/2: the only
-    one that can solve Theorem 3.8's equation, whose imaginary part is `printed_residual`'s."""
-    share, v0 = mpmath.mpf(share), mpmath.mpf(v0)
-    rest = share ** (mpmath.mpf(1) / (m + 1))
-
-    def at(x: Any) -> mpmath.mpf:
-        return rest + (v0 - rest) * mpmath.exp(-x)
-
-    def missing(x: Any) -> mpmath.mpf:
-        return mpmath.re(printed_residual(at(x), v0, m, share, t))
-
-    return at(mpmath.findroot(missing, (0, 50), solver="illinois", maxsteps=200))
-
-
-def printed_residual(u: Any, v0: Any, m: int, share: Any, t: Any) -> mpmath.mpc:
-    """F(u; eps) - F(v0; eps) + t/2, a complex number, on the principal branch."""
-    return printed_left(u, m, share) - printed_left(v0, m, share) + mpmath.mpf(t) / 2
-
-
 def printed_upper(phi0: float, v0: float, m: int, t: float) -> mpmath.mpf:
     """u(t; 0) of Theorem 3.8 as printed, for a value in (0, 1)."""
     constant = printed_left(v0, m, bounds_exact_pull(phi0)) - mpmath.mpf(t) / 2

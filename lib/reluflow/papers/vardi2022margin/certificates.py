@@ -339,17 +339,11 @@ class Structure(NamedTuple):
     """How far parameters, scaled to the least margin 1, are from the limit of Theorem 3.1.
 
     excess   |theta|^2 / (m C^2) - 1, never below 0
-    second   largest ratio of a layer's second singular value to its first; 0 for vectors
-    lengths  largest | |W^(l)|_F / C - 1 |
-    angle    |a_0 - u/|u||, a_0 the first right singular vector of W^(1) with its better sign
     away     |theta - theta'| / |theta|, theta' the aligned limit with a_l the direction of W^(l)
-             a_(l-1)
+             a_(l-1): 0 only for layers of rank one and of the norm C, the first along a_0
     """
 
     excess: float
-    second: float
-    lengths: float
-    angle: float
     away: float
 
 
@@ -360,25 +354,16 @@ def structure(
 
     Raises InputError unless theta classifies every datum correctly.
     """
-    point = scaled(network, theta, X, y)
-    W, m = network.weights(point), network.degree
-    C = best.length ** (1.0 / m)
-    values = [np.linalg.svd(w, compute_uv=False) for w in W]
-    right = np.linalg.svd(W[0])[2][0]
+    point, m = scaled(network, theta, X, y), network.degree
     a, hidden = best.direction, []
-    for w in W[:-1]:
+    for w in network.weights(point)[:-1]:
         a = w @ a
         a = a / (np.linalg.norm(a) or 1.0)
         hidden.append(a)
-    limit = aligned_limit(best.u, hidden)
-    apart = sum(float(((w - c) ** 2).sum()) for w, c in zip(W, limit, strict=True))
-    return Structure(
-        excess=float(point @ point) / (m * C**2) - 1.0,
-        second=max((float(s[1] / s[0]) for s in values if len(s) > 1), default=0.0),
-        lengths=max(abs(float(np.linalg.norm(w)) / C - 1.0) for w in W),
-        angle=min(float(np.linalg.norm(s * right - best.direction)) for s in (-1.0, 1.0)),
-        away=float(np.sqrt(apart / (point @ point))),
-    )
+    apart = point - network.parameters(aligned_limit(best.u, hidden))
+    square = float(point @ point)
+    return Structure(square / (m * best.length ** (2.0 / m)) - 1.0,
+                     float(np.sqrt(apart @ apart / square)))  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -514,25 +499,17 @@ def global_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
 def aligned_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
     """mm.thm3.1.structure: the layers tend to rank one, to equal norms and to u's direction."""
     ended, sure, notes = _ended(found)
-    near = ended[ended.kind != "unbalanced"]
-    words = {
-        "second": "a second singular value",
-        "lengths": "layers of other norms than C",
-        "angle": "a_0 apart from u / |u|",
-        "away": "another form than C a_l a_(l-1)'",
-    }
-    items = []
-    for name, says in words.items():
-        last, factor = _fall(near, name)
-        items += [
-            fact(f"confirmed limits with {says}", int((sure[f"{name} limit"] > 1e-6).sum()), 0,
-                 tried=len(sure)),
-            bound(f"{says}: least factor by which the measure falls along a flow from L = 1e-1000 "
-                  "to 1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
-                  digits=2),
-            note(f"{says}: the largest at L = 1e-100000", last, "", digits=1),
-        ]  # fmt: skip
-    return items + notes
+    last, factor = _fall(ended[ended.kind != "unbalanced"], "away")
+    says = "another form than C a_l a_(l-1)'"
+    return [
+        fact(f"confirmed limits with {says}", int((sure["away limit"] > 1e-6).sum()), 0,
+             tried=len(sure)),
+        bound(f"{says}: least factor by which the measure falls along a flow from L = 1e-1000 "
+              "to 1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
+              digits=2),
+        note(f"{says}: the largest at L = 1e-100000", last, "", digits=1),
+        *notes,
+    ]  # fmt: skip
 
 
 GLOSS = Reading(

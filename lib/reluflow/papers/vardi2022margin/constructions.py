@@ -16,9 +16,8 @@ from reluflow.falsify import Draw, Instance
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.check import Checked, check
-from reluflow.margin.layer_problem import layer_optimum
 from reluflow.margin.limits import AT_REST, Limit, limit
-from reluflow.margin.optimum import Optimum, classify_optimum, global_optimum
+from reluflow.margin.optimum import Optimum, classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.setting import (
     EPS,
@@ -662,18 +661,11 @@ def four_neurons() -> list[Evidence]:
 def printed_limits_two_groups() -> list[Evidence]:
     """mm.thm4.3.notglobal: the flows of Lemma C.6 to a local optimum, and its shorter point."""
     c = lemma_C_6()
-    best = global_optimum(c.network, c.X, c.y)
-    assert best.certificate is not None
-    word = check(c.network, best.theta, c.X, c.y, best.certificate)
     return [
         *as_printed(flows([c]), "local"),
         *inputs_not_zero([c]),
         *far_point_is_shorter(),
-        fact("the least |θ|² over all patterns, by a certificate in rational arithmetic",
-             word.verdict, "global"),
-        bound("the least |θ|²", float(best.theta @ best.theta), "<=",
-              float(fraction(sum(v**2 for v in c.exact_better))), ""),
-    ]  # fmt: skip
+    ]
 
 
 def shared_filter() -> list[Evidence]:
@@ -720,14 +712,12 @@ def first_layer_of_two_groups() -> list[Evidence]:
     better, first = (fraction(sum(v**2 for v in u[: c.network.sizes[0]]))
                      for u in (c.exact_better, c.exact_limit))  # fmt: skip
     margins = _margins(c, c.exact_better)
-    least = 2.0 * layer_optimum(c.network, c.limit, c.X, c.y, 1).value
     return [
         *as_printed(flows([c], 1), "local", 1),
         *inputs_not_zero([c]),
         fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
         fact("margins of θ' that are below 1", sum(bool(value < 1) for value in margins), 0),
         bound("|u⁽¹⁾'|², with |ũ⁽¹⁾|²", better, "<", first, ""),
-        bound("the least |u⁽¹⁾|² over all patterns", least, "<=", float(better), ""),
     ]
 
 

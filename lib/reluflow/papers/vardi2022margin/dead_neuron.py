@@ -170,12 +170,11 @@ def second_datum_is_not_met() -> Counterexample:
     )  # fmt: skip
 
 
-def figure_path(decades: NDArray, loss: str = "exponential") -> tuple[NDArray, NDArray]:
-    """theta(t) (k, 6) at the times when the loss is 10^-decades (k,), and the start, for the start
-    w_1 = (1/2, 3), w_2 = (3/10, -2), v = (1, 3/2)."""
+def figure_path(decades: NDArray) -> tuple[NDArray, NDArray]:
+    """theta(t) (k, 6) at the times when the exponential loss is 10^-decades (k,), and the start,
+    for w_1 = (1/2, 3), w_2 = (3/10, -2), v = (1, 3/2)."""
     start = np.array([0.5, 3.0, 0.3, -2.0, 1.0, 1.5])
-    found = followed(start, PRINTED, loss)
-    units = found.directions(decades)
+    units = followed(start, PRINTED, "exponential").directions(decades)
     rows = []
     for unit, decade in zip(units, decades, strict=True):
         slopes = two_neurons().output(unit, PRINTED)

@@ -175,19 +175,18 @@ def ratios(
 
 
 @in_house_style
-def race(deltas: Sequence[float], depth: int = 3, decades: float = 12.0) -> Figure:
-    """alpha_2 / alpha_1 against log10(1/L) for the diagonal network of Theorem 5.1 of depth m >= 3
-    on the datum (1 + delta, 1 - delta), all weights 1 at the start: in closed form.
+def race(deltas: Sequence[float]) -> Figure:
+    """alpha_2 / alpha_1 against log10(1/L) for the diagonal network of Theorem 5.1 of depth 3 on
+    the datum (1 + delta, 1 - delta), all weights 1 at the start: in closed form.
 
-    With s = alpha_1^(2-m), which falls from 1 to 0, alpha_2^(2-m) = 1 - (x_2 / x_1) (1 - s), and
-    for the exponential loss log(1/L) is the margin sum_j x_j alpha_j^m.
+    With s = 1 / alpha_1, which falls from 1 to 0, 1 / alpha_2 = 1 - (x_2 / x_1) (1 - s), and for
+    the exponential loss log(1/L) is the margin sum_j x_j alpha_j^3.
     """
     fig, (ax,) = panels(1, 1, height=3.6)
-    power = -1.0 / (depth - 2)
-    s = np.geomspace(10.0 ** (-decades * (depth - 2) / depth), 1.0, 300)
+    s = np.geomspace(1e-4, 1.0, 300)
     for k, delta in enumerate(deltas):
-        first, second = s**power, (1.0 - (1.0 - delta) / (1.0 + delta) * (1.0 - s)) ** power
-        margin = (1.0 + delta) * first**depth + (1.0 - delta) * second**depth
+        first, second = 1.0 / s, 1.0 / (1.0 - (1.0 - delta) / (1.0 + delta) * (1.0 - s))
+        margin = (1.0 + delta) * first**3 + (1.0 - delta) * second**3
         ax.semilogx(margin / np.log(10.0), second / first, color=COLOURS[k % 5], ls=DASHES[k % 5],
                     label=f"$\\delta = {delta:g}$")  # fmt: skip
     ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\alpha_2 / \\alpha_1$", ylim=(-0.03, 1.05))
@@ -339,29 +338,19 @@ def _arrow(ax: Axes, start: ArrayLike, end: ArrayLike, colour: str, width: float
 
 
 @in_house_style
-def start_cones(X: ArrayLike, shares: Sequence[tuple[str, float]]) -> Figure:
-    """(a) The cones of weights that are active on all data X (n, 2), and on none; (b) for each
-    scheme (name, probability) how likely a start is to have one neuron in each and v_1 > 0."""
+def start_cones(X: ArrayLike) -> Figure:
+    """The cones of weights that are active on all data X (n, 2), and on none."""
     X = np.asarray(X, float)
-    titles = ("(a) where $w_1(0)$ and $w_2(0)$ must lie", "(b) probability of such a start")
-    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    _plane(left, X, 1.0)
+    fig, (ax,) = panels(1, 1, height=3.6)
+    _plane(ax, X, 1.0)
     angles = np.deg2rad(np.linspace(-180.0, 180.0, 7201))
     units = np.column_stack([np.cos(angles), np.sin(angles)])
     edges = units[(units @ X.T > 0.0).all(axis=1)]  # the arc on which every datum is active
     for sign, colour, name in ((1, NEURONS[0], "$w_1$: active on all"),
                                (-1, NEURONS[1], "$w_2$: active on none")):  # fmt: skip
         fan = np.vstack([np.zeros(2), 0.9 * sign * edges])
-        left.add_patch(Polygon(fan, closed=True, fc=colour, alpha=0.35, lw=0, label=name))
-        halo_text(left, 0.55 * sign * edges.mean(axis=0), name.split(":")[0], color=colour)
-    names, values = zip(*shares, strict=True)
-    places = np.arange(len(names))[::-1]
-    right.barh(places, values, height=0.55, color=NEURONS[0])
-    for place, value in zip(places, values, strict=True):
-        halo_text(right, np.array([0.5 * max(values), place + 0.42]), f"{value:.5f}", fontsize=9)
-    right.set_yticks(places, names)
-    right.set_xticks([0.0, 0.001, 0.002, 0.003] if max(values) < 0.004 else [0.0, max(values)])
-    right.set(xlabel="probability", xlim=(0.0, 1.1 * max(values)), ylim=(-0.5, len(names) - 0.3))
+        ax.add_patch(Polygon(fan, closed=True, fc=colour, alpha=0.35, lw=0, label=name))
+        halo_text(ax, 0.55 * sign * edges.mean(axis=0), name.split(":")[0], color=colour)
     legend_below(fig)
     return fig
 

@@ -344,13 +344,13 @@ def verdicts_table(found: Sequence[Found]) -> pd.DataFrame:
     return pd.DataFrame(rows.values(), index=list(rows), columns=columns)
 
 
-def approaches(found: Sequence[Found], points: int = 40) -> list[tuple[str, NDArray, NDArray]]:
+def approaches(found: Sequence[Found]) -> list[tuple[str, NDArray, NDArray]]:
     """(name, log10(1/L) (k,), distance of the direction to the limit's (k,)) of each limit, from
     L = 1/10 to the end of its flow."""
     out = []
     for name, one in zip(_names(found), found, strict=True):
         if one.limit is not None:
-            decades = np.geomspace(1.0, one.limit.reached, points)
+            decades = np.geomspace(1.0, one.limit.reached, 40)
             out.append((name, decades, one.limit.errors(decades)))
     return out
 

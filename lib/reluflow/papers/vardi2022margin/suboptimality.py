@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, reduce
-from itertools import combinations, cycle, pairwise, product
+from functools import partial
+from itertools import combinations, cycle, product
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,6 @@ from reluflow.papers.vardi2022margin.dead_neuron import (
     draw_start,
     nearest_losing,
     proved_verdict,
-    shortest_predictor,
     to_the_limit,
 )
 from reluflow.papers.vardi2022margin.setting import (
@@ -285,8 +284,7 @@ def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator)
 
 def as_asked(theta: NDArray, X: NDArray) -> bool:
     """Whether w_1 is active on both data, w_2 on neither, and v_1 > 0."""
-    first, second = X @ theta[:2], X @ theta[2:4]
-    return bool((first > 0.0).all() and (second < 0.0).all() and theta[4] > 0.0)
+    return bool(asked_for(theta[:4].reshape(2, 2), theta[4:], X))
 
 
 @statement("the limit of the moved data is that of the first neuron alone, and no local optimum",
@@ -313,20 +311,12 @@ NEAR = 0.1
 
 
 class MovedTriple(NamedTuple):
-    """The `status` of a limit, its distance to `two_alone` over |theta~|, `off`, and how much of
-    |theta~|^2 an optimum saves, of all parameters and of the first layer; NaN without a limit."""
+    """The `status` of a limit, and how much of |theta~|^2 an optimum saves, of all parameters and
+    of the first layer; NaN without a limit."""
 
     status: str
     saved: float = np.nan
     layer_saved: float = np.nan
-    off: float = np.nan
-
-
-def two_alone(X: NDArray) -> NDArray:
-    """The limit (6,) if the first neuron has x_1 and x_2 to itself, and the second one x_3."""
-    first, last = shortest_predictor(X[:2])[0], X[2] / float(X[2] @ X[2])
-    sizes = [float(np.linalg.norm(u)) ** 0.5 for u in (first, last)]
-    return np.array([*(first / sizes[0]), *(last / sizes[1]), *sizes])
 
 
 def moved_triples(seed: int, count: int) -> list[MovedTriple]:
@@ -339,19 +329,18 @@ def moved_triples(seed: int, count: int) -> list[MovedTriple]:
         if not found.converged:
             triples.append(MovedTriple(found.status))
             continue
-        theta, first, exact = found.theta, c.network.sizes[0], two_alone(X)
+        theta, first = found.theta, c.network.sizes[0]
         best = global_optimum(c.network, X, c.y).theta
         layer = 2.0 * layer_optimum(c.network, theta, X, c.y, 1).value
         saved = 1.0 - float(best @ best) / float(theta @ theta)
         layer_saved = 1.0 - layer / float(theta[:first] @ theta[:first])
-        off = float(np.linalg.norm(theta - exact) / np.linalg.norm(exact))
-        triples.append(MovedTriple(found.status, saved, layer_saved, off))
+        triples.append(MovedTriple(found.status, saved, layer_saved))
     return triples
 
 
 def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the flow from its start goes to
-    `two_alone`, which is no global optimum."""
+    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the limit from its start is no global
+    optimum."""
     return _told(found, [each.saved for each in found], "no global optimum")
 
 
@@ -361,14 +350,12 @@ def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
 
 
 def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> list[Evidence]:
-    near = [(each.off, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
+    near = [s for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
-             sum(s > 1e-6 for _, s in near), len(near), tried=len(near)),
-        bound("their limits, from the two neurons' own shortest predictors, over |θ̃|",
-              max((off for off, _ in near), default=np.inf), "<=", 1e-7, ""),
+             sum(s > 1e-6 for s in near), len(near), tried=len(near)),
         note("least share of the squared length that the optimum saves among them",
-             min((s for _, s in near), default=np.nan), digits=2),
+             min(near, default=np.nan), digits=2),
         note("flows whose limit was not decided", len(found) - len(near)),
         note("distance of data of which the printed start has another activity", Fraction(1, 4)),
     ]  # fmt: skip
@@ -440,11 +427,9 @@ def longer_predictor() -> list[Evidence]:
 
 
 class Predicted(NamedTuple):
-    """The end of a flow on a depth-2 diagonal linear network: the `kind` of data and start, the
-    `status` of the limit, how many coordinates vanish in it, and |beta~|_1 over the optimum of
-    Problem (3), less 1."""
+    """The end of a flow on a depth-2 diagonal linear network: the `status` of the limit, how many
+    coordinates vanish in it, and |beta~|_1 over the optimum of Problem (3), less 1."""
 
-    kind: str
     status: str
     zeros: int = 0
     excess: float = np.nan
@@ -452,20 +437,19 @@ class Predicted(NamedTuple):
 
 def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
     """`tried` flows, the KINDS in turn."""
-    rng, kinds = np.random.default_rng(seed), list(KINDS.items())
+    rng = np.random.default_rng(seed)
     found = []
     for k in range(tried):
-        kind, draw = kinds[k % len(kinds)]
-        X, y, start = draw(rng)
+        X, y, start = KINDS[k % len(KINDS)](rng)
         d = X.shape[1]
-        loss = list(LOSSES)[k // len(kinds) % 2]
+        loss = list(LOSSES)[k // len(KINDS) % 2]
         end = settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
         if not end.converged:
-            found.append(Predicted(kind, end.status))
+            found.append(Predicted(end.status))
             continue
         first, last = end.theta.reshape(2, d)
         excess = float(np.abs(first * last).sum()) / float(sum(map(abs, least_l1(X, y)[0]))) - 1.0
-        found.append(Predicted(kind, end.status, int((first == 0.0).sum()), excess))
+        found.append(Predicted(end.status, int((first == 0.0).sum()), excess))
     return found
 
 
@@ -506,29 +490,19 @@ def _start(rng: np.random.Generator, d: int) -> NDArray:
     return 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
 
 
-KINDS = {"full support": _full, "few data": _few, "ties": _ties, "a silent coordinate": _silent}
+KINDS = _full, _few, _ties, _silent
 
 
 def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
     """mm.rem4.1.2: where no coordinate vanishes in the limit its predictor has the least l_1 norm
-    of Problem (3). Where one does, the theorem is silent: how often the norm is least then too."""
+    of Problem (3)."""
     ended = [each for each in found if each.status == "converged"]
     inside = [each for each in ended if each.zeros == 0]
-
-    def least(some: list[Predicted]) -> int:
-        return sum(abs(each.excess) <= 1e-7 for each in some)
-
-    def counted(kind: str) -> tuple[int, int, int]:
-        zero = [each for each in ended if each.kind == kind and each.zeros > 0]
-        return sum(each.kind == kind for each in inside), least(zero), len(zero) - least(zero)
-
     return [
         note("flows whose limit was found, of all", (len(ended), len(found))),
         fact("limits without a zero coordinate whose ‖β̃‖₁ is the linear programme's",
-             least(inside), len(inside), tried=len(inside)),
+             sum(abs(each.excess) <= 1e-7 for each in inside), len(inside), tried=len(inside)),
         bound("limits without a zero coordinate", len(inside), ">=", 2, ""),
-        *(note(f"{kind}: limits with no zero coordinate, with one or more and least ‖β̃‖₁, with one "
-               "or more and longer", counted(kind)) for kind in KINDS),
     ]  # fmt: skip
 
 
@@ -629,41 +603,6 @@ def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
     return Shorter(np.array(points), np.array(distances))
 
 
-# --- Second route: Theorem 3.2's probabilities by areas in fractions and quadrature ---------------
-
-
-Point = tuple[Fraction, Fraction]
-
-SQUARE: tuple[Point, ...] = tuple(
-    (Fraction(a), Fraction(b)) for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))
-)
-"""The corners of the square on which uniform weights of a neuron lie, in units of their bound."""
-
-
-def clipped(corners: Sequence[Point], x: Point) -> list[Point]:
-    """The part w.x >= 0 of a convex polygon, by its corners in order."""
-    kept: list[Point] = []
-    for a, b in pairwise([*corners, *corners[:1]]):
-        h, k = (w[0] * x[0] + w[1] * x[1] for w in (a, b))
-        if h >= 0:
-            kept.append(a)
-        if h * k < 0:
-            s = h / (h - k)
-            kept.append((a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])))
-    return kept
-
-
-def area(corners: Sequence[Point]) -> Fraction:
-    """The area of a polygon, by its corners in order."""
-    terms = (a[0] * b[1] - b[0] * a[1] for a, b in pairwise([*corners, *corners[:1]]))
-    return abs(sum(terms, Fraction(0))) / 2
-
-
-def square_share(data: Sequence[Point]) -> Fraction:
-    """The part of the square on which w.x > 0 for all of these data."""
-    return area(reduce(clipped, data, list(SQUARE))) / area(SQUARE)
-
-
 # --- How likely a random initialisation gives the start that Theorem 3.2 asks for -----------------
 #
 # The start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0}, w_2 in -C, and v_1 > 0.
@@ -685,10 +624,10 @@ def uniform_probability() -> Fraction:
     return Fraction(1, 2) * Fraction(1, 16) ** 2
 
 
-def asked_for(W: NDArray, v: NDArray) -> NDArray:
+def asked_for(W: NDArray, v: NDArray, X: NDArray = PRINTED) -> NDArray:
     """Whether starts W (..., 2, 2), v (..., 2) have w_1 active on both data and w_2 on none, and
     v_1 > 0."""
-    h = W @ PRINTED.T
+    h = W @ X.T
     return (h[..., 0, :] > 0).all(axis=-1) & (h[..., 1, :] < 0).all(axis=-1) & (v[..., 0] > 0)
 
 
@@ -739,10 +678,8 @@ def starts(scheme: Scheme, seed: int, count: int) -> tuple[NDArray, NDArray]:
 
 
 def positive_probability(seed: int, count: int) -> list[Evidence]:
-    """mm.thm3.2.prob: the probability of the start by closed forms, that of the square by
-    areas too, and by `count` draws of every scheme, with the neurons in either order."""
-    exact = [(Fraction(1), Fraction(1, 4)), (Fraction(-1), Fraction(1, 4))]
-    shares = [square_share([(s * a, s * b) for a, b in exact]) for s in (1, -1)]
+    """mm.thm3.2.prob: the probability of the start by closed forms, and by `count` draws of every
+    scheme, with the neurons in either order."""
     missed, rescaled, least = 0, 0, 1.0
     rows, exchanged = [], []
     # Draws of their own: one stream would give all uniform schemes the same starts but for scale.
@@ -758,8 +695,6 @@ def positive_probability(seed: int, count: int) -> list[Evidence]:
         rows.append(float(met.mean()))
         exchanged.append(float((met | other).mean()))
     return [
-        fact("share of the square in the cone and in its negative, by areas", shares,
-             [Fraction(1, 16)] * 2),
         fact("schemes and orders of the neurons whose interval misses the closed form", missed, 0,
              tried=2 * len(rows)),
         bound("least lower end of the intervals", least, ">", 0.0, "", digits=2),
