@@ -19,9 +19,7 @@ from reluflow.networks import gradient, loss
 from reluflow.rational import fit
 from scipy.optimize import lsq_linear
 
-FEW = settings(
-    derandomize=True, deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 10**6)
 
 # All data active, the flow from 0 has rates 3, 9, 21, and x_1.w touches zero at exp(-3t) = 1/4.
@@ -154,13 +152,8 @@ def test_many_data_with_labels_of_either_sign() -> None:
     assert flow.status == "sliding"
     values = loss(X, y, flow.states)
     assert (np.diff(values) < 0).all()
-    active = (X @ flow.end > 1e-9) * 1.0
-    on = np.abs(X @ flow.end) <= 1e-9
-    assert on.sum() > 6
-    force = X.T @ (active * (y - X @ flow.end))
-    pull = (X[on] * y[on, None]).T
-    fit = lsq_linear(pull, -force, (0.0, 1.0), method="bvls", tol=1e-15)
-    np.testing.assert_allclose(pull @ fit.x, -force, atol=1e-7)
+    assert (np.abs(X @ flow.end) <= 1e-9).sum() > 6
+    assert_stationary(X, y, flow.end)
 
 
 def test_a_start_on_a_repelling_boundary() -> None:
