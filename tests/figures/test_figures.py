@@ -18,6 +18,7 @@ from reluflow import figures
 from reluflow.approx import on_grain
 from reluflow.datasets import load
 from reluflow.errors import InputError
+from reluflow.figures.curves import clock_values
 from reluflow.figures.fingerprint import Ruler, describe, numbers
 from reluflow.figures.fingerprint import curves as curves_line
 from reluflow.figures.frame import drawing_times
@@ -60,6 +61,15 @@ def test_plane_functions_refuse_other_dimensions():
 
 
 # --- curves over time --------------------------------------------------------------------------
+
+
+def test_a_logarithmic_axis_begins_before_the_first_event() -> None:
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0])
+    path = affine_flow(X, y, np.array([-1e-5, 1.0]))
+    assert 0 < path.events[0].t < 1e-4
+    t = clock_values({"flow": path}, None, "log", None, None, 50)["flow"]
+    assert t[0] < path.events[0].t
+    assert clock_values({"flow": path}, None, "log", 0.5, None, 50)["flow"][0] == 0.5
 
 
 def test_a_path_that_stands_at_zero_loss_draws_nothing():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from reluflow.flows.trajectory import Event, Trajectory
@@ -34,3 +36,13 @@ def test_states_between_knots_and_clock_values_off_the_path() -> None:
     for status in ("horizon", "non-unique", "diverged"):
         with pytest.raises(ValueError, match=rf"at most 3: the path ended \({status}\)"):
             line(status).at([1.0, 3.0001])
+
+
+def test_the_first_time_of_an_event() -> None:
+    kinds = [(1, "activate"), (0, "deactivate"), (0, "activate"), (0, "deactivate")]
+    path = replace(line(), events=tuple(Event(float(t), *e) for t, e in enumerate(kinds)))
+    assert path.first_time(0, "deactivate") == 1
+    assert path.first_time(0, "activate") == 2
+    assert path.first_time(1, "activate") == 0
+    assert np.isnan(path.first_time(1, "deactivate"))
+    assert np.isnan(path.first_time(2, "activate"))
