@@ -28,7 +28,7 @@ from reluflow.errors import InputError
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.margin.certificates import Column, Family
 from reluflow.margin.kkt import KINK
-from reluflow.margin.max_margin import Solution, least_sum
+from reluflow.margin.max_margin import least_sum
 from reluflow.networks.indexed import Network
 
 UNUSED = 1e-7
@@ -250,7 +250,12 @@ def relaxed(
     elif not chosen:
         chosen = dict.fromkeys(list(copies)[:: max(1, len(copies) // BATCH)])
     while True:
-        found = _restricted(given, {key: copies[key] for key in chosen}, y)
+        blocks, conditions = [], []
+        for key in chosen:  # the program of these copies alone
+            column, x = given.columns[copies[key]][key[1]], given.data[copies[key]]
+            blocks.append((y * column.sign * column.active)[:, None] * x)
+            conditions.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
+        found = least_sum(blocks, np.ones(len(y)), conditions)
         used = dict(zip(chosen, found.blocks, strict=True))
         if len(chosen) == len(copies):
             return Relaxed(found.value, used, found.multipliers)
@@ -271,16 +276,6 @@ def program_entries(given: Neurons, copies: Copies) -> int:
         (len(given.data[j]) + int(given.columns[j][c].rows.sum())) * len(given.inputs[j])
         for (_, c), j in copies.items()
     )
-
-
-def _restricted(given: Neurons, copies: Copies, y: NDArray) -> Solution:
-    """The program of these copies alone."""
-    blocks, cells = [], []
-    for (_, c), j in copies.items():
-        column, x = given.columns[j][c], given.data[j]
-        blocks.append((y * column.sign * column.active)[:, None] * x)
-        cells.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
-    return least_sum(blocks, np.ones(len(y)), cells)
 
 
 def _lengths(
