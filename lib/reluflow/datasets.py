@@ -7,7 +7,6 @@ the columns of a matrix; the files under `data/datasets` hold them as rows.
 from __future__ import annotations
 
 import csv
-import difflib
 import errno
 import re
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from reluflow.errors import InputError
+from reluflow.errors import InputError, meant
 from reluflow.places import DATASETS
 
 PAPER = ("example-5.1", "example-5.2", "example-5.3")
@@ -102,8 +101,7 @@ def load(name: str) -> Dataset:
     path = Path(name)
     if path.suffix.lower() != ".csv" and not _exists(path):
         names = ("paper", *PAPER)
-        close = difflib.get_close_matches(name.lower(), names, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(names)}."
+        hint = meant(name.lower(), names)
         raise InputError(f'dataset "{_short(name)}" is neither a known name nor a CSV file: {hint}')
     X, y = _read(path)
     return Dataset(path.stem, X, y, printed=False, note=f"read from {path.name}")
@@ -117,8 +115,7 @@ def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Datas
     Raises InputError for another name, as `load` does, and for other labels and sizes.
     """
     if Path(name).suffix.lower() != ".csv":
-        close = difflib.get_close_matches(name.lower(), known, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(known)}."
+        hint = meant(name.lower(), known)
         raise InputError(f'dataset "{_short(name)}" is neither a known one nor a CSV file: {hint}')
     given = load(name)
     for i, label in enumerate(given.y, start=1):

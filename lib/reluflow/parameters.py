@@ -8,14 +8,13 @@ misspelt names, wrong types and values out of range before anything is computed.
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, make_dataclass
 from typing import Any, NoReturn
 
-from reluflow.errors import InputError
+from reluflow.errors import InputError, meant
 
 # Every value that papermill can write into a cell is of one of these types; what else a notebook
 # holds at that point (modules, functions, IPython's helpers) is no parameter.
@@ -113,9 +112,7 @@ def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     for name, value in namespace.items():
         ours = not _NOT_OURS.fullmatch(name) and not _is_history(name, namespace)
         if ours and isinstance(value, _PLAIN) and name not in spec:
-            close = difflib.get_close_matches(name, spec, n=1)
-            hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(spec)}."
-            raise InputError(f'unknown parameter "{name}": {hint}')
+            raise InputError(f'unknown parameter "{name}": {meant(name, spec)}')
     for name in spec:
         if name not in namespace:
             raise InputError(f'parameter "{name}" is missing from the parameters cell.')

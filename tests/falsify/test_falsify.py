@@ -8,24 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from reluflow import ledger
-from reluflow.falsify import (
-    Report,
-    Statement,
-    falsify,
-    settle,
-    statement,
-)
-from reluflow.flows.affine import affine_flow
-from reluflow.geometry import cell_bound, enumerate_cells, local_minima, nested_pairs
-from reluflow.instances import (
-    ORDINARY,
-    any_start,
-    data_draws,
-    extended,
-    interpolated,
-    readable_data,
-    realisable,
-)
+from reluflow.falsify import Report, Statement, falsify, settle, statement
+from reluflow.instances import ORDINARY, any_start, data_draws, extended
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.planar import planar_flows_of
 from reluflow.papers.lee2022support.setting import (
@@ -67,26 +51,6 @@ def test_a_statement_takes_arrays_by_name() -> None:
         made.slack({"planted": 1.0})
 
 
-def room_of_cells(item) -> float:
-    return cell_bound(*item["X"].shape) - len(enumerate_cells(item["X"]))
-
-
-def ball(item, factor: float = 1.0) -> float:
-    """x_j.w(t) - y_j + factor |x_j| |w0 - w_GM| >= 0, the floor in Theorem 4.2's proof."""
-    path = affine_flow(item["X"], item["y"], item["w0"])
-    times = np.unique(np.append(path.grid(5), [0.0, *(e.t for e in path.events)]))
-    radius = np.linalg.norm(item["w0"] - item["w_gm"])
-    floor = item["y"] - factor * np.linalg.norm(item["X"], axis=1) * radius
-    room = path.at(times) @ item["X"].T - floor
-    return float((room / (item["y"] + np.abs(floor))).min())
-
-
-def nesting(item) -> float:
-    pairs = nested_pairs(local_minima(item["X"], item["y"]))
-    scale = 0.5 * item["y"] @ item["y"]
-    return min([(fewer.loss - more.loss) / scale for more, fewer in pairs], default=np.inf)
-
-
 def force(item, factor: float = 1.0) -> float:
     """The gradient is X^T times the residuals of the active data, so at most |X|_F sqrt(2 L)."""
     X, y, w = item["X"], item["y"], item["w0"]
@@ -99,23 +63,14 @@ def norms(item, factor: float = 1.0) -> float:
     return float(1.0 - x.sum() / (factor * np.sqrt(x.size) * np.linalg.norm(x)))
 
 
-def hadamard(item, factor: float = 1.0) -> float:
-    X = item["X"]
-    return float(factor - abs(np.linalg.det(X)) / np.prod(np.linalg.norm(X, axis=1)))
-
-
 def small_start(item, rng) -> dict:
     return {"w0": 1e-3 * any_start(item, rng)["w0"]}
 
 
-SQUARE = {"any": lambda rng: {"X": rng.normal(size=(3, 3))}}
 STARTED = extended(data_draws(3, (3, 3), ("uniform",)), small_start)
-FITTED = extended(extended(data_draws(4, (4, 5), ("uniform",)), realisable), any_start)
 BOUNDS = {  # a bound, by how much it is tightened, how often it is tried, and its parts
     "one-norm": (norms, 0.99, 400, {"draws": floats(size=12)}),
-    "Hadamard": (hadamard, 0.99, 400, {"draws": SQUARE}),
     "gradient": (force, 0.999, 400, {"draws": STARTED, "fixed": ("w0",)}),
-    "floor": (ball, 0.99, 80, {"draws": FITTED, "fixed": ("y",), "derive": interpolated}),
 }
 
 
@@ -137,19 +92,10 @@ def test_a_bound_stands_and_one_that_is_tightened_falls(name: str) -> None:
     assert not report.survives
     assert Statement("x", **tight).broken_by(report.counterexample)
     assert False in [item.holds for item in report.checks() if item.decides]
-    if name in ("one-norm", "gradient"):  # some failures only the search finds
-        for seed in range(3):
-            assert tried(count=count, evaluations=0, seed=seed, **tight).survives
-            report = tried(count=count, seed=seed, **tight)
-            assert (report.violations, report.search_breaks, report.survives) == ({}, True, False)
-
-
-def test_strict_where_equality_is_generic() -> None:
-    """Lemma F.2 in the plane."""
-    readable = readable_data(2, (1, 4))
-    report = tried(room_of_cells, draws=data_draws(2), strict=True, readable=readable)
-    assert not report.survives
-    assert tried(room_of_cells, draws=data_draws(2)).survives
+    for seed in range(3):  # some failures only the search finds
+        assert tried(count=count, evaluations=0, seed=seed, **tight).survives
+        report = tried(count=count, seed=seed, **tight)
+        assert (report.violations, report.search_breaks, report.survives) == ({}, True, False)
 
 
 def test_a_claim_of_ours_that_was_false_is_found() -> None:
@@ -177,17 +123,6 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
         report = falsify(old, seed, 300, evaluations=0)  # as many data sets as the page drew
         assert not report.survives
         assert not set(report.violations) & set(ORDINARY)
-
-
-def test_the_smallest_counterexample_to_theorem_3_6() -> None:
-    """Data (1, 0), (1, 1), (0, 1) with labels 2, 1, 1, up to order and to the exchange of axes."""
-    report = tried(nesting, draws=data_draws(2, (2, 5)), tolerance=1e-9,
-                   readable=readable_data(2, (1, 4)))  # fmt: skip
-    assert sum(report.violations.values()) > 1
-    small = report.shrunk
-    data = sorted([*map(int, x), int(t)] for x, t in zip(small["X"], small["y"], strict=True))
-    swapped = sorted([b, a, t] for a, b, t in data)
-    assert [[0, 1, 1], [1, 0, 2], [1, 1, 1]] in (data, swapped)
 
 
 def test_rounding_where_nothing_is_readable() -> None:
@@ -405,13 +340,6 @@ def test_the_search_stays_inside_the_hypotheses() -> None:
     assert report.lowest_at["x"][0] > 0.25
 
 
-def test_the_seed_decides() -> None:
-    first, again, other = (tried(lambda i: i["x"].sum(), 100, seed=seed) for seed in (3, 3, 4))
-    assert np.array_equal(first.worst["x"], again.worst["x"])
-    assert (first.smallest, first.lowest) == (again.smallest, again.lowest)
-    assert first.smallest != other.smallest
-
-
 def test_the_seed_decides_which_readable_instances_are_tried() -> None:
     def tried(seed: int) -> list[tuple[float, int]]:
         seen = []
@@ -473,15 +401,6 @@ def test_batches() -> None:
 
 def test_evidence() -> None:
     told = Statement("good", floats(), lambda i: 0.123456)
-    sizes = "sizes of 5, 50 and 95 % of their entries, at most"
-    says = {item.what: item.value for item in falsify(told, 7, 40).checks("mine")}
-    assert says == {
-        "mine: instances that break it": 0,
-        "mine: broken by a search of 20 evaluations from the worst": False,
-        "instances tried, and drawn": (40, 40),
-        sizes: says[sizes],
-        "smallest slack of those": 0.12,
-    }
     # An aggregation that was turned round tells another slack; rounding is recorded as zero.
     for changes, slack in (
         ({"slack": lambda i: 1.0}, 1.0),
@@ -495,15 +414,9 @@ def test_evidence() -> None:
     assert [item.holds for item in bad if item.decides] == [False, False]
 
 
-def positive(**given: object) -> Statement:
-    """That a number between 0 and 1 is above a quarter, or what is given in place of that."""
-    parts = {"says": "x > 1/4", "draws": {"uniform": lambda rng: {"x": rng.uniform(0, 1, 1)}}}
-    return Statement(**{**parts, "slack": lambda item: item["x"][0] - 0.25, **given})
-
-
 def test_settling_tries_with_the_ledgers_seed() -> None:
     claims = ledger.open("lee2022support", seed=7)
-    sure = positive(says="x > 0", slack=lambda item: item["x"][0])
+    sure = Statement("x > 0", floats(), lambda item: item["x"][0])
     row = settle(claims, "sv.lem4.5", (sure, 40, 0), more=[ledger.note("n", 1)])
     assert claims.settled["sv.lem4.5"] is row
     assert row.verdict == "reproduced"
@@ -517,20 +430,3 @@ def test_settling_tries_with_the_ledgers_seed() -> None:
     assert [item.value for item in again.evidence if item.what == "seed"] == [7]
     other = settle(claims, "sv.lemF.10", report, falsify(sure, 8, 40, 0))
     assert [item.value for item in other.evidence if item.what == "seed"] == [7, 8]
-
-
-def test_settling_a_false_claim_takes_its_counterexample() -> None:
-    claims = ledger.open("lee2022support")
-
-    def case(report: Report) -> ledger.Counterexample:
-        x = float(report.counterexample["x"][0])
-        broken, again = (ledger.bound(name, x - 0.25, ">=", 0, "") for name in ("x", "x, again"))
-        return ledger.Counterexample({"x": x}, {"0 < x < 1": True}, (broken,), (again,), "again")
-
-    row = settle(claims, "sv.lem4.5", (positive(), 40, 0), case=case)
-    assert row.verdict == "refuted"
-    assert row.counterexample.breaks[0].value < 0
-    made = settle(claims, "sv.lemF.9.1", (positive(), 40, 0), case=row.counterexample)
-    assert made.counterexample == row.counterexample
-    with pytest.raises(ledger.LedgerError):  # it is false, and no counterexample is shown
-        settle(claims, "sv.lemF.7", (positive(), 40, 0))

@@ -15,9 +15,7 @@ from reluflow.flows.descent import affine_descent
 from reluflow.flows.segment import Factor, limits_of, opening, segment, slopes_of
 from threadpoolctl import threadpool_info, threadpool_limits
 
-FEW = settings(
-    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 10**6)
 
 

@@ -17,9 +17,7 @@ from reluflow.flows.segment import (
 )
 from scipy.optimize import linprog
 
-FEW = settings(
-    derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
 def leave(X, y, w, tolerance=1e-9):

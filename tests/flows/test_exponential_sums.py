@@ -17,9 +17,7 @@ from hypothesis import strategies as st
 from reluflow import exact
 from reluflow.flows import exponential_sums
 
-EXACT = settings(
-    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
+EXACT = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 def zeros_in_z(a: int, b: dict[int, int]) -> tuple[sympy.Poly, int]:

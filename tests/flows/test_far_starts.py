@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reference_flow import DIGITS, NotTransversal, reference_flow
 from reluflow.flows.affine import affine_flow
 
-FEW = settings(derandomize=True, deadline=None, max_examples=40)
+FEW = settings(max_examples=40)
 SEEDS, DECADES = st.integers(0, 10**6), st.integers(0, 100)
 
 

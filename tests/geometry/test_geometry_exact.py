@@ -22,9 +22,7 @@ from reluflow.geometry import (
 from reluflow.networks import loss
 from scipy.optimize import linprog
 
-FEW = settings(
-    derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
-)
+FEW = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 KINDS = ("general", "whole", "decimal", "parallel", "units", "near", "flat", "mixed", "far apart")
 

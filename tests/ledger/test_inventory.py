@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from reluflow.ledger import inventory
 from reluflow.ledger.inventory import CLAIMS, load_inventories
 from reluflow.ledger.rows import mathematics
 
@@ -14,8 +15,8 @@ FILES = sorted(CLAIMS.glob("*.yml"))
 SCRIPT_TWICE = r"([_^])(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s\\{}])\s*\1"
 TEXTS = [
     pytest.param(claim.says, id=f"{claim.id}-says")
-    for inventory in load_inventories()
-    for claim in inventory.claims
+    for each in load_inventories()
+    for claim in each.claims
 ]
 
 
@@ -101,3 +102,13 @@ def test_a_text_that_cannot_be_set_is_found(text: str) -> None:
 )
 def test_a_text_that_can_be_set_passes(text: str) -> None:
     assert not faults(text)
+
+
+def test_a_year_is_that_of_the_entry_and_of_no_later_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = "@book{undated2022,\n  title = {x},\n}\n@book{dated2023,\n  year = {2023b},\n}"
+    (tmp_path / "references.bib").write_text(entries, encoding="utf-8")
+    monkeypatch.setattr(inventory, "BIBLIOGRAPHY", tmp_path / "references.bib")
+    years = [inventory.year(key) for key in ("undated2022", "dated2023", "none")]
+    assert years == ["", "2023b", ""]

@@ -53,17 +53,6 @@ def test_the_command_prints_every_settled_claim(
     assert [line["by"] for line in lines] == ways
 
 
-def test_the_command_prints_one_claim(capsys: pytest.CaptureFixture) -> None:
-    (line,) = csv.DictReader(io.StringIO(printed(["--csv", "sv.thm3.6"], capsys)))
-    assert line["id"] == "sv.thm3.6"
-    assert (line["verdict"], line["known"]) == ("refuted", "counterexample")
-    assert line["why"].startswith("X = (1, 0), (0, 1), (1, 1), y = (2, 1, 1)")
-    assert line["instead"].startswith(
-        "Under A2 it is true if $w_1^*$ fits all data of $S_1$ exactly."
-    )
-    assert line["page"] == "01_support_vectors.html#claim-sv-thm3-6"
-
-
 def test_instances_are_those_of_the_statement_tried_least(records: list[dict[str, str]]) -> None:
     tried = {row.claim.id: [e.tried for e in row.evidence if e.tried] for row in read(CHAPTERS)}
     several = {id: numbers for id, numbers in tried.items() if len(set(numbers)) > 1}

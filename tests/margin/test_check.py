@@ -508,13 +508,13 @@ def test_a_kink_has_no_second_order() -> None:
 def test_second_derivatives_are_the_networks() -> None:
     rng = RNG(7)
     theta, X = rng.normal(size=SHARED.size), rng.normal(size=(3, 3))
-    at = point(SHARED, theta, X, np.ones(3))
+    at, each = point(SHARED, theta, X, np.ones(3)), range(SHARED.size)
     for i in range(3):
         one = np.arange(3) == i
-        for row, v in zip(check_page._hessian(at, i), np.eye(SHARED.size), strict=True):
+        for a, v in zip(each, np.eye(SHARED.size), strict=True):
             exact = SHARED.hessian_product(theta, X, one, v).tolist()
-            assert [float(v) for v in row] == pytest.approx(exact)
-        gradient = [float(v) for v in check_page._gradient(at, i)]
+            assert [float(check_page._along(at, i, a, b)) for b in each] == pytest.approx(exact)
+        gradient = [float(check_page._along(at, i, a)) for a in each]
         assert gradient == pytest.approx(SHARED.gradient(theta, X, one).tolist())
 
 

@@ -335,7 +335,7 @@ def test_a_layer_of_idle_units_behind_a_kink() -> None:
 def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatch) -> None:
     """The certificate speaks of one smooth cell, and around a kink there are more."""
     proofs = iter([SecondOrder(np.ones(1), 0.5) if proved else None for proved in strict])
-    monkeypatch.setattr(second_order, "_cells", lambda *_: [([], []), ([], [])])
+    monkeypatch.setattr(second_order, "_cells", lambda *_: [[], []])
     monkeypatch.setattr(second_order, "_in_cell", lambda *_: next(proofs))
     for more in ("_revived", "_sampled"):
         monkeypatch.setattr(second_order, more, lambda *_: None)

@@ -37,19 +37,9 @@ echo "jupyter-book $*" >>"$LOG"
 echo building
 exit ${FAILING:-0}
 """
-COMMANDS = [
-    "bash",
-    "cat",
-    "cp",
-    "dirname",
-    "head",
-    "id",
-    "mkdir",
-    "readlink",
-    "rmdir",
-    "sh",
-    "sleep",
-]
+COMMANDS = (
+    "bash", "cat", "cp", "dirname", "head", "id", "mkdir", "readlink", "rmdir", "sh", "sleep"
+)  # fmt: skip
 
 
 class Clone:

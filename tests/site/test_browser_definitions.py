@@ -75,12 +75,6 @@ def test_the_mouse_shows_and_leaves(browser: Browser, site: Path, name: str) -> 
         expect(told).to_have_count(0)
 
 
-def test_a_definition_that_is_faint_is_seen(laptop: Opened) -> None:
-    laptop.ask("document.getElementById('def-span').showPopover()")
-    laptop.ask(f"() => {{ document.querySelector('{OPEN}').style.color = '#999'; }}")
-    assert "contrast" in "".join(looks.accessible(laptop, OPEN))
-
-
 def test_the_escape_key_closes_and_a_click_leads_to_the_page(laptop: Opened) -> None:
     told = laptop.page.locator(OPEN)
     word(laptop).hover()

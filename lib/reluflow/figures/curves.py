@@ -173,8 +173,10 @@ def preactivations(
                         zorder=5.0)  # fmt: skip
         ax.plot(1.015, float(path.end @ x), ls="", marker="<", ms=7, mew=0.0, color=curve.colour,
                 clip_on=False, transform=ax.get_yaxis_transform(), zorder=5.0)  # fmt: skip
-    bottom, top = _range([line.get_ydata() for line in ax.lines if len(line.get_ydata()) > 0])
-    ax.set_ylim(bottom, top)
+    drawn = np.concatenate([line.get_ydata() for line in ax.lines])
+    low, high = float(drawn.min()), float(drawn.max())
+    pad = 0.07 * (high - low) if high > low else 1.0
+    bottom = ax.set_ylim(low - pad, high + pad)[0]
     if bottom < 0:
         ax.axhspan(bottom, 0.0, color="#EFEFEF", lw=0, zorder=0.1)
     ax.set_ylabel(rf"$h_{{{i}}} = x_{{{i}}}\cdot w$")
@@ -187,7 +189,6 @@ def loss_curves(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    activation: Mapping[str, str] | None = None,
     step: float | None = None,
     xscale: str = "linear",
     until: float | None = None,
@@ -195,8 +196,7 @@ def loss_curves(
     """Draw the loss along each trajectory on a logarithmic scale, against time or iterations.
 
     A trajectory is judged by its own network: the ReLU loss for names that start with "ReLU", the
-    linear one for "linear"; `activation` says otherwise by name. Losses below 1e-12 of the largest
-    are not drawn.
+    linear one for "linear". Losses below 1e-12 of the largest are not drawn.
 
     Parameters: X (n, d), y (n,), the others as in `preactivations`.
     """
@@ -205,8 +205,7 @@ def loss_curves(
     ax.set_yscale("log")
     ax.set_ylabel("loss $L(w)$")
     styles = style.curve_styles(list(trajectories))
-    kinds = {name: curve.activation for name, curve in styles.items()} | dict(activation or {})
-    values = {name: loss(X, y, states(path, clocks[name], step), kinds[name])
+    values = {name: loss(X, y, states(path, clocks[name], step), styles[name].activation)
               for name, path in trajectories.items()}  # fmt: skip
     low = top = max(float(np.max(v)) for v in values.values())
     floor = LOSS_FLOOR * top
@@ -217,10 +216,3 @@ def loss_curves(
     if top > 0:  # else every path stands at zero loss, where a logarithmic axis shows nothing
         pad = max((top / low) ** 0.06, 1.05)
         ax.set_ylim(low / pad, top * pad)
-
-
-def _range(values: list[NDArray]) -> tuple[float, float]:
-    low = min(float(np.min(v)) for v in values)
-    high = max(float(np.max(v)) for v in values)
-    pad = 0.07 * (high - low) if high > low else 1.0
-    return low - pad, high + pad

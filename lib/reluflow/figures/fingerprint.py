@@ -202,7 +202,7 @@ def describe(artist: Artist | BarContainer, ax: Axes, rulers: Rulers) -> str:
     kind, look, data = _kind_look_data(artist, rulers)
     name = str(artist.get_label() or "")
     label = "" if name.startswith("_") or isinstance(artist, Text) or not name else repr(name)
-    where = "" if isinstance(artist, Text) or _in_data(artist, ax) else _frame(artist, ax)
+    where = "" if isinstance(artist, Text) else _shares(artist, ax)
     return " ".join(part for part in (kind, label, look, where, data) if part)
 
 
@@ -400,22 +400,12 @@ def legend_line(legend: Legend) -> str:
     return "legend " + " / ".join(t.get_text() for t in legend.get_texts())
 
 
-def _in_data(artist: Artist, ax: Axes) -> bool:
-    """Whether the artist's numbers are positions on the axes."""
-    transform = artist.get_transform()
-    if isinstance(artist, Collection):
-        transform = artist.get_offset_transform()
-        if not isinstance(artist, PathCollection | Quiver):
-            transform = artist.get_transform()
-    return all(transform.contains_branch_seperately(ax.transData))
-
-
-def _frame(artist: Artist, ax: Axes) -> str:
+def _shares(artist: Artist, ax: Axes) -> str:
     """Say which coordinates are shares of the axes' width or height instead of positions."""
-    x, y = artist.get_transform().contains_branch_seperately(ax.transData)
-    return {(False, True): "(x in shares)", (True, False): "(y in shares)"}.get(
-        (x, y), "(in shares)"
-    )
+    placed = isinstance(artist, PathCollection | Quiver)
+    transform = artist.get_offset_transform() if placed else artist.get_transform()
+    x, y = transform.contains_branch_seperately(ax.transData)
+    return "" if x and y else "(y in shares)" if x else "(x in shares)" if y else "(in shares)"
 
 
 # --- Write down in text what a figure shows, so that a test can compare it ------------------------
@@ -490,14 +480,13 @@ def _drawn(ax: Axes) -> Iterable[Artist | BarContainer]:
             continue
         if id(artist) in furniture or isinstance(artist, Spine | Axis | Axes):
             continue
-        if not artist.get_visible() or (isinstance(artist, Text) and _says_nothing(artist)):
-            continue
-        yield artist
-
-
-def _says_nothing(text: Text) -> bool:
-    arrow = isinstance(text, Annotation) and text.arrow_patch is not None
-    return not text.get_text() and not arrow
+        shows = (
+            not isinstance(artist, Text)
+            or artist.get_text()
+            or getattr(artist, "arrow_patch", None)
+        )
+        if artist.get_visible() and shows:
+            yield artist
 
 
 def cut_off(fig: Figure) -> list[str]:

@@ -6,7 +6,6 @@ Whether words hide something is a question of distances on the page, measured he
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import matplotlib.patheffects as effects
@@ -153,14 +152,10 @@ def clip_plane(point: ArrayLike, directions: ArrayLike, within: HalfSpaces) -> N
     half = 2.0 * (float(np.max(np.abs(b))) * np.sqrt(len(p)) + float(np.linalg.norm(p)))
     square = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
     corners = clip_polygon(square, (inner[~flat], room[~flat]))
-    if len(corners) and _area(corners) <= SLACK * half:
+    x, y = corners.T
+    if len(corners) and 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) <= SLACK * half:
         return np.empty((0, len(p)))
     return _canonical(p + corners @ basis.T)
-
-
-def _area(polygon: NDArray) -> float:
-    x, y = polygon.T
-    return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
 
 
 def _canonical(polygon: NDArray) -> NDArray:
@@ -256,14 +251,9 @@ def obstacles(ax: Axes) -> NDArray:
         p = page.points(line.get_xydata())
         p = p[:: len(p) // 100] if len(p) > 100 else p
         segments.append(np.stack([p[:-1], p[1:]] if len(p) > 1 else [p, p], axis=1))
-    for cloud in ax.collections:
-        if isinstance(cloud, PathCollection):
-            p = page.points(cloud.get_offsets())
-            segments.append(np.stack([p, p], axis=1))
-    for text in ax.texts:
-        if text.get_text():
-            p = page.points(text.get_position())[None]
-            segments.append(np.stack([p, p], axis=1))
+    marks = [c.get_offsets() for c in ax.collections if isinstance(c, PathCollection)]
+    marks += [[text.get_position()] for text in ax.texts if text.get_text()]
+    segments += [np.stack([page.points(mark)] * 2, axis=1) for mark in marks]
     return np.concatenate(segments)
 
 
@@ -293,13 +283,6 @@ def centroid(p: NDArray) -> NDArray:
 def edges(p: NDArray) -> NDArray:
     """Return the edges (k, 2, 2) of a polygon (k, 2)."""
     return np.stack([p, np.roll(p, -1, axis=0)], axis=1)
-
-
-def pattern_of(n: int, support: Iterable[int]) -> NDArray:
-    """Return booleans (n,) that are true on the support."""
-    pattern = np.zeros(n, bool)
-    pattern[[int(i) for i in support]] = True
-    return pattern
 
 
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
@@ -346,7 +329,10 @@ class CurveName(Text):
         if visible.any():
             places = places[visible]
             lines = [_segments(line, half) for line in ax.lines if line is not self.line]
-            words = [_edges(text, renderer, half) for text in ax.texts if self._sees(text)]
+            # Names are placed one after the other: those behind have no place yet.
+            before = ax.texts[: ax.texts.index(self)]
+            seen = [t for t in ax.texts if t in before or not isinstance(t, CurveName)]
+            words = [_edges(text, renderer, half) for text in seen if text.get_text()]
             others = np.concatenate([np.empty((0, 2, 2)), *lines, *words])
             room = np.minimum(distances(places, others), 2.0)
             room += 2.0 * np.minimum(distances(places, own), 1.3)
@@ -355,11 +341,6 @@ class CurveName(Text):
         self.set_position(ax.transData.inverted().transform(place))
         if visible.any():  # else the curve has left the axes
             super().draw(renderer)
-
-    def _sees(self, text: Text) -> bool:
-        """Whether a text has its place already: names are placed one after the other."""
-        before = self.axes.texts[: self.axes.texts.index(self)]
-        return bool(text.get_text()) and (text in before or not isinstance(text, CurveName))
 
 
 def _segments(line: Line2D, half: NDArray) -> NDArray:

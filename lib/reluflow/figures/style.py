@@ -19,7 +19,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reluflow.errors import InputError
 from reluflow.statistics import wilson
@@ -146,11 +146,6 @@ def datum_colour(i: int) -> str:
     return DATUM_COLOURS[i % len(DATUM_COLOURS)]
 
 
-def datum_ink(i: int) -> str:
-    """Return the colour of datum i, darkened where it is too pale for text on white."""
-    return ink(datum_colour(i))
-
-
 def ink(colour: str) -> str:
     """Return a colour, darkened where it is too pale for text on white."""
     red, green, blue = to_rgb(colour)
@@ -251,9 +246,14 @@ def share_points(
     colour and marker and moves the points a little sideways, so that intervals do not coincide.
     """
     scale = np.asarray(scale, float)
-    _log_axis(ax, scale, xlabel)
+    if np.any(scale <= 0):
+        raise InputError("scale must be positive: its axis is logarithmic")
+    logs = np.sort(np.log10(scale))
+    gap = float(np.diff(logs).min()) if len(logs) > 1 else 1.0  # in decades
+    reach = 10.0 ** (0.7 * gap)
+    ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)
     colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
-    at = scale * 10.0 ** (0.05 * series * _gap(scale))
+    at = scale * 10.0 ** (0.05 * series * gap)
     shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4, label=label)
     ax.set(ylim=(-0.03, 1.03), ylabel=ylabel)
 
@@ -263,16 +263,3 @@ def shares(ax: Axes, at: ArrayLike, hits: ArrayLike, trials: ArrayLike, **line: 
     ends = np.array([*wilson(hits, trials), np.divide(hits, trials)])
     sns.lineplot(x=np.tile(at, 3), y=ends.ravel(), estimator="median", errorbar=("pi", 100), ax=ax,
                  err_style="bars", err_kws={"elinewidth": 1.2}, legend=False, **line)  # fmt: skip
-
-
-def _gap(scale: NDArray) -> float:
-    """Return the smallest distance between neighbours, in decades."""
-    logs = np.sort(np.log10(scale))
-    return float(np.min(np.diff(logs))) if len(logs) > 1 else 1.0
-
-
-def _log_axis(ax: Axes, scale: NDArray, xlabel: str) -> None:
-    if np.any(scale <= 0):
-        raise InputError("scale must be positive: its axis is logarithmic")
-    reach = 10.0 ** (0.7 * _gap(scale))
-    ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)

@@ -90,18 +90,13 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
         h = np.add.outer(x[1] * w2, x[0] * w1)
         L += 0.5 * (np.maximum(h, 0.0) - label) ** 2
     lowest = float(L.min()) if floor is None else float(floor)
-    levels = level_values(lowest, plateau=0.5 * float(y @ y), highest=float(L.max()))
+    above, height = float(L.max()) - lowest, 0.5 * float(y @ y) - lowest
+    if height <= 0:  # the plateau itself is the lowest
+        height = max(above, 1.0) / 64
+    most = max(int(np.ceil(np.log2(max(above / height, 1.0)))), 1)
+    levels = lowest + height * 2.0 ** (np.arange(-7, most) + 0.5)  # seven under the plateau
     ax.contour(w1, w2, L, levels=levels, colors=LEVEL_COLOUR, linewidths=0.7, zorder=1.0)
     return levels
-
-
-def level_values(lowest: float, plateau: float, highest: float) -> NDArray:
-    """Return levels lowest + (plateau - lowest) 2^(k + 1/2), seven of them under the plateau."""
-    height = plateau - lowest
-    if height <= 0:  # the plateau itself is the lowest
-        height = max(highest - lowest, 1.0) / 64
-    above = max(int(np.ceil(np.log2(max((highest - lowest) / height, 1.0)))), 1)
-    return lowest + height * 2.0 ** (np.arange(-7, above) + 0.5)
 
 
 @in_house_style
@@ -222,7 +217,7 @@ def _name_lines(ax: Axes, X: NDArray, drawn: dict[int, NDArray], before: NDArray
             ax,
             page.weights(place),
             style.datum_name(i),
-            color=style.datum_ink(i),
+            color=style.ink(style.datum_colour(i)),
             fontsize=10,
             fontweight="bold",
             zorder=4.5,
@@ -335,7 +330,7 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
-        region = both(box, cell_half_spaces(X, frame.pattern_of(len(X), minimum.support)))
+        region = both(box, cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support)))
         if minimum.dimension == 0:
             if np.any(box[0] @ w > box[1]):
                 continue  # a marker outside the frame would not show
@@ -400,13 +395,8 @@ def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray,
         return []
     count = min(count, 1) if total < 0.33 else count
     shares = [total * (k + 0.6) / count for k in range(count)]
-    return [(_at_length(W, length, s - 0.02), _at_length(W, length, s)) for s in shares]
-
-
-def _at_length(W: NDArray, length: NDArray, s: float) -> NDArray:
-    k = int(np.clip(np.searchsorted(length, s, side="left"), 1, len(length) - 1))
-    step = length[k] - length[k - 1]
-    return W[k - 1] + (W[k] - W[k - 1]) * (0.0 if step == 0 else (s - length[k - 1]) / step)
+    ends = [np.array([np.interp(s, length, w) for w in W.T]) for t in shares for s in (t - 0.02, t)]
+    return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def _announce_entry(ax: Axes, W: NDArray, first: int, window: Window) -> None:

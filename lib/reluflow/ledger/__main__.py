@@ -67,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         told = true_instead(claim.paper for claim in known.values())
         paths = [place for place in options.places if place not in ids]
         board = scoreboard(paths or [CHAPTERS])
-        rows = _chosen(board, ids)
+        settled = {row.claim.id: row for row in board.rows}
+        if missing := [id for id in ids if id not in settled]:
+            raise LedgerError(f"claim {missing[0]} is open: no notebook settles it")
+        rows = [settled[id] for id in ids] if ids else list(board.rows)
         if options.rerun:
             files = {pages.name(file): file for file in notebooks(paths or [CHAPTERS])}
             rows = [rerun(row, files[row.chapter]) for row in rows]
@@ -106,14 +109,6 @@ def _is_id(place: str, known: Mapping[str, object]) -> bool:
     if close and not Path(place).exists():
         raise LedgerError(f"no claim and no file {place!r}; did you mean {close[0]!r}?")
     return False
-
-
-def _chosen(board: Scoreboard, ids: Sequence[str]) -> list[Row]:
-    """The rows of these claims, all rows where none is named; an open claim is a LedgerError."""
-    rows = {row.claim.id: row for row in board.rows}
-    if missing := [id for id in ids if id not in rows]:
-        raise LedgerError(f"claim {missing[0]} is open: no notebook settles it")
-    return [rows[id] for id in ids] if ids else list(board.rows)
 
 
 def rerun(row: Row, notebook: Path) -> Row:

@@ -8,7 +8,7 @@ import io
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
@@ -95,12 +95,9 @@ def told(evidence: Sequence[Evidence]) -> list[Line]:
             lines.append(Line(mark, f"{before.words.removesuffix(')')} and {_asked(item)})"))
         elif not is_small(item):
             mark = ("✓" if item.holds else "✗") if item.decides else "·"
-            lines.append(Line(mark, _in_words(item)))
-    return _joined(lines)
-
-
-def _joined(lines: Sequence[Line]) -> list[Line]:
-    """Lines "case: what was found" of several cases that differ in the case alone, as one."""
+            after = f"; chosen after seeing: {item.after}" if item.after else ""
+            lines.append(Line(mark, f"{_found(item)}{after}"))
+    # Lines "case: what was found" of several cases that differ in the case alone are one.
     cases: dict[tuple[str, str, str], list[str]] = {}
     for line in lines:
         case, colon, rest = line.words.partition(": ")
@@ -109,29 +106,20 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
             for (mark, colon, rest), these in cases.items()]  # fmt: skip
 
 
-def small_print(evidence: Sequence[Evidence]) -> str:
-    """How the instances were drawn, on one line; empty where none were."""
-    each = [f"{SMALL_PRINT[item.what]}: {_value(item)}" for item in evidence if is_small(item)]
-    return "; ".join(dict.fromkeys(each))
-
-
 def is_small(item: Evidence) -> bool:
     """Whether evidence is a note on how instances were drawn."""
     return not item.decides and item.what in SMALL_PRINT
 
 
-def _in_words(item: Evidence) -> str:
-    """One piece of evidence: what was found, what was asked where the two differ, and what of it
-    was chosen after something had been seen."""
-    return f"{_found(item)}; chosen after seeing: {item.after}" if item.after else _found(item)
-
-
 def _found(item: Evidence) -> str:
+    """One piece of evidence: what was found, and what was asked where the two differ."""
     if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
         of = f" of {item.tried}" if item.tried else ""
         more = f", by more than {printed(item.rounding)}" if item.rounding else ""
         return f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
-    value = value_in_words(item)
+    value = f"{_value(item)} {item.unit}".rstrip()
+    if item.clipped:  # the end of the rounding level that it stands for
+        value = f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
     if not item.decides:
         return f"{item.what}: {value}"
     if item.form == "fact" and item.holds:
@@ -144,14 +132,6 @@ def _found(item: Evidence) -> str:
 def _asked(item: Evidence) -> str:
     sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
     return f"{sign}{in_words(item.limit)}"
-
-
-def value_in_words(item: Evidence) -> str:
-    """The value with its unit, or the end of the rounding level that it stands for."""
-    value = f"{_value(item)} {item.unit}".rstrip()
-    if item.clipped:
-        return f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
-    return value
 
 
 def vector(value: object) -> str:
@@ -315,8 +295,13 @@ def open_live(row: Row, page: str, live: str = "") -> str:
         return ""
     picture, _, state = live.partition("?")
     there = f"{LIVE[picture]}.html#live-{live}" if picture in LIVE else f"{EXPLORER}#{state}"
-    to = posixpath.relpath(there, posixpath.dirname(page) or ".")
-    return f'<p><a class="explore" href="{escape(to)}">Open it and move it yourself</a>.</p>'
+    to = escape(_way(there, page))
+    return f'<p><a class="explore" href="{to}">Open it and move it yourself</a>.</p>'
+
+
+def _way(there: str, page: str) -> str:
+    """The way from a page of the book to another file of it."""
+    return posixpath.relpath(there, posixpath.dirname(page) or ".")
 
 
 def _data(paper: str, instance: Mapping[str, Any]) -> tuple[Sequence[Any], Sequence[Any]] | None:
@@ -385,15 +370,14 @@ def proof_label(id: str) -> str:
 def proofs(folder: Path = CHAPTERS) -> list[Proof]:
     """All anchors of proofs on the pages below `folder`, in order; a label that occurs twice has
     two."""
-    return [found for file in pages.in_order(folder) for found in _proved(file)]
-
-
-def _proved(file: Path) -> Iterator[Proof]:
-    for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "markdown":
-            for found in _PROOFS.finditer("".join(cell["source"])):
-                for label in _LABEL.findall(found[1]):
-                    yield Proof(label, pages.name(file), found[2].strip())
+    listed = []
+    for file in pages.in_order(folder):
+        for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+            text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
+            listed += [Proof(label, pages.name(file), found[2].strip())
+                       for found in _PROOFS.finditer(text)
+                       for label in _LABEL.findall(found[1])]  # fmt: skip
+    return listed
 
 
 def addresses(folder: Path = PAPERS) -> list[Address]:
@@ -402,16 +386,15 @@ def addresses(folder: Path = PAPERS) -> list[Address]:
     A docstring opens with its ids, such as "sv.lemF.1: adjacent cells ..." or, for a function that
     states several claims, "sv.propF.3.1, sv.propF.3.2: ...".
     """
-    return [found for file in sorted(folder.rglob("*.py")) for found in _in_file(file)]
-
-
-def _in_file(file: Path) -> Iterator[Address]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            opening = _IDS.match(ast.get_docstring(node) or "")
-            for id in re.split(r",\s+", opening.group()) if opening else ():
-                yield Address(id, node.name, file, node.lineno, node.end_lineno or node.lineno)
+    listed = []
+    for file in sorted(folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                opening = _IDS.match(ast.get_docstring(node) or "")
+                lines = node.lineno, node.end_lineno or node.lineno
+                for id in re.split(r",\s+", opening.group()) if opening else ():
+                    listed.append(Address(id, node.name, file, *lines))
+    return listed
 
 
 # --- Every settled claim as one flat record of words, for a table, a file or an index -------------
@@ -503,11 +486,13 @@ def page_card(
     stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `told`, what is
     true instead, with the counterexample in a sentence.
     """
-    shows, live = (told.shows, told.live) if told else ("", "")
+    shows, live, seen = (told.shows, told.live, "") if told else ("", "", "")
+    if shows and row.verdict == REFUTED:
+        seen = f'<div class="shows"><em>Counterexample:</em> {mathematics(shows)}</div>'
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
         f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
-        f'<div class="says">{mathematics(row.claim.full)}</div>{_shows(row, shows)}</summary>'
+        f'<div class="says">{mathematics(row.claim.full)}</div>{seen}</summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
     parts += [_lines(row.evidence)] if row.evidence else []
@@ -518,23 +503,21 @@ def page_card(
     if row.instead:
         parts.append(f"<p><em>What appeared instead:</em></p>{_lines(row.instead)}")
     ways = "" if row.counterexample else "; ".join(typeset(str(way)) for way in row.known)
-    way = f' (<a href="{_to(proof, page)}">to the proof</a>)' if proof and ways else ""
-    parts += [f"<p><em>How it is known:</em> {ways}{way}</p>"] if ways else []
-    small = small_print(row.all_evidence)
-    parts += [f'<p class="small">{typeset(small)}</p>'] if small else []
+    if proof and ways:  # docutils writes the ids of anchors in small letters
+        there = _way(f"chapters/{proof.page.removesuffix('.ipynb')}.html", page)
+        ways += f' (<a href="{there}#{proof.label.lower()}">to the proof</a>)'
+    parts += [f"<p><em>How it is known:</em> {ways}</p>"] if ways else []
+    small = [f"{SMALL_PRINT[i.what]}: {_value(i)}" for i in row.all_evidence if is_small(i)]
+    listed = "; ".join(dict.fromkeys(small))  # how the instances were drawn
+    parts += [f'<p class="small">{typeset(listed)}</p>'] if small else []
     parts += [_source(checks, row.claim.id), _alone(row, page)]
     state = " open" if row.verdict == REFUTED and not shows else ""
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
-        f'<div class="told">{open_live(row, page, live)}{"".join(parts)}{_foot(row, page)}</div>'
-        "</details>"
+        f'<div class="told">{open_live(row, page, live)}{"".join(parts)}'
+        f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
+        f'<a href="{_way(SCOREBOARD, page)}">scoreboard</a></p></div></details>'
     )
-
-
-def _shows(row: Row, shows: str) -> str:
-    if row.verdict != REFUTED or not shows:
-        return ""
-    return f'<div class="shows"><em>Counterexample:</em> {mathematics(shows)}</div>'
 
 
 def counterexample(case: Counterexample) -> str:
@@ -591,27 +574,11 @@ def _alone(row: Row, page: str) -> str:
     file = CHECKS / f"{row.claim.id}.py"
     if row.verdict != REFUTED or not file.is_file():
         return ""
-    way = posixpath.relpath(f"chapters/errata/checks/{file.name}", posixpath.dirname(page) or ".")
+    way = _way(f"chapters/errata/checks/{file.name}", page)
     return (
         "<details class='source'><summary>a check that needs nothing of ours</summary>"
         f'<p><a href="{way}">{file.name}</a></p><pre>{escape(file.read_text("utf-8"))}</pre>'
         "</details>"
-    )
-
-
-def _to(proof: Proof, page: str) -> str:
-    """The way from a page to a proof; docutils writes the ids of anchors in small letters."""
-    there = posixpath.join("chapters", proof.page.removesuffix(".ipynb") + ".html")
-    way = posixpath.relpath(there, posixpath.dirname(page) or ".")
-    return f"{way}#{proof.label.lower()}"
-
-
-def _foot(row: Row, page: str) -> str:
-    """The claim's name as a permalink, and the way back to the scoreboard."""
-    board = posixpath.relpath(SCOREBOARD, posixpath.dirname(page) or ".")
-    return (
-        f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
-        f'<a href="{board}">scoreboard</a></p>'
     )
 
 
@@ -649,13 +616,18 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
         return (weights.index(found[cause]), order.index(cause)) if cause else (len(weights), 0)
 
     false.sort(key=rank)
+    # What the paper's statements share: notation, and the assumptions that they name.
+    given = [part for i in board.inventories if not i.ours for part in i.setting.split("\n\n")]
+    words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
     return (
         _stands(board, told)
         + _table(false, board.folder)
         + _list("Misprints", kinds["misprint"], board.folder)
         + _list("Tried as printed, and not seen again", kinds[NOT_REPRODUCED], board.folder)
         + _folded("Holds under one reading only", _items(kinds[WITH_READING], board.folder, False))
-        + _folded("The words that these statements use", _setting(board))
+        + _folded(
+            "The words that these statements use", f'<section class="setting">{words}</section>'
+        )
     )
 
 
@@ -683,19 +655,16 @@ def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
 
 def _table(groups: Sequence[Group], folder: str) -> str:
     """A line for each error: where it stands, what is printed and an instance, what is true."""
-    lines = "".join(_erratum(group, folder) for group in groups)
+    lines = ""
+    for what, rows, entry in groups:
+        weight = f"<p>{escape(WEIGHTS[entry.weight])}</p>" if entry else ""
+        shows = f"<p><em>Counterexample:</em> {mathematics(entry.shows)}</p>" if entry else ""
+        lines += (
+            f'<tr class="erratum"><td><strong>{_places(rows, folder)}</strong>{weight}'
+            f"{_checks(rows)}</td><td>{_says(rows)}{shows}</td><td>{mathematics(what)}</td></tr>"
+        )
     head = "<tr><th>where</th><th>printed, and a counterexample</th><th>true instead</th></tr>"
     return f'<table class="errata"><thead>{head}</thead><tbody>{lines}</tbody></table>'
-
-
-def _erratum(group: Group, folder: str) -> str:
-    what, rows, entry = group
-    weight = f"<p>{escape(WEIGHTS[entry.weight])}</p>" if entry else ""
-    shows = f"<p><em>Counterexample:</em> {mathematics(entry.shows)}</p>" if entry else ""
-    return (
-        f'<tr class="erratum"><td><strong>{_places(rows, folder)}</strong>{weight}'
-        f"{_checks(rows)}</td><td>{_says(rows)}{shows}</td><td>{mathematics(what)}</td></tr>"
-    )
 
 
 def _says(rows: Sequence[Row]) -> str:
@@ -736,13 +705,6 @@ def _folded(title: str, inside: str) -> str:
     if not inside:
         return ""
     return f'<details class="more"><summary>{title}</summary>{inside}</details>'
-
-
-def _setting(board: Scoreboard) -> str:
-    """What the paper's statements share: notation, and the assumptions that they name."""
-    given = [each.setting for each in board.inventories if not each.ours]
-    parts = "".join(f"<p>{mathematics(part)}</p>" for each in given for part in each.split("\n\n"))
-    return f'<section class="setting">{parts}</section>'
 
 
 def _places(rows: Sequence[Row], folder: str) -> str:

@@ -356,19 +356,9 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
     data |= {"value": encoded(item.value), "unit": item.unit}
     if item.decides:
         data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}
-    if item.digits:
-        data["digits"] = item.digits
-    if item.clipped:
-        data["clipped"] = True
-    if item.tried:
-        data["tried"] = item.tried
-    if item.given:
-        data["given"] = list(item.given)
-    if item.after:
-        data["after"] = item.after
-    if item.rounding:
-        data["rounding"] = item.rounding
-    return data
+    more = {name: getattr(item, name) for name in ("digits", "clipped", "tried")}
+    more |= {"given": list(item.given), "after": item.after, "rounding": item.rounding}
+    return data | {name: value for name, value in more.items() if value}
 
 
 def from_json(data: dict[str, Any]) -> Evidence:

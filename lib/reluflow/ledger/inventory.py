@@ -60,12 +60,6 @@ class Limit:
         number = MEASURED if self.number is None else printed(self.number)
         return f"{SIGNS.get(self.sign, self.sign)} {number}"
 
-    def is_that_of(self, item: Evidence) -> bool:
-        """Whether the evidence is held against this, and against no wider."""
-        if self.sign == ROUNDING:
-            return item.rounding == self.number
-        return item.op == self.sign and self.number in (None, item.limit)
-
 
 def read(entry: object, here: str) -> dict[str, Limit]:
     """Read the field `limits` of a claim, what is measured -> "<= 1e-6"; `here` is for errors.
@@ -107,14 +101,6 @@ def named(limits: Mapping[str, Limit], what: str) -> str | None:
     return next((name for name, part in parts if re.fullmatch(part, what, re.DOTALL)), None)
 
 
-def needs_limit(item: Evidence) -> bool:
-    """Whether what the evidence is held against is a number that somebody chose: no sign (a bound
-    that is 0) and no exact fact."""
-    if item.form == "bound":
-        return bool(item.limit != 0)
-    return item.form == "deviation" or item.rounding > 0
-
-
 def held(
     items: tuple[Evidence, ...], limits: Mapping[str, Limit] | None, id: str
 ) -> tuple[Evidence, ...]:
@@ -124,11 +110,13 @@ def held(
     the same as there. `limits` is None for a claim that is in no inventory.
     Raises LedgerError for a limit that is not in the inventory, or another one there.
     """
-    return tuple(_held(item, limits, id) if needs_limit(item) else item for item in items)
+    return tuple(_held(item, limits, id) for item in items)
 
 
 def _held(item: Evidence, limits: Mapping[str, Limit] | None, id: str) -> Evidence:
-    if limits is None and item.form != "deviation":
+    # What somebody chose a number for: no sign (a bound that is 0) and no exact fact.
+    chosen = item.limit != 0 if item.form == "bound" else item.rounding > 0
+    if item.form != "deviation" and (limits is None or not chosen):
         return item
     name = named(limits or {}, item.what)
     if limits is None or name is None:
@@ -136,7 +124,8 @@ def _held(item: Evidence, limits: Mapping[str, Limit] | None, id: str) -> Eviden
     limit = limits[name]
     if item.form == "deviation":
         item = replace(item, limit=limit.number)
-    if not limit.is_that_of(item):
+    same = item.op == limit.sign and limit.number in (None, item.limit)
+    if not (item.rounding == limit.number if limit.sign == ROUNDING else same):
         raise LedgerError(
             f"{id}: {item.what!r} is held against {asked(item)}, and the inventory says {limit}"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from html import escape
 from typing import Any
@@ -60,10 +60,6 @@ class Known:
 
     def __str__(self) -> str:
         return f"{self.how}: {self.text}" if self.text else self.how
-
-    def to_json(self) -> dict[str, str]:
-        """Write it as JSON data."""
-        return {"how": self.how, "text": self.text}
 
 
 def proved(where: str) -> Known:
@@ -123,10 +119,6 @@ class Reading:
             text = getattr(self, part)
             if not isinstance(text, str) or not text.strip():
                 raise LedgerError(f"a reading needs a text {part!r}")
-
-    def to_json(self) -> dict[str, str]:
-        """Write the reading as JSON data."""
-        return {"taken": self.taken, "others": self.others}
 
 
 def with_this_seed(failed: Sequence[str]) -> str:
@@ -194,7 +186,16 @@ class Counterexample:
     def check(self) -> None:
         """Raise `LedgerError` unless the claim fails by both routes, and the routes are two."""
         for route, items in (("breaks", self.breaks), ("recheck", self.recheck)):
-            _must_fail(route, items)
+            deciding = [item for item in items if item.decides]
+            if not deciding:
+                raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
+            for what, item in ((repr(item.what), item) for item in deciding):
+                if item.is_nan:
+                    raise LedgerError(
+                        f"{route} of a counterexample was not measured: {what} is NaN"
+                    )
+                if item.holds:
+                    raise LedgerError(f"the counterexample breaks nothing: {what} holds in {route}")
         named = {item.what for item in self.breaks if item.decides}
         for item in self.recheck:
             if item.decides and item.what in named:
@@ -232,17 +233,6 @@ class Counterexample:
         return [f"{name} = {printed(value)}" for name, value in self.instance.items()]
 
 
-def _must_fail(route: str, items: tuple[Evidence, ...]) -> None:
-    deciding = [item for item in items if item.decides]
-    if not deciding:
-        raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
-    for item in deciding:
-        if item.is_nan:
-            raise LedgerError(f"{route} of a counterexample was not measured: {item.what!r} is NaN")
-        if item.holds:
-            raise LedgerError(f"the counterexample breaks nothing: {item.what!r} holds in {route}")
-
-
 # --- The rule that turns evidence into a verdict; there is no other way to get one ----------------
 
 
@@ -255,17 +245,21 @@ NOT_APPLICABLE = "not-applicable"
 # Those of a claim of our own, beside `refuted`.
 PROVED = "proved"
 PROVED_WITH_CITATION = "proved-with-citation"
-VERDICTS = (
-    REPRODUCED,
-    WITH_READING,
-    PROVED,
-    PROVED_WITH_CITATION,
-    SURVIVED,
-    REFUTED,
-    NOT_REPRODUCED,
-    OUT_OF_REACH,
-    NOT_APPLICABLE,
-)
+OPEN = "open"
+# White text on each of these has a contrast of at least 4.5.
+COLOURS = {
+    REPRODUCED: "#1a7f37",
+    WITH_READING: "#0b6e80",
+    PROVED: "#1f3f8f",
+    PROVED_WITH_CITATION: "#0a62c4",
+    SURVIVED: "#8a3ffc",
+    REFUTED: "#b42318",
+    NOT_REPRODUCED: "#8f5200",
+    OUT_OF_REACH: "#57606a",
+    NOT_APPLICABLE: "#57606a",
+    OPEN: "#6b5b95",
+}
+VERDICTS = tuple(COLOURS)[:-1]
 
 
 def judge(
@@ -351,24 +345,9 @@ Parts = list[tuple[str, list[str]]]
 """Title and lines of each part of a card, in reading order; a part may have no title."""
 
 RECORD = "application/vnd.reluflow.claim+json"
-OPEN = "open"
 # Themes colour code and links for their own background, which need not be that of a cell's output.
 PLAIN = "color:inherit;background:none"
 INSTANCE = "counterexample"
-
-# White text on each of these has a contrast of at least 4.5.
-COLOURS = {
-    REPRODUCED: "#1a7f37",
-    WITH_READING: "#0b6e80",
-    PROVED: "#1f3f8f",
-    PROVED_WITH_CITATION: "#0a62c4",
-    SURVIVED: "#8a3ffc",
-    REFUTED: "#b42318",
-    NOT_REPRODUCED: "#8f5200",
-    OUT_OF_REACH: "#57606a",
-    NOT_APPLICABLE: "#57606a",
-    OPEN: "#6b5b95",
-}
 
 
 def badge(verdict: str) -> str:
@@ -462,9 +441,9 @@ class Row:
             "at": self.claim.at,
             "kind": self.claim.kind,
             "verdict": self.verdict,
-            "known": [way.to_json() for way in self.known],
+            "known": [asdict(way) for way in self.known],
             "evidence": evidence,
-            "reading": self.reading and self.reading.to_json(),
+            "reading": self.reading and asdict(self.reading),
             "counterexample": self.counterexample and self.counterexample.to_json(),
         }
 
@@ -480,7 +459,11 @@ class Row:
             parts.append(("reading", [self.reading.taken]))
             parts.append(("under other readings", [self.reading.others]))
         if self.instead:
-            parts.append(("what appeared instead", [_instead(item) for item in self.instead]))
+            told = (i.form == "note" and i.what == "appeared instead" for i in self.instead)
+            lines = [
+                str(i.value) if t else _marked(i) for i, t in zip(self.instead, told, strict=True)
+            ]
+            parts.append(("what appeared instead", lines))
         if case := self.counterexample:
             parts.append((INSTANCE, case.lines()))
             parts.append(("inside the assumptions", [f"✓ {name}" for name in case.met()]))
@@ -501,11 +484,6 @@ def _marked(item: Evidence) -> str:
     if not item.decides:
         return f"· {sentence(item)}"
     return f"{'✓' if item.holds else '✗'} {sentence(item)}"
-
-
-def _instead(item: Evidence) -> str:
-    told = item.form == "note" and item.what == "appeared instead"
-    return str(item.value) if told else _marked(item)
 
 
 def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:

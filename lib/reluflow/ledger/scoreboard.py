@@ -352,10 +352,7 @@ def alike(
     """The rows of these verdicts, those of one verdict and one sentence together."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in (r for verdict in verdicts for r in board.rows if r.verdict == verdict):
-        what = told.get(row.claim.id) or _reading_or_claim(row)
+        own = f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"
+        what = told.get(row.claim.id) or own
         found.setdefault((row.verdict, what), []).append(row)
     return found
-
-
-def _reading_or_claim(row: Row) -> str:
-    return f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import count, pairwise, product
+from itertools import combinations, count, pairwise, product
 from math import prod
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import nnls
 
 from reluflow.errors import InputError
@@ -176,7 +176,7 @@ def is_empty(rows: Sequence[Numbers]) -> bool:
     if residual > 1e-6:
         return False
     chosen = [rows[k] for k in np.flatnonzero(mu > 0.0).tolist()]
-    return any(_same_sign(v) for v in _left_null(chosen))
+    return any(min(v) >= 0 or max(v) <= 0 for v in _left_null(chosen))
 
 
 def _left_null(rows: Sequence[Numbers]) -> list[Numbers]:
@@ -192,10 +192,6 @@ def _left_null(rows: Sequence[Numbers]) -> list[Numbers]:
     return basis
 
 
-def _same_sign(v: Numbers) -> bool:
-    return all(value >= 0 for value in v) or all(value <= 0 for value in v)
-
-
 def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool, ...] | None:
     """Signs (True: positive) of u on the rows that are not among those given, though nothing proves
     that no u has them; None if there are none. A shorter answer is a beginning of such signs."""
@@ -207,18 +203,17 @@ def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool
             return None if cone and is_empty(cone) else prefix
         if k == len(rows):
             return None
-        for side in (True, False):
-            found = below((*prefix, side))
-            if found is not None:
-                return found
-        return None
+        return below((*prefix, True)) or below((*prefix, False))
 
     return below(())
 
 
-def as_patterns(active: NDArray) -> tuple[bool, ...]:
-    """Booleans (k,) as a tuple, which can stand in a set."""
-    return tuple(bool(a) for a in np.asarray(active).ravel())
+def weighted(point: Point, multipliers: ArrayLike) -> tuple[fmpq, Numbers]:
+    """The sum of a proof's multipliers lambda, and the pulls lambda_i y_i (n,). Raises Wrong."""
+    weights = numbers(multipliers)
+    if len(weights) != len(point.y) or min(weights) < 0:
+        raise Wrong("a multiplier is negative, or they are not as many as the data")
+    return sum(weights, fmpq(0)), [w * y for w, y in zip(weights, point.y, strict=True)]
 
 
 # --- Dual points of networks of depth 2, cell by cell: is every bound right, is no cell
@@ -250,7 +245,8 @@ class Seen:
 
 def cells_slack(point: Point, proof: Cellwise) -> arb:
     """1 - bound / value of a proof that theta is an optimum. Raises Wrong."""
-    if point.depth != 2 or _is_shared(point):
+    shared = any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in point.network.maps)
+    if point.depth != 2 or shared:
         raise Wrong("the proof is for networks of depth 2 without shared weights")
     if not proof.families:
         raise Wrong("there is no family of cells")
@@ -290,17 +286,13 @@ def seen(point: Point, everywhere: bool) -> list[Seen]:
 
 def _cells_bound(point: Point, given: Sequence[Seen], family: Family) -> fmpq:
     """The square of a family's bound from below on sum |v_j| |w_j|."""
-    weights = numbers(family.multipliers)
-    if len(weights) != len(point.y) or min(weights) < 0:
-        raise Wrong("a multiplier is negative, or they are not as many as the data")
-    pulls = [w * y for w, y in zip(weights, point.y, strict=True)]
+    total, pulls = weighted(point, family.multipliers)
     longest = max(
         _length(point, neuron, column, pulls)
         for neuron, columns in zip(given, family.columns, strict=True)
         for column in columns
     )
     # All multipliers over the longest vector give a dual point, however long that vector is.
-    total = sum(weights, fmpq(0))
     return total * total / longest if longest > 0 else fmpq(10) ** 300
 
 
@@ -407,11 +399,7 @@ def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
 
 
 def _key(column: Column) -> Key:
-    return as_patterns(column.active), int(column.sign)
-
-
-def _is_shared(point: Point) -> bool:
-    return any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in point.network.maps)
+    return tuple(map(bool, np.ravel(column.active))), int(column.sign)
 
 
 # --- Dual points of the problem of one layer: is every bound right, and is no cell missing? -------
@@ -444,11 +432,8 @@ def layer_slack(point: Point, proof: LayerCells) -> arb:
 
 def _layer_bound(point: Point, layer: int, cell: LayerCell) -> fmpq:
     """A cell's bound from below on 1/2 |u|^2: the best multiple of its dual point's."""
-    weights = numbers(cell.multipliers)
-    if len(weights) != len(point.y) or min(weights) < 0:
-        raise Wrong("a multiplier is negative, or they are not as many as the data")
-    outputs, turns = linear_parts(point, layer, cell)
-    rows, pulls = list(outputs), [w * y for w, y in zip(weights, point.y, strict=True)]
+    total, pulls = weighted(point, cell.multipliers)
+    rows, turns = linear_parts(point, layer, cell)
     for k, (pattern, slopes) in enumerate(zip(cell.patterns, cell.slopes, strict=True), start=1):
         below = k < layer
         for i, unit in np.argwhere(np.asarray(slopes) != 0.0).tolist():
@@ -458,7 +443,7 @@ def _layer_bound(point: Point, layer: int, cell: LayerCell) -> fmpq:
             rows.append(turns[k - layer][i][unit])
             pulls.append(slope if pattern[i][unit] else -slope)
     size = len(point.theta[point.span(layer)])
-    total, length = sum(weights, fmpq(0)), square(combination(pulls, rows, size))
+    length = square(combination(pulls, rows, size))
     return total * total / (2 * length) if length > 0 else fmpq(10) ** 300
 
 
@@ -564,26 +549,21 @@ def residual(point: Point, proof: SecondOrder) -> arb:
     """
     if any(0 in signs for k in range(1, point.relus + 1) for signs in point.signs(k)):
         raise Wrong("the input of a unit is 0")
-    weights = numbers(proof.multipliers)
-    if len(weights) != len(point.y) or min(weights) < 0:
-        raise Wrong("a multiplier is negative, or they are not as many as the data")
-    largest = max(weights)
-    held = [k for k, w in enumerate(weights) if w > TIGHT * largest]
-    for k in range(len(weights)):
-        loose = point.margins[k] > point.least * (1 + TIGHT)
-        if loose and weights[k] != 0:
+    _, pulls = weighted(point, proof.multipliers)
+    largest = max(map(abs, pulls))
+    held = [i for i, pull in enumerate(pulls) if abs(pull) > TIGHT * largest]
+    for pull, margin in zip(pulls, point.margins, strict=True):
+        if pull != 0 and margin > point.least * (1 + TIGHT):
             raise Wrong("a margin that is not the least has a multiplier")
     # theta may have any length: with margins mu the multipliers of the scaled problem go with it.
     p = len(point.theta)
-    pulls = [w * y for w, y in zip(weights, point.y, strict=True)]
-    gradients = [_gradient(point, i) for i in range(len(point.y))]
+    gradients = [[_along(point, i, k) for k in range(p)] for i in range(len(point.y))]
     force = combination(pulls, gradients, p)
     off = [a - b for a, b in zip(point.theta, force, strict=True)]
     H = [[fmpq(int(a == b)) for b in range(p)] for a in range(p)]
     for i, pull in enumerate(pulls):
-        if pull != 0:
-            for a, row in enumerate(_hessian(point, i)):
-                H[a] = [h - pull * v for h, v in zip(H[a], row, strict=True)]
+        for a, b in combinations(range(p), 2) if pull != 0 else ():
+            H[a][b] = H[b][a] = H[a][b] - pull * _along(point, i, a, b)
     least = min(fmpq(1), numbers([min(proof.least, 1.0)])[0]) / 2
     if least <= 0:
         raise Wrong("no curvature is claimed")
@@ -596,53 +576,23 @@ def residual(point: Point, proof: SecondOrder) -> arb:
             H[a] = [h + stiff * g[a] * v / length for h, v in zip(H[a], g, strict=True)]
     for a in range(p):
         H[a][a] -= least
-    if not _positive_definite(H):
+    # Sylvester: all leading minors are positive.
+    if any(fmpq_mat([row[:k] for row in H[:k]]).det() <= 0 for k in range(1, p + 1)):
         raise Wrong("the Lagrangian does not curve up as much as it says")
     return (arb(square(off)) / arb(square(point.theta))).sqrt()
 
 
-def _positive_definite(H: Sequence[Numbers]) -> bool:
-    """Sylvester: all leading minors are positive."""
-    return all(fmpq_mat([row[:k] for row in H[:k]]).det() > 0 for k in range(1, len(H) + 1))
-
-
-def _masks(point: Point, i: int) -> list[list[bool]]:
-    """Which units of each layer but the last are active on datum i."""
-    found = []
-    for k in range(1, point.depth):
-        if k <= point.relus:
-            found.append([sign > 0 for sign in point.signs(k)[i]])
-        else:
-            found.append([True] * len(point.maps[k - 1]))
-    return found
-
-
-def _gradient(point: Point, i: int) -> Numbers:
-    """grad f(theta; x_i), (p,): the change of f along every unit vector."""
-    return [_along(point, i, [(k,)]) for k in range(len(point.theta))]
-
-
-def _hessian(point: Point, i: int) -> list[Numbers]:
-    """The second derivatives of f(theta; x_i), (p, p)."""
-    p = len(point.theta)
-    rows = [[fmpq(0)] * p for _ in range(p)]
-    for a in range(p):
-        for b in range(a + 1, p):
-            rows[a][b] = rows[b][a] = _along(point, i, [(a,), (b,)])
-    return rows
-
-
-def _along(point: Point, i: int, directions: Sequence[tuple[int, ...]]) -> fmpq:
+def _along(point: Point, i: int, *directions: int) -> fmpq:
     """The mixed derivative of f(theta; x_i) along unit vectors of different layers: f is linear in
     each layer, so that these layers' weights are replaced by the unit vectors'. Two of one layer
     give 0."""
     chosen: dict[int, int] = {}
-    for (k,) in directions:
+    for k in directions:
         layer = next(m for m in range(1, point.depth + 1) if k < point.span(m).stop)
         if layer in chosen:
             return fmpq(0)
         chosen[layer] = k - point.span(layer).start + 1
-    values, masks = point.X[i], _masks(point, i)
+    values = point.X[i]
     for m in range(1, point.depth + 1):
         if m in chosen:
             matrix = [[fmpq(int(g == chosen[m])) for g in row] for row in point.maps[m - 1]]
@@ -650,8 +600,9 @@ def _along(point: Point, i: int, directions: Sequence[tuple[int, ...]]) -> fmpq:
             matrix = point.weights(m)
         values = [sum((w * v for w, v in zip(row, values, strict=True)), fmpq(0))
                   for row in matrix]  # fmt: skip
-        if m < point.depth:
-            values = [v if a else fmpq(0) for v, a in zip(values, masks[m - 1], strict=True)]
+        if m <= point.relus:
+            active = [h > 0 for h in point.inputs[m][i]]
+            values = [v if a else fmpq(0) for v, a in zip(values, active, strict=True)]
     return values[0]
 
 
@@ -819,11 +770,8 @@ def _aligned(at: Point, proof: Aligned) -> arb:
                for g in at.network.maps)  # fmt: skip
     if at.network.activation != "linear" or not full:
         raise Wrong("the proof is for fully connected linear networks")
-    weights = numbers(proof.multipliers)
-    if len(weights) != len(at.y) or min(weights) < 0:
-        raise Wrong("a multiplier is negative, or they are not as many as the data")
-    pulls: Numbers = [w * y for w, y in zip(weights, at.y, strict=True)]
-    total, length = sum(weights, fmpq(0)), square(combination(pulls, at.X, len(at.X[0])))
+    total, pulls = weighted(at, proof.multipliers)
+    length = square(combination(pulls, at.X, len(at.X[0])))
     if length == 0:
         raise Wrong("the multipliers give no bound")
     m = at.depth

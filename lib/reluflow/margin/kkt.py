@@ -47,7 +47,10 @@ def scaled(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> ND
     # The direction first: a margin of m factors under- or overflows long before theta does.
     theta = np.asarray(theta, float)
     direction = theta / (np.abs(theta).max(initial=0.0) or 1.0)
-    return direction / _least(network, direction, X, y) ** (1.0 / network.degree)
+    least = float(margins(network, direction, X, y).min())
+    if not least > 0.0:
+        raise InputError("theta must classify every datum correctly, y_i f(theta; x_i) > 0.")
+    return direction / least ** (1.0 / network.degree)
 
 
 def quotient(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> float:
@@ -59,13 +62,6 @@ def quotient(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> 
     """
     point = scaled(network, theta, X, y)
     return float(point @ point)
-
-
-def _least(network: Network, theta: NDArray, X: ArrayLike, y: ArrayLike) -> float:
-    least = float(margins(network, theta, X, y).min())
-    if not least > 0.0:
-        raise InputError("theta must classify every datum correctly, y_i f(theta; x_i) > 0.")
-    return least
 
 
 _RANK = 1e-9

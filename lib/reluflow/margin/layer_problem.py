@@ -7,7 +7,7 @@ a local optimum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -19,7 +19,7 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.certificates import LayerCell
 from reluflow.margin.kkt import KINK
-from reluflow.margin.max_margin import Solution, least_length
+from reluflow.margin.max_margin import least_length
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network
 
@@ -99,15 +99,12 @@ def _combined(
 ) -> list[list[NDArray]] | None:
     if prod(len(patterns) for *_, patterns in choices) > CELLS:
         return None
-
-    def all_of() -> Iterator[list[NDArray]]:
-        for chosen in product(*(patterns for *_, patterns in choices)):
-            out = [a.copy() for a in own]
-            for (k, units, data, _), pattern in zip(choices, chosen, strict=True):
-                out[k][data, units] = pattern
-            yield out
-
-    return list(all_of())
+    found = []
+    for chosen in product(*(patterns for *_, patterns in choices)):
+        found.append([a.copy() for a in own])
+        for (k, units, data, _), pattern in zip(choices, chosen, strict=True):
+            found[-1][k][data, units] = pattern
+    return found
 
 
 def least_in(
@@ -135,19 +132,12 @@ def least_in(
         found = least_length(G.reshape(-1, q), h)
         if found.value < best[0]:
             best = (found.value, found.blocks[0])
-        proofs.append(_proof(patterns, asked, layer, found, len(y)))
+        slopes, first = [np.zeros(p.shape) for p in patterns], len(y)
+        for k, mask in enumerate(asked, start=layer - 1):
+            slopes[k][mask] = found.multipliers[first : first + mask.sum()]
+            first += mask.sum()
+        proofs.append(LayerCell(tuple(patterns), found.multipliers[: len(y)], tuple(slopes)))
     return LayerMinimum(best[0], best[1], tuple(proofs))
-
-
-def _proof(
-    patterns: Sequence[NDArray], asked: Sequence[NDArray], layer: int, found: Solution, n: int
-) -> LayerCell:
-    slopes, first = [np.zeros(p.shape) for p in patterns], n
-    for k, mask in enumerate(asked, start=layer - 1):
-        height = int(mask.sum())
-        slopes[k][mask] = found.multipliers[first : first + height]
-        first += height
-    return LayerCell(tuple(patterns), found.multipliers[:n], tuple(slopes))
 
 
 def layer_optimum(

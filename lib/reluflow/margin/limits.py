@@ -162,9 +162,16 @@ def _once(
     paths = [(path, rtol)]
     found, told = _judged(network, X, y, _trail(network, path), paths, at_zero or 0.0, _EXACT)
     if not found.converged:
-        late = _beyond(network, path, at_zero, rtol)
+        field, end = path.field, path.end
+        assert isinstance(field, GradientFlow)
+        frozen = FrozenFlow(network, X, y, FACTOR / margins(network, end[:-1], X, y).min())
+        late = integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
         paths.append((late, 1.0 / FACTOR))
-        trail = _late_trail(late)
+        # Its last four states at equal steps of log |theta|.
+        last, first = late.t[-1], late.t[0]
+        states = late.at(last - (last - first) * np.array([0.3, 0.2, 0.1, 0.0]))
+        trail = [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), frozen.pulls(z))
+                 for z in states]  # fmt: skip
         later, later_told = _judged(network, X, y, trail, paths, at_zero or 0.0, _EXACT_BEYOND)
         told = later.converged or (told and later_told)
         found = later if later.converged else replace(found, detail=later.detail)
@@ -270,24 +277,6 @@ def _trail(network: Network, path: FlowPath) -> list[Seen]:
         pulls = np.abs(field.loss.pull(field.chart.outputs(z, field.X), field.y, relative=True))
         found.append(Seen(z[:-1], float(z[-1]), pulls / pulls.sum()))
     return found
-
-
-def _beyond(network: Network, path: FlowPath, at_zero: float | None, rtol: float) -> FlowPath:
-    """The continuation with fixed temperature."""
-    field, end = path.field, path.end
-    assert isinstance(field, GradientFlow)
-    least = margins(network, end[:-1], field.X, field.y).min()
-    frozen = FrozenFlow(network, field.X, field.y, FACTOR / least)
-    return integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
-
-
-def _late_trail(late: FlowPath) -> list[Seen]:
-    """Its last four states at equal steps of log |theta|."""
-    assert isinstance(late.field, FrozenFlow)
-    last, first = late.t[-1], late.t[0]
-    states = late.at(last - (last - first) * np.array([0.3, 0.2, 0.1, 0.0]))
-    return [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), late.field.pulls(z))
-            for z in states]  # fmt: skip
 
 
 def _own_error(trail: list[Seen]) -> float:

@@ -115,16 +115,18 @@ def second_order(
 
     Parameters: theta (p,) of least margin 1, X (n, d), y (n,).
     """
-    cells = _cells(network, theta, X)
-    strict = None
-    for patterns, kinks in cells:
+    cosines = network.cosines(theta, X)
+    own, kinks = [h > KINK for h in cosines], [np.abs(h) <= KINK for h in cosines]
+    cells, strict = _cells(own, kinks), None
+    for patterns in cells:
         found = _in_cell(network, theta, X, y, patterns, kinks)
         if isinstance(found, Shorter):
             return found
         strict = found
     if len(cells) == 1 and strict is not None:
         return strict
-    return _revived(network, theta, X, y) or _sampled(network, theta, X, y, TRIES - len(cells))
+    more = TRIES - len(cells)
+    return _revived(network, theta, X, y) or _sampled(network, theta, X, y, own, kinks, more)
 
 
 def _revived(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Shorter | None:
@@ -184,12 +186,11 @@ def _climbed(z: NDArray, delta: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _sampled(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray, tries: int
-) -> Shorter | None:
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, own: list[NDArray],
+    kinks: list[NDArray], tries: int,
+) -> Shorter | None:  # fmt: skip
     """A proof from one of some cells around theta, drawn by directions that are the same each
     time."""
-    cosines = network.cosines(theta, X)
-    own, kinks = [h > KINK for h in cosines], [np.abs(h) <= KINK for h in cosines]
     rng, seen = np.random.default_rng(0), set()
     for _ in range(tries if any(mask.any() for mask in kinks) else 0):
         turns = network.rates(theta, X, rng.normal(size=network.size), own)[0]
@@ -204,22 +205,14 @@ def _sampled(
     return None
 
 
-def _cells(
-    network: Network, theta: NDArray, X: NDArray
-) -> list[tuple[list[NDArray], list[NDArray]]]:
-    """Patterns around theta, both sides of every zero input, with the places of the zeros."""
-    before = network.cosines(theta, X)
-    own = [h > KINK for h in before]
-    kinks = [np.abs(h) <= KINK for h in before]
+def _cells(own: list[NDArray], kinks: list[NDArray]) -> list[list[NDArray]]:
+    """Patterns around theta, both sides of every zero input; none where they are too many."""
     places = [(k, *at) for k, mask in enumerate(kinks) for at in np.argwhere(mask).tolist()]
-    if 2 ** len(places) > CELLS:
-        return []
     found = []
-    for sides in product([False, True], repeat=len(places)):
-        patterns = [a.copy() for a in own]
+    for sides in product([False, True], repeat=len(places)) if 2 ** len(places) <= CELLS else ():
+        found.append([a.copy() for a in own])
         for (k, datum, unit), side in zip(places, sides, strict=True):
-            patterns[k][datum, unit] = side
-        found.append((patterns, kinks))
+            found[-1][k][datum, unit] = side
     return found
 
 

@@ -28,7 +28,7 @@ from reluflow.errors import InputError
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.margin.certificates import Column, Family
 from reluflow.margin.kkt import KINK
-from reluflow.margin.max_margin import Solution, least_sum
+from reluflow.margin.max_margin import least_sum
 from reluflow.networks.indexed import Network
 
 UNUSED = 1e-7
@@ -102,25 +102,22 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
     chosen = joined(network)
     inputs = tuple(tuple(np.flatnonzero(network.maps[0][j]).tolist()) for j in chosen)
     data = tuple(X[:, list(where)] for where in inputs)
-    known: dict[tuple[int, ...], tuple[Column, ...]] = {}
+    known: dict[tuple, tuple[Column, ...]] = {}
     groups: dict[object, int] = {}
     columns, numbers, cells = [], [], 0
     for j, where, x in zip(chosen, inputs, data, strict=True):
         w = np.zeros(len(where)) if near is None else near[0][j, list(where)]
-        if np.any(w) or where not in known:
+        key: tuple = ("alone", j) if np.any(w) else where
+        if key not in known:
             cells += _cell_bound(network, x, w)
             if cells > CELLS:
                 raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
-        if np.any(w):
-            assert near is not None
-            columns.append(_columns(network, x, w, (1 if near[1][j] >= 0.0 else -1,)))
-            numbers.append(groups.setdefault(("alone", j), len(groups)))
-            continue
-        if where not in known:
-            signs = (1,) if network.activation == "linear" else (1, -1)
-            known[where] = _columns(network, x, w, signs)
-        columns.append(known[where])
-        numbers.append(groups.setdefault(where, len(groups)))
+            signs: tuple[int, ...] = (1,) if network.activation == "linear" else (1, -1)
+            if near is not None and np.any(w):
+                signs = (1 if near[1][j] >= 0.0 else -1,)
+            known[key] = _columns(network, x, w, signs)
+        columns.append(known[key])
+        numbers.append(groups.setdefault(key, len(groups)))
     return Neurons(inputs, data, tuple(columns), tuple(numbers))
 
 
@@ -250,7 +247,12 @@ def relaxed(
     elif not chosen:
         chosen = dict.fromkeys(list(copies)[:: max(1, len(copies) // BATCH)])
     while True:
-        found = _restricted(given, {key: copies[key] for key in chosen}, y)
+        blocks, conditions = [], []
+        for key in chosen:  # the program of these copies alone
+            column, x = given.columns[copies[key]][key[1]], given.data[copies[key]]
+            blocks.append((y * column.sign * column.active)[:, None] * x)
+            conditions.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
+        found = least_sum(blocks, np.ones(len(y)), conditions)
         used = dict(zip(chosen, found.blocks, strict=True))
         if len(chosen) == len(copies):
             return Relaxed(found.value, used, found.multipliers)
@@ -271,16 +273,6 @@ def program_entries(given: Neurons, copies: Copies) -> int:
         (len(given.data[j]) + int(given.columns[j][c].rows.sum())) * len(given.inputs[j])
         for (_, c), j in copies.items()
     )
-
-
-def _restricted(given: Neurons, copies: Copies, y: NDArray) -> Solution:
-    """The program of these copies alone."""
-    blocks, cells = [], []
-    for (_, c), j in copies.items():
-        column, x = given.columns[j][c], given.data[j]
-        blocks.append((y * column.sign * column.active)[:, None] * x)
-        cells.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
-    return least_sum(blocks, np.ones(len(y)), cells)
 
 
 def _lengths(
@@ -309,18 +301,13 @@ def _lengths(
                 rows = columns[k].rows & (sizes > 0.0)
                 if rows.any():
                     sides = np.where(active[k, rows], 1.0, -1.0) / sizes[rows]
-                    s, lengths[k] = _nearest((sides[:, None] * x[rows]).T, -pulls[k])
+                    try:
+                        s, lengths[k] = nnls((sides[:, None] * x[rows]).T, -pulls[k])
+                    except RuntimeError as error:  # too many steps
+                        raise ArithmeticError("the condition of a cell was not decided") from error
                     slopes[part[k]] = np.zeros(len(y))
                     slopes[part[k]][rows] = s / sizes[rows]
             yield part, lengths, slopes
-
-
-def _nearest(A: NDArray, b: NDArray) -> tuple[NDArray, float]:
-    """s >= 0 (r,) of least |A s - b|, and that. Raises ArithmeticError where it is not found."""
-    try:
-        return nnls(A, b)
-    except RuntimeError as error:  # too many steps
-        raise ArithmeticError("the condition of a cell was not decided") from error
 
 
 def _assigned(

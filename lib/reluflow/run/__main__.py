@@ -6,7 +6,6 @@ Writes _runs/my/index.html, one file that needs no network, and the executed not
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 import shutil
 import signal
@@ -24,7 +23,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 
 from reluflow import ledger, pages
-from reluflow.errors import InputError
+from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
 from reluflow.run.page import html, plain
@@ -100,8 +99,7 @@ def found(name: str) -> Path:
     numbers = {path.stem[:2].lstrip("0"): path for path in CHAPTERS.glob("[0-9]*.ipynb")}
     if asked in known or asked.lstrip("0") in numbers:
         return known.get(asked) or numbers[asked.lstrip("0")]
-    close = difflib.get_close_matches(asked, known, n=1)
-    hint = f'did you mean "{close[0]}"?' if close else "bash book run --list names the pages."
+    hint = meant(asked, known, "bash book run --list names the pages.")
     raise InputError(f'there is no chapter "{name}": {hint}')
 
 
@@ -131,8 +129,7 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
         raise InputError(f"{pages.name(page)} draws its own data, and takes no CSV file.")
     for name in values:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f'did you mean "{close[0]}"?' if close else f"it has {', '.join(known)}."
+            hint = meant(name, known, f"it has {', '.join(known)}.")
             raise InputError(f'{pages.name(page)} has no parameter "{name}": {hint}')
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in pages.code_cells(page):

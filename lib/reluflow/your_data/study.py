@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,7 @@ from scipy.optimize import linprog
 from reluflow import datasets
 from reluflow.approx import approx
 from reluflow.datasets import Dataset
-from reluflow.errors import InputError
+from reluflow.errors import InputError, meant
 from reluflow.geometry import cell_bound, enumerable, rank
 from reluflow.geometry.separability import separation
 from reluflow.geometry.separability import violations as repelling
@@ -160,8 +159,7 @@ def _data(dataset: str) -> tuple[str, NDArray, NDArray]:
         return found.name, found.X, found.y
     path = Path(dataset)
     if dataset not in datasets.PAPER and path.suffix.lower() != ".csv":
-        close = difflib.get_close_matches(dataset.lower(), NAMES, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(NAMES)}."
+        hint = meant(dataset.lower(), NAMES)
         hint = "give the file a name that ends in .csv." if path.is_file() else hint
         raise InputError(
             f'dataset "{dataset[:60]}" is neither a known name nor a .csv file: {hint}'
@@ -194,7 +192,10 @@ class Assumption:
 
 def assumptions(study: Study) -> list[Assumption]:
     """The assumptions of the five papers."""
-    return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else _not_signs(study.y))]
+    where = rows(np.flatnonzero(np.abs(study.y) != 1.0))
+    papers = ("Min et al. 2024", "Phuong & Lampert 2021", "Vardi et al. 2022")
+    others = [Assumption(paper, "signs", "labels are 1 or -1", False, where) for paper in papers]
+    return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else others)]
 
 
 def _of_one_neuron(study: Study) -> list[Assumption]:
@@ -279,12 +280,6 @@ def _spans(study: Study) -> tuple[bool, str]:
     found = separable.vectors_table(own)
     told = ", ".join(f"{w} {rank or 'not there'}" for w, rank in found["their rank"].items())
     return bool((found["(Span)"] == "holds").all()), f"rank of those of {told}"
-
-
-def _not_signs(y: NDArray) -> list[Assumption]:
-    where = rows(np.flatnonzero(np.abs(y) != 1.0))
-    papers = ("Min et al. 2024", "Phuong & Lampert 2021", "Vardi et al. 2022")
-    return [Assumption(paper, "signs", "labels are 1 or -1", False, where) for paper in papers]
 
 
 def separated(study: Study) -> tuple[bool | None, str]:
