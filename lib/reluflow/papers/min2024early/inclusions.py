@@ -15,7 +15,6 @@ import sympy
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, cumulative_simpson
 
-from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, statement, survey
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -26,7 +25,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.alignment import leaving
-from reluflow.papers.min2024early.setting import separable_draws
+from reluflow.papers.min2024early.setting import polygon, separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 
@@ -142,25 +141,12 @@ SEPARATED = (np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([
 """Nearly the same data with (A1), and a neuron that begins with one of them."""
 
 
-def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
-    """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers.
-    Within a pattern w moves along sum y_i x_i of the active data: (length of the way, datum) each.
-    Ends where nothing changes any more. The field must cross the boundaries that are met."""
-    Z, w = fractions(y)[:, None] * fractions(X), fractions(w)
-    X = fractions(X)
-    active, way, found = X @ w > 0, Fraction(0), []
-    for _ in range(most):
-        v = sum((z for z, on in zip(Z, active, strict=True) if on), 0 * w)
-        h, rate = X @ w, X @ v
-        ahead = [(-a / b, i) for i, (a, b) in enumerate(zip(h, rate, strict=True))
-                 if b and (b > 0) != active[i]]  # fmt: skip
-        if not ahead:
-            break
-        step, i = min(ahead)
-        w, way = w + step * v, way + step
-        active[i] = not active[i]
-        found.append((way, i))
-    return found
+def exact_changes(X: NDArray, y: NDArray, w: NDArray) -> list[tuple[Fraction, int]]:
+    """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers:
+    the way of w along the sums of y_i x_i over the active data up to a change, and its datum."""
+    path = polygon(X, y, w)
+    changes = zip(path.ways, path.events, strict=True)
+    return [(way, datum) for way, event in changes for datum, _ in event]
 
 
 def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Problem]:

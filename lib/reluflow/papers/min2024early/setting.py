@@ -117,6 +117,7 @@ class Polygon(NamedTuple):
     events: tuple[tuple[tuple[int, bool], ...], ...]
     corners: tuple[tuple[Fraction, ...], ...]  # w at the start and at the events
     patterns: tuple[tuple[bool, ...], ...]  # the active data before, between and behind the events
+    ways: tuple[Fraction, ...]  # how far along its pulls b, w' = b, w has come at the events
 
 
 def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200) -> Polygon:
@@ -125,9 +126,10 @@ def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200)
     X, y, w = (np.array(rationals(each), object) for each in (X, y, start))
     active, fresh = X @ w > 0, set[int]()
     events, corners, patterns = list[tuple[tuple[int, bool], ...]](), [tuple(w)], [tuple(active)]
+    ways = [Fraction(0)]
 
     def path(status: str) -> Polygon:
-        return Polygon(status, tuple(events), tuple(corners), tuple(patterns))
+        return Polygon(status, *map(tuple, (events, corners, patterns, ways[1:])))
 
     while len(events) < most:
         b = sign * (y * active) @ X
@@ -150,6 +152,7 @@ def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200)
         events.append(tuple((i, bool(after[i])) for i in changed))
         active = after
         corners.append(tuple(w))
+        ways.append(ways[-1] + step)
         patterns.append(tuple(active))
     return path("unfinished")
 
