@@ -129,7 +129,7 @@ def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200)
     ways = [Fraction(0)]
 
     def path(status: str) -> Polygon:
-        return Polygon(status, *map(tuple, (events, corners, patterns, ways[1:])))
+        return Polygon(status, tuple(events), tuple(corners), tuple(patterns), tuple(ways[1:]))
 
     while len(events) < most:
         b = sign * (y * active) @ X
