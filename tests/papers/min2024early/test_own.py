@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from reluflow.figures import cut_off, fingerprint_of
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import figures, own_data
 from reluflow.papers.min2024early.own_data import Experiment, experiment
-from reluflow.papers.min2024early.setting import read
 
 DEFAULTS: dict[str, Any] = {
     "dataset": "figure-6", "scale": 1.0, "h": 12, "log_eps": -40.0, "sigma": 1e-6, "step": 2e-3,
@@ -23,6 +23,14 @@ DEFAULTS: dict[str, Any] = {
 
 def given(**changed: Any) -> Experiment:
     return experiment(**{**DEFAULTS, **changed})
+
+
+def read(cell: str) -> float:
+    """The number in a cell of `own_data.promise`, as -14 110 or 2.789·10⁹."""
+    mantissa, _, power = cell.removeprefix("≈").replace("\u202f", "").partition("·10")
+    return float(mantissa) * 10.0 ** int(
+        unicodedata.normalize("NFKC", power).replace("−", "-") or 0
+    )
 
 
 @pytest.fixture(scope="module")

@@ -246,13 +246,6 @@ def unmarked(value: float, digits: int = DIGITS) -> str:
     return plain(value, digits).removeprefix(MARK)
 
 
-def read(text: str) -> float:
-    """The number that `plain` or `unmarked` wrote."""
-    mantissa, _, power = text.removeprefix(MARK).replace(_THIN, "").partition("·10")
-    low = power.translate({high: low for low, high in _HIGH.items()})
-    return float(mantissa) * 10.0 ** int(low or 0)
-
-
 # --- Every constant of Theorem 1: of the data, of the start, times and scales ---------------------
 #
 # With z_i = y_i x_i, x_+ and x_- the sums of the data of either label, u = x_+ or -x_-, everything
