@@ -65,13 +65,13 @@ class Problem:
         options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
         return integrate(self.field(TIME), z, span, stop, at_zero, **options)
 
-    def far(self, decades: float = DECADES) -> FlowPath:
+    def far(self) -> FlowPath:
         """The flow until the loss has fallen by many powers of ten, or falls no more. In time while
         neurons are small and turn within a moment of log(1/L); then on that clock."""
         span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
         early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
         late = self.field(LOG_LOSS)
-        until = late.begin(early.end) + decades * np.log(10.0)
+        until = late.begin(early.end) + DECADES * np.log(10.0)
         options = {"rtol": 1e-6, "max_steps": _STEPS, "method": DOP853}
         return then(early, late, until, at_zero=0.0, **options)
 
@@ -411,10 +411,10 @@ def flow(label: float, at_zero: float | None, start: float = 0.0, until: float =
     return integrate(field, z, until, at_zero=at_zero, rtol=1e-10, method=DOP853)
 
 
-def departure(points: int = 400) -> tuple[NDArray, NDArray, NDArray]:
+def departure() -> tuple[NDArray, NDArray, NDArray]:
     """The path of the active side from p = 0, v = 1 (eq. 47), up to the time 8: times, p and v. p =
     sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2)."""
-    s = np.linspace(0.0, 1.5, points)
+    s = np.linspace(0.0, 1.5, 400)
     t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
     kept = t < 8.0
     return t[kept], np.sinh(s[kept]), np.cosh(s[kept])

@@ -120,8 +120,8 @@ class Polygon(NamedTuple):
     ways: tuple[Fraction, ...]  # how far along its pulls b, w' = b, w has come at the events
 
 
-def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200) -> Polygon:
-    """Follow w from `start` until no boundary is ahead, at most `most` events. X (n, d), y (n,) and
+def polygon(X: object, y: object, start: object, sign: int = 1) -> Polygon:
+    """Follow w from `start` until no boundary is ahead, at most 200 events. X (n, d), y (n,) and
     start (d,) are read as decimals: 0.1 is 1/10."""
     X, y, w = (np.array(rationals(each), object) for each in (X, y, start))
     active, fresh = X @ w > 0, set[int]()
@@ -131,7 +131,7 @@ def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200)
     def path(status: str) -> Polygon:
         return Polygon(status, tuple(events), tuple(corners), tuple(patterns), tuple(ways[1:]))
 
-    while len(events) < most:
+    while len(events) < 200:
         b = sign * (y * active) @ X
         ahead = {i: -h / rate for i, (h, rate) in enumerate(zip(X @ w, X @ b, strict=True))
                  if (rate < 0 if active[i] else rate > 0)}  # fmt: skip
