@@ -28,18 +28,11 @@ def task() -> Task:
     return Task(SMALL, DIGITS)
 
 
-def full_weights(task: Task, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The start's W (h, d) with all pixels, and v."""
-    rng, h = np.random.default_rng(seed), task.setting.width
-    W = task.setting.sigma * rng.standard_normal((h, 64))
-    return W, task.setting.sigma * rng.standard_normal(h)
-
-
 def test_dropped_pixels_change_nothing_of_what_is_seen(task: Task) -> None:
     """The same descent with all 64 pixels, by numpy, one neuron at a time."""
     X = np.array([task.pair.picture(x).ravel() for x in task.pair.X])
-    y, (W, v) = task.pair.y, full_weights(task, 4)
-    start, still = task.start(4)
+    y, rng, (start, still) = task.pair.y, np.random.default_rng(4), task.start(4)
+    W, v = SMALL.sigma * rng.standard_normal((7, 64)), SMALL.sigma * rng.standard_normal(7)
     path = descent(task.loss, start, 0.05)
     x_plus, x_minus = X[y > 0].sum(axis=0), X[y < 0].sum(axis=0)
     for state in islice(path, 60):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,6 @@ from reluflow.figures import cut_off, fingerprint_of
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import figures, own_data
 from reluflow.papers.min2024early.own_data import Experiment, experiment
-from reluflow.papers.min2024early.setting import read
 
 DEFAULTS: dict[str, Any] = {
     "dataset": "figure-6", "scale": 1.0, "h": 12, "log_eps": -40.0, "sigma": 1e-6, "step": 2e-3,
@@ -23,6 +23,14 @@ DEFAULTS: dict[str, Any] = {
 
 def given(**changed: Any) -> Experiment:
     return experiment(**{**DEFAULTS, **changed})
+
+
+def read(cell: str) -> float:
+    """The number in a cell of `own_data.promise`, as -14 110 or 2.789·10⁹."""
+    mantissa, _, power = cell.removeprefix("≈").replace("\u202f", "").partition("·10")
+    return float(mantissa) * 10.0 ** int(
+        unicodedata.normalize("NFKC", power).replace("−", "-") or 0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +45,12 @@ def turned(own: Experiment) -> own_data.Turned:
 
 def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
     table, constants = own_data.promise(own), own_data.constants_table(own)
-    assert written(constants["μ"].iloc[0]) == pytest.approx(10**-0.5, rel=1e-3)
-    assert written(constants["ξ"].iloc[0]) == pytest.approx(0.1, rel=1e-3)
-    zetas = [written(constants[name].iloc[0]) for name in ("ζ₁", "ζ₂")]
+    mu, xi, *zetas = (written(constants[name].iloc[0]) for name in ("μ", "ξ", "ζ₁", "ζ₂"))
+    assert [mu, xi] == pytest.approx([10**-0.5, 0.1], rel=1e-3)
     rows = [[read(cell) for cell in row] for row in table.to_numpy()]
-    for zeta, (t_1, log_eps) in zip((max(zetas), min(zetas)), rows[:2], strict=True):
-        wanted = 16 * np.log(4) / (min(zeta, 0.1) * 10**-0.25 * 2**0.5)
-        assert t_1 == pytest.approx(wanted, rel=1e-3)
-        allowed = -0.5 * np.log(12) - 16 * 10**0.5 * wanted
-        assert log_eps == pytest.approx(allowed, rel=1e-3)
+    for zeta, row in zip((max(zetas), min(zetas)), rows[:2], strict=True):
+        t_1 = 16 * np.log(4) / (min(zeta, 0.1) * 10**-0.25 * 2**0.5)
+        assert row == pytest.approx([t_1, -0.5 * np.log(12) - 16 * 10**0.5 * t_1], rel=1e-3)
     times = [time for _, time in own_data.promises_alignment_times(own)]
     assert times == pytest.approx([time for time, _ in rows], rel=1e-3)
     assert own_data.log_eps(own) == -40.0
@@ -111,15 +116,12 @@ def test_steps_that_diverge_are_told(own: Experiment, loss: str) -> None:
         own_data.descend(far)
 
 
-def whole(fig: Any) -> None:
-    assert cut_off(fig) == []
-    assert fingerprint_of(fig)
-
-
 def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     """The data of either label may cancel, and then no cosine says how far a neuron is turned."""
     square = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     curves = own_data.descend(replace(own, X=square, y=np.array([1.0, 1, -1, -1]), iterations=50))
     assert np.isnan(curves.plus).all()
     assert np.isnan(curves.minus).all()
-    whole(figures.training(curves))
+    fig = figures.training(curves)
+    assert cut_off(fig) == []
+    assert fingerprint_of(fig)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import accumulate, product
 from math import log
@@ -128,14 +128,6 @@ def never_nearer(item: Instance) -> float:
     return float(max(cosines[0], 0.0) - cosines.max())
 
 
-def departures(seen: Sequence[NDArray], own: NDArray) -> int:
-    """How often a neuron leaves its own cone or S_dead. Parameters: `seen` the patterns (n, h) of
-    activity in their order, true where a neuron is active on a datum; `own` (n, h), true where
-    their signs agree."""
-    home = np.array([np.all(active == own, axis=0) | ~active.any(axis=0) for active in seen])
-    return int(np.sum(home[:-1] & ~home[1:]))
-
-
 def logs(seed: int, count: int) -> pd.DataFrame:
     """The events of (GF) far beyond the alignment, from norms of 1e-6 to 10, both losses. Columns:
     wrong (events that lose an own datum or gain another one), changes (most of a neuron, over n),
@@ -154,9 +146,11 @@ def logs(seed: int, count: int) -> pd.DataFrame:
         own = y[:, None] == signs
         wrong = sum((e.kind == "activate") != bool(own[e.datum, e.neuron]) for e in found.events)
         seen = [active for _, active in patterns(found)]
+        home = np.array([np.all(at == own, axis=0) | ~at.any(axis=0) for at in seen])
         changes = np.array([sum(e.neuron == j for e in found.events) for j in range(4)])
         began, caught = (int(np.sum(np.all(at != own, axis=0))) for at in (seen[0], seen[-1]))
-        return {"wrong": wrong, "changes": float(changes.max() / n), "left": departures(seen, own),
+        return {"wrong": wrong, "changes": float(changes.max() / n),
+                "left": int(np.sum(home[:-1] & ~home[1:])),
                 "began": began, "full": int(np.sum(changes == n)), "caught": caught}  # fmt: skip
 
     return survey(range(count), one)

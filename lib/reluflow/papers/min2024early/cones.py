@@ -313,11 +313,15 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
     return squared_cosines(np.array([Z[y == s].sum(axis=0) for s in signs]), Z).min()
 
 
-def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6)) -> Evidence:
-    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone: u -
-    (1 + excess) c z_i, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1. Data on one
+EXCESS = Fraction(1, 10**6)
+"""How much larger than zeta_1, as (1 + EXCESS)^2, a cap is that does not serve."""
+
+
+def cap_is_largest(items: list[Instance]) -> Evidence:
+    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone: u -
+    (1 + EXCESS) c z_i, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1. Data on one
     line have zeta_1 = 1, and there is no larger cap."""
-    beyond = sum(_leaves(item, excess) for item in items)
+    beyond = sum(map(_leaves, items))
     return fact(
         "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
         (len(items), len(items)), tried=len(items),
@@ -347,9 +351,9 @@ def gap_is_largest(items: list[Instance]) -> Evidence:
     )  # fmt: skip
 
 
-def plain(seed: int, number: int, dims: tuple[int, int] = (2, 50)) -> list[Instance]:
+def plain(seed: int, number: int) -> list[Instance]:
     """Data of all kinds of draws with both labels, in turn."""
-    rng, kinds = np.random.default_rng(seed), list(separable_draws(dims).values())
+    rng, kinds = np.random.default_rng(seed), list(separable_draws().values())
     return [kinds[k % len(kinds)](rng) for k in range(number)]
 
 
@@ -388,7 +392,7 @@ def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
     return squared_cosines(int(sign) * whole(w)[None], signed_whole(X, y)).min()
 
 
-def _leaves(item: Instance, excess: Fraction) -> bool:
+def _leaves(item: Instance) -> bool:
     X, y = item["X"], np.asarray(item["y"])
     Z = signed_whole(X, y)
     signs = sorted(set(y.tolist()))
@@ -398,8 +402,8 @@ def _leaves(item: Instance, excess: Fraction) -> bool:
         return True
     k, i = np.unravel_index(int(np.argmin(cosines)), cosines.shape)
     u, z = U[k], Z[i]
-    w = u - (1 + excess) * Fraction(z.dot(u), z.dot(z)) * z
-    in_cap = squared_cosines(w[None], u[None])[0, 0] >= 1 - (1 + excess) ** 2 * cosines.min()
+    w = u - (1 + EXCESS) * Fraction(z.dot(u), z.dot(z)) * z
+    in_cap = squared_cosines(w[None], u[None])[0, 0] >= 1 - (1 + EXCESS) ** 2 * cosines.min()
     return bool(in_cap and not serves_exactly(X, y, int(signs[k]) * w, signs[k]))
 
 

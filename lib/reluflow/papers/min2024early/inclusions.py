@@ -15,7 +15,6 @@ import sympy
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, cumulative_simpson
 
-from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, statement, survey
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -26,7 +25,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.alignment import leaving
-from reluflow.papers.min2024early.setting import separable_draws
+from reluflow.papers.min2024early.setting import polygon, separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 
@@ -66,13 +65,13 @@ class Problem:
         options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
         return integrate(self.field(TIME), z, span, stop, at_zero, **options)
 
-    def far(self, decades: float = DECADES) -> FlowPath:
+    def far(self) -> FlowPath:
         """The flow until the loss has fallen by many powers of ten, or falls no more. In time while
         neurons are small and turn within a moment of log(1/L); then on that clock."""
         span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
         early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
         late = self.field(LOG_LOSS)
-        until = late.begin(early.end) + decades * np.log(10.0)
+        until = late.begin(early.end) + DECADES * np.log(10.0)
         options = {"rtol": 1e-6, "max_steps": _STEPS, "method": DOP853}
         return then(early, late, until, at_zero=0.0, **options)
 
@@ -142,25 +141,12 @@ SEPARATED = (np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([
 """Nearly the same data with (A1), and a neuron that begins with one of them."""
 
 
-def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
-    """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers.
-    Within a pattern w moves along sum y_i x_i of the active data: (length of the way, datum) each.
-    Ends where nothing changes any more. The field must cross the boundaries that are met."""
-    Z, w = fractions(y)[:, None] * fractions(X), fractions(w)
-    X = fractions(X)
-    active, way, found = X @ w > 0, Fraction(0), []
-    for _ in range(most):
-        v = sum((z for z, on in zip(Z, active, strict=True) if on), 0 * w)
-        h, rate = X @ w, X @ v
-        ahead = [(-a / b, i) for i, (a, b) in enumerate(zip(h, rate, strict=True))
-                 if b and (b > 0) != active[i]]  # fmt: skip
-        if not ahead:
-            break
-        step, i = min(ahead)
-        w, way = w + step * v, way + step
-        active[i] = not active[i]
-        found.append((way, i))
-    return found
+def exact_changes(X: NDArray, y: NDArray, w: NDArray) -> list[tuple[Fraction, int]]:
+    """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers:
+    the way of w along the sums of y_i x_i over the active data up to a change, and its datum."""
+    path = polygon(X, y, w)
+    changes = zip(path.ways, path.events, strict=True)
+    return [(way, datum) for way, event in changes for datum, _ in event]
 
 
 def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Problem]:
@@ -425,10 +411,10 @@ def flow(label: float, at_zero: float | None, start: float = 0.0, until: float =
     return integrate(field, z, until, at_zero=at_zero, rtol=1e-10, method=DOP853)
 
 
-def departure(points: int = 400) -> tuple[NDArray, NDArray, NDArray]:
+def departure() -> tuple[NDArray, NDArray, NDArray]:
     """The path of the active side from p = 0, v = 1 (eq. 47), up to the time 8: times, p and v. p =
     sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2)."""
-    s = np.linspace(0.0, 1.5, points)
+    s = np.linspace(0.0, 1.5, 400)
     t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
     kept = t < 8.0
     return t[kept], np.sinh(s[kept]), np.cosh(s[kept])

@@ -255,9 +255,9 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
 BOUNDS = ("direction", "norm", "output")
 """The bound of Lemma 1, and the two of Lemma 3."""
 HORIZON_ROUNDING = 1e-6
-# Lemma 3's proof gives its two bounds without their factor 2.
-PROVED_PART = 0.5
 """A bound is passed where what it bounds exceeds it by more than this part of it."""
+PROVED_PART = 0.5
+"""Lemma 3's proof gives its two bounds without their factor 2."""
 REACH = 3.0
 """Flows are followed to this multiple of T."""
 _HORIZON_POINTS = 91
@@ -485,8 +485,6 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
 # --- Lemmas 4 and 10: how far directions are from their motion in the limit of small eps ----------
 
 
-PROVED = (EXPONENTIAL, TWICE_LOGISTIC)
-"""The losses of Appendix B: the pull at the output 0 is the label."""
 LOG_NORM = -5.0
 """log |w| of the neuron that shows what the loss of Section 2.1 does."""
 _ROUNDING = 1e-13

@@ -117,19 +117,21 @@ class Polygon(NamedTuple):
     events: tuple[tuple[tuple[int, bool], ...], ...]
     corners: tuple[tuple[Fraction, ...], ...]  # w at the start and at the events
     patterns: tuple[tuple[bool, ...], ...]  # the active data before, between and behind the events
+    ways: tuple[Fraction, ...]  # how far along its pulls b, w' = b, w has come at the events
 
 
-def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200) -> Polygon:
-    """Follow w from `start` until no boundary is ahead, at most `most` events. X (n, d), y (n,) and
+def polygon(X: object, y: object, start: object, sign: int = 1) -> Polygon:
+    """Follow w from `start` until no boundary is ahead, at most 200 events. X (n, d), y (n,) and
     start (d,) are read as decimals: 0.1 is 1/10."""
     X, y, w = (np.array(rationals(each), object) for each in (X, y, start))
     active, fresh = X @ w > 0, set[int]()
     events, corners, patterns = list[tuple[tuple[int, bool], ...]](), [tuple(w)], [tuple(active)]
+    ways = [Fraction(0)]
 
     def path(status: str) -> Polygon:
-        return Polygon(status, tuple(events), tuple(corners), tuple(patterns))
+        return Polygon(status, tuple(events), tuple(corners), tuple(patterns), tuple(ways[1:]))
 
-    while len(events) < most:
+    while len(events) < 200:
         b = sign * (y * active) @ X
         ahead = {i: -h / rate for i, (h, rate) in enumerate(zip(X @ w, X @ b, strict=True))
                  if (rate < 0 if active[i] else rate > 0)}  # fmt: skip
@@ -150,6 +152,7 @@ def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200)
         events.append(tuple((i, bool(after[i])) for i in changed))
         active = after
         corners.append(tuple(w))
+        ways.append(ways[-1] + step)
         patterns.append(tuple(active))
     return path("unfinished")
 
@@ -241,13 +244,6 @@ def plain(value: float, digits: int = DIGITS) -> str:
 def unmarked(value: float, digits: int = DIGITS) -> str:
     """`plain` without the mark, of a number in closed form."""
     return plain(value, digits).removeprefix(MARK)
-
-
-def read(text: str) -> float:
-    """The number that `plain` or `unmarked` wrote."""
-    mantissa, _, power = text.removeprefix(MARK).replace(_THIN, "").partition("·10")
-    low = power.translate({high: low for low, high in _HIGH.items()})
-    return float(mantissa) * 10.0 ** int(low or 0)
 
 
 # --- Every constant of Theorem 1: of the data, of the start, times and scales ---------------------

@@ -64,11 +64,6 @@ def stay(X: NDArray, y: NDArray, log_angle: float, sign: float) -> float:
     )  # fmt: skip
 
 
-def shortest(X: NDArray) -> float:
-    """X_min of X (n, d)."""
-    return float(np.linalg.norm(X, axis=1).min())
-
-
 def path(item: Mapping[str, Any]) -> Alignment:
     """The limit flow of an instance X (n, d), y (n,), sign and start: a direction w (d,), or one
     beside the direction excluded."""
@@ -414,7 +409,7 @@ def home_at_t_1(zeta: Zeta, says: str) -> Statement:
         found, data = path(item), data_constants(item["X"], item["y"])
         t_1 = alignment_time(data, zeta(data, started(item)))
         home = found.status in ("serves", "dead")
-        return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
+        return (t_1 - found.time) * data.X_min if home else -np.inf
 
     return Statement(
         says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
@@ -457,7 +452,7 @@ def own_label_serves(item: Instance) -> float:
     so that zeta_2 does not matter to it."""
     found, data = path(item), data_constants(item["X"], item["y"])
     t_1 = alignment_time(data, printed_zeta(data, started(item)))
-    return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
+    return (t_1 - found.time) * data.X_min if found.status == "serves" else -np.inf
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
@@ -693,7 +688,7 @@ def needed_times(
             X, y = separable(n, d, mu, rng, 0.0)
             for w in rng.standard_normal((4, d)):
                 if not np.array_equal(X @ w > 0.0, y == -1.0):
-                    needed = max(needed, align(X, y, w).time * shortest(X))
+                    needed = max(needed, align(X, y, w).time * np.linalg.norm(X, axis=1).min())
         return {"n": n, "d": d, "mu": mu, "needed": needed, "printed": maps_printed_time(n, mu),
                 "ours": uniform_time(mu)}  # fmt: skip
 

@@ -92,7 +92,7 @@ def ensemble_descent(
 
 def ensemble_flow(
     X: ArrayLike, y: ArrayLike, W0: ArrayLike, v0: ArrayLike, loss: Loss, step: float,
-    record: ArrayLike, every: int = 1,
+    record: ArrayLike,
 ) -> Ensemble:  # fmt: skip
     """The gradient flow of the same loss, by Runge and Kutta's method of order 4. The method loses
     its order where a neuron crosses a boundary: an error of a fraction of `step` in the time of the
@@ -110,7 +110,7 @@ def ensemble_flow(
                   for a, b, c, e in zip(*slopes, strict=True))  # fmt: skip
         return W + dW, v + dv
 
-    return _followed(X, y, W0, v0, loss, runge_kutta, counts, every, step)
+    return _followed(X, y, W0, v0, loss, runge_kutta, counts, 1, step)
 
 
 def _followed(
@@ -291,11 +291,11 @@ ALIKE = tuple(FIGURE_6)[:-1]
 """Those of Figure 6 whose lengths are within a factor of 3 of each other."""
 
 
-def descent(data: Data, seed: int, networks: int, record: ArrayLike, every: int = 20) -> Ensemble:
+def descent(data: Data, seed: int, networks: int, record: ArrayLike) -> Ensemble:
     """The paper's experiment from `networks` starts: plain normal weights, both layers trained by
     the mean of the exponential loss. The run's loss is the sum."""
     W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
-    return ensemble_descent(*data, W, v, EXPONENTIAL, mean_step(data), record, every)
+    return ensemble_descent(*data, W, v, EXPONENTIAL, mean_step(data), record)
 
 
 def mean_step(data: Data) -> float:
