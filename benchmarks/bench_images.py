@@ -64,7 +64,7 @@ def by_hand(problem: ShallowLoss, step: float) -> Loop:
     """Our gradient that looks at all data."""
 
     def run(neurons: Neurons, steps: int) -> Neurons:
-        return next(islice(descent(problem, neurons, step, step), steps, None)).neurons
+        return next(islice(descent(problem, neurons, step), steps, None)).neurons
 
     return run
 
@@ -87,7 +87,7 @@ def side_by_side(
         "ours, all data, float32": by_hand(task.loss, setting.step),
         "ours, all data, float64": by_hand(Task(setting, found).loss, setting.step),
     }
-    path = descent(GroupedLoss(task.loss), task.start(seed)[0], setting.step, setting.step)
+    path = descent(GroupedLoss(task.loss), task.start(seed)[0], setting.step)
     ours, at = np.zeros(2), next(path)
     times = {name: np.zeros(2) for name in loops}
     gaps = dict.fromkeys(loops, 0.0)

@@ -47,6 +47,7 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
 
 
 _SHALLOW_BLOCK = 500
+Sums = tuple[Tensor, Tensor]
 
 
 class MarginLoss(NamedTuple):
@@ -107,18 +108,112 @@ class ShallowLoss:
         return self.value_and_slope(neurons)[0]
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
-        """L and - grad L, for both layers: w_j and v_j are pulled by v_j and by w_j times the same
-        sum of c_i x_i, c_i = - y_i l'(q_i), over the data on which the neuron is active."""
+        """L and - grad L, for both layers."""
+        return self.slope_of(neurons, *self.sums(neurons, [(self.X, self.y)]))
+
+    def sums(self, neurons: Neurons, parts: Sequence[tuple[Tensor, Tensor]]) -> Sums:
+        """sum_i l(q_i), and for each neuron the sum (h, d) of c_i x_i over the data on which it is
+        active, c_i = - y_i l'(q_i); over the data (X, y) in the parts."""
         W, v = neurons.W.to(self.dtype), neurons.v.to(self.dtype)
         total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
-        for X, y in zip(self.X.split(_SHALLOW_BLOCK), self.y.split(_SHALLOW_BLOCK), strict=True):
-            hidden = torch.mm(W, X.T).clamp_(min=0.0)
-            margins = y * torch.mv(hidden.T, v)
-            total += self.loss.value(margins).sum(dtype=torch.float64)
-            pulled += torch.mm((hidden > 0.0) * (self.loss.pull(margins) * y), X)
+        for data, labels in parts:
+            for X, y in zip(data.split(_SHALLOW_BLOCK), labels.split(_SHALLOW_BLOCK), strict=True):
+                hidden = torch.mm(W, X.T).clamp_(min=0.0)
+                margins = y * torch.mv(hidden.T, v)
+                total += self.loss.value(margins).sum(dtype=torch.float64)
+                pulled += torch.mm((hidden > 0.0) * (self.loss.pull(margins) * y), X)
+        return total, pulled
+
+    def slope_of(self, neurons: Neurons, total: Tensor, pulled: Tensor) -> tuple[float, Neurons]:
+        """L and - grad L from those sums over all data: a neuron's weights w_j and v_j are pulled
+        by v_j and by w_j times the same sum."""
         G = (self.weight * neurons.v)[:, None] * pulled
         g = self.weight * (neurons.W * pulled).sum(dim=1)
         return self.weight * float(total), Neurons(G, g)
+
+
+# --- The loss of a two-layer ReLU network where most data see one of a few linear maps ------------
+#
+# Data on which the same neurons are active have outputs V.x with one vector V, and one sum of c_i
+# x_i serves all these neurons: two products of a matrix and a vector in place of two with h
+# columns. Who is active is known without looking as long as no direction w_j/|w_j| has moved by as
+# much as x_i/|x_i| is away from the neuron's boundary. All other data are looked at in each step.
+
+
+_SHARE = 50
+"""A pattern that one in so many data has makes a group."""
+_PATIENCE = 8
+"""Data are sorted afresh once the work on single ones is that of so many passes over all."""
+
+
+class _Group(NamedTuple):
+    """Data X (m, d), y (m,) with one pattern, `active` (h,) as 0 and 1, and by how much a direction
+    must at least move to change it, (m,), in ascending order."""
+
+    X: Tensor
+    y: Tensor
+    active: Tensor
+    room: NDArray
+
+
+_Sorted = tuple[Tensor, list[_Group], tuple[Tensor, Tensor]]
+"""The data as they were sorted at some directions (h, d): groups, and the others."""
+
+
+class GroupedLoss:
+    """The same function as `problem`, to rounding, for weights that change a little at a time.
+    Parameters: `problem`, of whose data this keeps a sorted copy."""
+
+    def __init__(self, problem: ShallowLoss) -> None:
+        self.problem, self.n = problem, problem.n
+        sizes = problem.X.double().norm(dim=1)
+        self._sizes = torch.where(sizes > 0.0, sizes, 1.0)
+        # What rounding may add to a product of unit vectors.
+        self._slack = 2.0 * problem.X.shape[1] * torch.finfo(problem.dtype).eps
+        self._sorted: _Sorted | None = None
+        self._spent = 0
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
+        sizes = neurons.W.norm(dim=1, keepdim=True)
+        directions = neurons.W / torch.where(sizes > 0.0, sizes, 1.0)
+        if self._sorted is None or self._spent > _PATIENCE * self.n:
+            self._sorted, self._spent = self._sort(directions), 0
+        before, groups, others = self._sorted
+        moved = float((directions - before).norm(dim=1).max()) + self._slack
+        total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
+        singly = [others]
+        W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
+        for group in groups:
+            k = int(np.searchsorted(group.room, moved, side="right"))
+            singly.append((group.X[:k], group.y[:k]))
+            V = torch.mv(W.T, neurons.v.to(W.dtype) * group.active)
+            margins = group.y[k:] * torch.mv(group.X[k:], V)
+            total += loss.value(margins).sum(dtype=torch.float64)
+            pull = torch.mv(group.X[k:].T, loss.pull(margins) * group.y[k:])
+            pulled += torch.outer(group.active, pull)
+        self._spent += sum(len(y) for _, y in singly)
+        rest, by_single = self.problem.sums(neurons, singly)
+        return self.problem.slope_of(neurons, total + rest, pulled + by_single)
+
+    def _sort(self, directions: Tensor) -> _Sorted:
+        """Group the data by their patterns at these directions."""
+        X, y = self.problem.X, self.problem.y
+        before = torch.mm(X, directions.to(X.dtype).T)
+        room = (before.abs().amin(dim=1) / self._sizes).cpu().numpy()
+        packed = np.packbits((before > 0.0).cpu().numpy(), axis=1)
+        words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
+        _, kind, count = np.unique(words, return_inverse=True, return_counts=True)
+        groups, single = [], np.ones(self.n, bool)
+        for k in np.nonzero(count * _SHARE >= self.n)[0]:
+            rows = np.nonzero(kind == k)[0]
+            rows = rows[np.argsort(room[rows], kind="stable")]
+            single[rows] = False
+            taken = torch.from_numpy(rows)
+            active = (before[rows[0]] > 0.0).to(X.dtype)
+            groups.append(_Group(X[taken], y[taken], active, room[rows]))
+        left = torch.from_numpy(np.nonzero(single)[0])
+        return directions, groups, (X[left], y[left])
 
 
 # --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
@@ -132,7 +227,7 @@ class State(NamedTuple):
     loss: float
 
 
-def descent(problem: ShallowLoss, start: Neurons, step: float) -> Iterator[State]:
+def descent(problem: ShallowLoss | GroupedLoss, start: Neurons, step: float) -> Iterator[State]:
     """Every step of gradient descent on both layers, the start first, without end."""
     neurons = start
     for k in count():
@@ -489,7 +584,7 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
     `last` steps, or an overflow; the first 50 steps and every 50th."""
     start, still = task.start(seed)
     home, fell, begins = False, np.inf, None
-    for state in task.descent(start):
+    for state in descent(GroupedLoss(task.loss), start, task.setting.step):
         largest = float(state.neurons.flat.abs().max())
         if not (np.isfinite(state.loss) and largest < 1e6):
             return
@@ -617,7 +712,8 @@ def record_of_figure(
         )
         start, still = task.start(seed)
         seen, late, last = list[Seen](), None, None
-        states = islice(task.descent(start), setting.n_steps + 1)
+        path = descent(GroupedLoss(task.loss), start, setting.step)
+        states = islice(path, setting.n_steps + 1)
         for state in progress(states, setting.n_steps + 1, "states"):
             if state.step % EVERY == 0:
                 seen.append(task.seen(state, still))
