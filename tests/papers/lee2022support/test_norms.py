@@ -82,6 +82,12 @@ def test_one_pattern_within_rounding_is_enough_for_doubt() -> None:
     assert np.isnan(small_flows._resting_pattern(h, np.ones_like(h), last))
 
 
+def test_a_datum_that_is_given_up_counts_where_none_may_be() -> None:
+    item = {"X": X3, "y": np.array([4.0, 1.0, 1.0]), "u": np.ones(2)}
+    assert small_flows.keeps_all_data().slack(item) == -1.0
+    assert small_flows.ends_at_rest().slack(item) > 0.0
+
+
 # --- The norm -------------------------------------------------------------------------------------
 
 

@@ -56,20 +56,15 @@ floats = st.floats(-2, 2).map(lambda v: round(v, 3))
 def test_a_step_follows_the_slope_of_the_loss(X: NDArray, y: NDArray, w: NDArray) -> None:
     assume(np.abs(X @ w).min() > 1e-2)  # off the boundaries, where the loss is smooth
     small = 1e-4
-    for activation in ("relu", "linear"):
-        slope = [
-            loss(X, y, w + small * e, activation) - loss(X, y, w - small * e, activation)
-            for e in np.eye(3)
-        ]
-        path = plain_descent(X, y, w, 0.01, 2, activation)
-        assert path[1] - w == pytest.approx(-0.005 / small * np.array(slope), abs=1e-8)
-        assert np.array_equal(path[1:], plain_descent(X, y, path[1], 0.01, 1, activation))
+    slope = [loss(X, y, w + small * e) - loss(X, y, w - small * e) for e in np.eye(3)]
+    path = plain_descent(X, y, w, 0.01, 2)
+    assert path[1] - w == pytest.approx(-0.005 / small * np.array(slope), abs=1e-8)
+    assert np.array_equal(path[1:], plain_descent(X, y, path[1], 0.01, 1))
 
 
 def test_on_its_boundary_a_datum_does_not_pull() -> None:
-    """The derivative of ReLU at 0 is taken as 0; the linear neuron has no such point."""
+    """The derivative of ReLU at 0 is taken as 0."""
     assert np.all(plain_descent([[2]], [3], [0.0], 0.1, 5) == 0.0)
-    assert plain_descent([[2]], [3], [0.0], 0.1, 1, "linear")[1, 0] == pytest.approx(0.6)
 
 
 def test_integrate_agrees_with_the_exact_flow_past_a_deactivation() -> None:

@@ -264,6 +264,8 @@ def test_the_first_steps_of_the_descent_by_hand() -> None:
 def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
     short = own_data.train(replace(experiment("plane", width=4), optimiser="sgd", epochs=1))
     assert own_data.summary(short)[""]["the training"] == "1 epoch of minibatches"
+    many = experiment("section-5.1", 3, 120, 2, optimiser="sgd", epochs=2)  # three batches each
+    assert own_data.train(many).path.clock[-1] == 2.0
     long = given([[900, 300], [-500, 200]], [1, -1], 10, 0.05)
     dead = own_data.train(replace(long, optimiser="sgd", epochs=50))
     assert set(own_data.rays(dead).dtypes) == {np.dtype(object)}

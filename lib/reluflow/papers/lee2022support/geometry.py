@@ -244,16 +244,16 @@ def mixed_labels() -> Draws:
     return extended({**plane, **in_dimensions((3,), 4, ("integers",))}, mix)
 
 
-def few_minima(extra: int = 1) -> Statement:
+def few_minima() -> Statement:
     """sv.propF.3.2: with m positive labels at most 2 sum_{i<d} C(m-1, i) + 1 partitions of all
-    n data hold a local minimum, C(-1, i) = 0. `extra` stands in place of the last 1."""
+    n data hold a local minimum, C(-1, i) = 0."""
 
     def slack(item: Instance) -> float:
         m = int(np.sum(item["y"] > 0))
         most = cell_bound(m, item["X"].shape[1]) if m else 0
-        return most + extra - cells_with_minima(item["X"], item["y"])
+        return most + 1 - cells_with_minima(item["X"], item["y"])
 
-    return Statement(says=f"at most the bound + {extra} partitions with a local minimum",
+    return Statement(says="at most the bound + 1 partitions with a local minimum",
                      draws=mixed_labels(), slack=slack, fixed=("X", "y"))  # fmt: skip
 
 

@@ -426,33 +426,19 @@ def supports_exist(X: ArrayLike, width: int) -> bool:
 
 
 def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NDArray:
-    """Coordinates (n, r) of X (n, d) in the orthonormal basis of its span that makes their smallest
-    entry largest, of `count` random bases and of the best ones, improved by a random walk of
-    shrinking rotations. Raises ValueError for other ranks than 2 and 3."""
+    """Coordinates (n, 3) of X (n, d), of rank 3, in the orthonormal basis of its span that makes
+    their smallest entry largest, of `count` random bases and of the best ones, improved by a random
+    walk of shrinking rotations."""
     X = np.asarray(X, float)
-    _, values, Vt = np.linalg.svd(X, full_matrices=False)
-    r = int(np.sum(values > 1e-9 * values[0]))
-    if r not in (2, 3):
-        raise ValueError(f"rank {r}: only ranks 2 and 3 are searched")
-    Z = X @ Vt[:r].T
+    Z = X @ np.linalg.svd(X, full_matrices=False)[2][:3].T
     rng = np.random.default_rng(seed)
-    best = _best(Z, _rotations(r, count, 1.0, rng))
+    best = _best(Z, Rotation.from_quat(rng.normal(size=(count, 4))).as_matrix())
     size = 0.3
     for _ in range(40):
-        best = _best(Z, np.concatenate([best[None], best @ _rotations(r, 60, size, rng)]))
+        turns = Rotation.from_rotvec(size * rng.normal(size=(60, 3))).as_matrix()
+        best = _best(Z, np.concatenate([best[None], best @ turns]))
         size *= 0.75
     return Z @ best
-
-
-def _rotations(r: int, count: int, size: float, rng: np.random.Generator) -> NDArray:
-    """Rotations (count, r, r), by angles of order `size` (1: all of them)."""
-    if r == 2:
-        angle = size * rng.uniform(-np.pi, np.pi, count)
-        turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-        return np.moveaxis(np.array(turn), 2, 0)
-    if size == 1.0:
-        return Rotation.from_quat(rng.normal(size=(count, 4))).as_matrix()
-    return Rotation.from_rotvec(size * rng.normal(size=(count, 3))).as_matrix()
 
 
 def _best(Z: NDArray, bases: NDArray) -> NDArray:

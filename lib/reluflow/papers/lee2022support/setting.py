@@ -27,19 +27,14 @@ from reluflow.parameters import EFFORT, SEED, Parameter, between
 # It shares no code with the exact flow and descent, and is slow on purpose.
 
 
-def plain_descent(
-    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, activation: str = "relu"
-) -> NDArray:
+def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int) -> NDArray:
     """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,)."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     path = np.empty((n_steps + 1, X.shape[1]))
     path[0] = w0
     for k in range(n_steps):
         h = X @ path[k]
-        residual = h - y
-        if activation == "relu":
-            residual[h <= 0.0] = 0.0
-        path[k + 1] = path[k] - step * (residual @ X)
+        path[k + 1] = path[k] - step * (np.where(h > 0.0, h - y, 0.0) @ X)
     return path
 
 

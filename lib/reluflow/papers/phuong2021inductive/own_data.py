@@ -286,11 +286,8 @@ def descend(
     """Stochastic gradient descent of the mean logistic loss from rows W0 (p, d) and a_j = signs_j
     |w_j|, on data X (n, d), y (n,); at every moment the loss of all data is summed, as the flow's.
     """
-    pair, batches = (
-        [W0[None], (signs * np.linalg.norm(W0, axis=1))[None, None]],
-        -(-len(y) // BATCH),
-    )
-    seen = [(0, *pair)]
+    pair = [W0[None], (signs * np.linalg.norm(W0, axis=1))[None, None]]
+    seen, batches = [(0, *pair)], -(-len(y) // BATCH)
     wanted = set(np.unique(np.geomspace(1, epochs * batches, 120).astype(int)).tolist())
     cuts = range(BATCH, len(y), BATCH)
     steps = (rows for _ in range(epochs) for rows in np.split(rng.permutation(len(y)), cuts))
