@@ -116,21 +116,6 @@ def test_extreme_starts(m) -> None:
     assert rho == pytest.approx(alone, rel=1e-9, abs=0)
 
 
-def test_a_flow_has_a_limit_from_its_linear_part_on() -> None:
-    path = population_flow(0.2, 0.1, 1, [0.0, 1.0, 90.0], 1.3)
-    assert path.status == "converged"
-    np.testing.assert_array_equal(path.end, [np.inf, 0.0])
-    assert population_flow(0.2, 0.1, 1, [1.0]).status == "horizon"
-    assert len(population_flow(0.2, 0.1, 1, []).psi) == 0
-
-
-@pytest.mark.parametrize("times", [[0.0], [0.7], [0.1, 0.7]])
-def test_the_grid_of_a_path_without_limit_ends_with_it(times: list[float]) -> None:
-    path = population_flow(0.2, 0.1, 1, times, 1.3)
-    assert path.grid()[-1] == times[-1]
-    assert np.isfinite(path.at(path.grid())).all()
-
-
 @pytest.mark.parametrize("m", [0, 1, 3])
 def test_descent_steps_are_the_gradient(m) -> None:
     target = np.array([1.3, 0.0])

@@ -31,7 +31,6 @@ from reluflow.papers.lee2023magnitude.population import (
     nullcline,
     orbits,
     pull,
-    recorded_path,
 )
 from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
 
@@ -67,7 +66,8 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     for k, start in enumerate(starts):
         t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
         layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
-        found.append(recorded_path(t, paths.psi[k, 1:], rho, layers, start.target, TIME))
+        states = np.column_stack([paths.psi[k, 1:], rho])
+        found.append(PopulationPath(t, states, layers, start.target, TIME))
     return found
 
 

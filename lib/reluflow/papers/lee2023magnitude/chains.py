@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +15,6 @@ from scipy.special import digamma, hyp2f1
 
 from reluflow.errors import InputError
 from reluflow.flows.segment import check_steps, one_thread, problem
-from reluflow.flows.trajectory import Trajectory
-from reluflow.papers.lee2023magnitude.population import Recorded
 
 # --- The flow of a chain of ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) = max(h, 0) ----
 #
@@ -482,19 +481,22 @@ _PLAIN = 16
 _OVERFLOW = 1e150
 
 
-@dataclass(frozen=True)
-class LayeredTrajectory(Trajectory):
-    """A path of descent of f(x) = v_m ... v_1 [w.x]_+; as a `Trajectory`, the path of w.
+class Descended(NamedTuple):
+    """A path of descent of f(x) = v_m ... v_1 [w.x]_+.
 
-    layers   (k + 1, m) the factors v after each of the k steps, from the start on
+    states    (k + 1, d) the weights w after each of the k steps, from the start on
+    layers    (k + 1, m) the factors v
+    diverged  whether it ends where w or v passes 1e150
     """
 
+    states: NDArray
     layers: NDArray
+    diverged: bool
 
 
 def neuron_descent(
     X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, v0: ArrayLike = ()
-) -> LayeredTrajectory:
+) -> Descended:
     """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
 
     With p = v_m ... v_1 a step is w <- w - step p (p H w - q), v_k <- v_k - step (p / v_k)
@@ -504,10 +506,8 @@ def neuron_descent(
     Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron
     alone. A datum with w.x = 0 is inactive.
 
-    Returns a `LayeredTrajectory` on the clock "steps", without events. Equal to the plain loop to
-    rounding, and the same for any number of BLAS threads: the process has one while this runs.
-    Memory: all states, 8 n d bytes twice and little else. Status "horizon", or "diverged" where w
-    or v passes 1e150.
+    Equal to the plain loop to rounding, and the same for any number of BLAS threads: the process
+    has one while this runs. Memory: all states, 8 n d bytes twice and little else.
 
     Raises InputError for arrays that do not fit, a step that is not positive, or n_steps < 0.
     """
@@ -520,20 +520,8 @@ def neuron_descent(
     record = _Record(w, v, n_steps)
     with one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
-    done, end = record.done, record.done + 1
-    t, states = np.arange(end, dtype=float), record.states[:end]
-    return LayeredTrajectory(
-        t=t,
-        states=states,
-        events=(),
-        status="horizon" if sound else "diverged",
-        clock="steps",
-        end=states[-1].copy(),
-        detail=f"stopped after {done} steps" if sound else f"overflow near step {done}",
-        interpolant=Recorded(t, states),
-        settled=float(done),
-        layers=record.layers[:end],
-    )
+    end = record.done + 1
+    return Descended(record.states[:end], record.layers[:end], not sound)
 
 
 def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
