@@ -101,13 +101,11 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
     In log v_k a zero at a finite time T is a pole: v_k falls from 1e-15 to 1e-30 of its start
     within a tiny share of T, or so fast that the steps fall below the spacing of floats at T.
     A factor that has decayed slowly to 1e-250 of its start has kept its sign, and ends the path.
-    Raises InputError for m = 0, and ArithmeticError where 2 000 steps do not reach the end or the
+    m is at least 1. Raises ArithmeticError where 2 000 steps do not reach the end or the
     steps become too small for another reason.
     """
     w0, v0 = np.array(w0, float), np.array(v0, float)
     d, m = len(w0), len(v0)
-    if m < 1:
-        raise InputError("a chain needs at least one factor v_1")
     if np.any(v0[1:] <= 0.0):  # silent: nothing moves, if the gradient is what it should be
         in_w, in_v = gradient(w0, v0)
         w, v = np.array([w0, w0 - horizon * in_w]), np.array([v0, v0 - horizon * in_v])
