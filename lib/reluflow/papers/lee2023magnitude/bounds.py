@@ -422,8 +422,8 @@ def _integrated(times: Sequence[float], v0: float, rest: float, m: int) -> NDArr
 
 
 def repaired(layers: Sequence[int]) -> list[Evidence]:
-    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by ODE; along
-    flows it is tried by `layered`."""
+    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by ODE; `layered` tries it along
+    flows."""
     times, starts, a = (0.05, 0.5, 5.0), (0.2, 0.8, 1.3, 4.0), 0.9
     by_ode = [
         np.abs(balanced_chain(times, a * y0, a, m) / _integrated(times, a * y0, a, m) - 1.0).max()
