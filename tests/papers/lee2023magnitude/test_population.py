@@ -98,6 +98,12 @@ def test_late_times(m, rate) -> None:
     np.testing.assert_allclose(np.diff(path.psi[:3]), [75.0, 100.0], rtol=1e-10)
     lost = np.log(path.rho[1] / path.rho[2])
     assert lost == pytest.approx(200.0 * rate, abs=1.0 if m == 1 else 1e-6)
+    # rho is -s theta^2 / 4 for m = 1, and -theta^2 / (2 (m - 1)) for more.
+    shares = path.rho[1:3] / path.theta[1:3] ** 2
+    if m == 1:
+        assert shares[0] - shares[1] == pytest.approx(200.0 / 4.0)
+    if m > 1:
+        np.testing.assert_allclose(shares, -0.5 / (m - 1), rtol=1e-9)
     assert path.rho[3] == 0.0
     assert np.isfinite(path.psi).all()
 
