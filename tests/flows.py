@@ -17,11 +17,8 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
 from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
-from reluflow.papers.lee2023magnitude.chains import neuron_descent
 from reluflow.papers.lee2023magnitude.population import (
     BalancedFlow,
-    population_descent,
-    population_flow,
     shortfall,
 )
 
@@ -73,17 +70,6 @@ def steps(seed: int) -> Flow:
         affine_descent(X, y, w, size, 60),
         lambda W: loss(X, y, W),
         lambda w, left: affine_descent(X, y, w, size, round(left)),
-        accuracy=1e-9 * (1.0 + float(np.abs(w).max())),
-    )
-
-
-def many_steps(seed: int) -> Flow:
-    X, y, w = draw(seed)
-    size = 0.5 / max(1.0, float(np.linalg.norm(X, 2)) ** 2)
-    return Flow(
-        neuron_descent(X, y, w, size, 60),
-        lambda W: loss(X, y, W),
-        lambda w, left: neuron_descent(X, y, w, size, round(left)),
         accuracy=1e-9 * (1.0 + float(np.abs(w).max())),
     )
 
@@ -152,33 +138,12 @@ def population_loss(m: int) -> Callable[[NDArray], NDArray]:
 
 def population(seed: int) -> Flow:
     m, psi, rho = under_a_teacher(seed)
-    return Flow(
-        population_flow(psi, rho, m, np.linspace(0.0, 9.0, 10)),
-        population_loss(m),
-        lambda z, left: population_flow(*z, m, [0.0, left]),
-        accuracy=1e-9,
-    )
-
-
-def population_in_general(seed: int) -> Flow:
-    """The same field by the integrator's own method."""
-    m, psi, rho = under_a_teacher(seed)
     flow = BalancedFlow(m)
     return Flow(
         integrate(flow, [psi, rho], 9.0),
         population_loss(m),
         lambda z, left: integrate(flow, z, left),
         accuracy=1e-6,
-    )
-
-
-def population_steps(seed: int) -> Flow:
-    """One layer: the factors of more do not stay balanced, and are no part of a state."""
-    _, psi, rho = under_a_teacher(seed)
-    return Flow(
-        population_descent(psi, rho, 0, 0.01, 50),
-        population_loss(0),
-        lambda z, left: population_descent(*z, 0, 0.01, round(left)),
     )
 
 
@@ -205,7 +170,6 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact, linear": lambda seed: exact(seed, "linear"),
     "exact, labels of either sign": lambda seed: exact(seed, below=True),
     "descent": steps,
-    "descent, many data": many_steps,
     "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),
     "chain": in_chart(Plain, CHAIN, SQUARE, TIME, 1.0),
     "two layers": in_chart(Plain, fully_connected([2, 3]), LOGISTIC, TIME, 2.0),
@@ -215,8 +179,6 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "aligning": aligning,
     "two legs": of_two_legs,
     "population": population,
-    "population, in general": population_in_general,
-    "population, descent": population_steps,
     "stabilised": stabilised,
 }
 

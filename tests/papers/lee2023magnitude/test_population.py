@@ -98,6 +98,12 @@ def test_late_times(m, rate) -> None:
     np.testing.assert_allclose(np.diff(path.psi[:3]), [75.0, 100.0], rtol=1e-10)
     lost = np.log(path.rho[1] / path.rho[2])
     assert lost == pytest.approx(200.0 * rate, abs=1.0 if m == 1 else 1e-6)
+    # rho is -s theta^2 / 4 for m = 1, and -theta^2 / (2 (m - 1)) for more.
+    shares = path.rho[1:3] / path.theta[1:3] ** 2
+    if m == 1:
+        assert shares[0] - shares[1] == pytest.approx(200.0 / 4.0)
+    if m > 1:
+        np.testing.assert_allclose(shares, -0.5 / (m - 1), rtol=1e-9)
     assert path.rho[3] == 0.0
     assert np.isfinite(path.psi).all()
 
@@ -114,21 +120,6 @@ def test_extreme_starts(m) -> None:
     (rho,) = population_flow(-9.0, 7.0, m, [s]).rho
     alone = 7.0 - s / 2 if m == 0 else -math.log(math.exp(-14.0 * m) + m * s) / (2 * m)
     assert rho == pytest.approx(alone, rel=1e-9, abs=0)
-
-
-def test_a_flow_has_a_limit_from_its_linear_part_on() -> None:
-    path = population_flow(0.2, 0.1, 1, [0.0, 1.0, 90.0], 1.3)
-    assert path.status == "converged"
-    np.testing.assert_array_equal(path.end, [np.inf, 0.0])
-    assert population_flow(0.2, 0.1, 1, [1.0]).status == "horizon"
-    assert len(population_flow(0.2, 0.1, 1, []).psi) == 0
-
-
-@pytest.mark.parametrize("times", [[0.0], [0.7], [0.1, 0.7]])
-def test_the_grid_of_a_path_without_limit_ends_with_it(times: list[float]) -> None:
-    path = population_flow(0.2, 0.1, 1, times, 1.3)
-    assert path.grid()[-1] == times[-1]
-    assert np.isfinite(path.at(path.grid())).all()
 
 
 @pytest.mark.parametrize("m", [0, 1, 3])

@@ -16,7 +16,7 @@ from reluflow.papers.lee2023magnitude.population import (
     RISING,
     SHAPES,
     TURNING,
-    recorded_path,
+    PopulationPath,
     shape_of,
 )
 from reluflow.papers.lee2023magnitude.runs import (
@@ -114,8 +114,9 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     setting = Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = recorded_path(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
-    flow = recorded_path(0.1 * T, 0.3 * T, np.minimum(rho, -0.01), np.ones((4, 1)), 2.0, "time")
+    path = PopulationPath(T, np.column_stack([0.3 * T, rho]), np.ones((4, 1)), 2.0, "steps")
+    inside = np.column_stack([0.3 * T, np.minimum(rho, -0.01)])
+    flow = replace(path, t=0.1 * T, states=inside, clock="time")
     run = Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
     check = angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}

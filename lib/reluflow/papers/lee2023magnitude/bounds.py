@@ -31,7 +31,6 @@ from reluflow.papers.lee2023magnitude.population import (
     nullcline,
     orbits,
     pull,
-    recorded_path,
 )
 from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
 
@@ -67,7 +66,8 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     for k, start in enumerate(starts):
         t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
         layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
-        found.append(recorded_path(t, paths.psi[k, 1:], rho, layers, start.target, TIME))
+        states = np.column_stack([paths.psi[k, 1:], rho])
+        found.append(PopulationPath(t, states, layers, start.target, TIME))
     return found
 
 
@@ -422,8 +422,8 @@ def _integrated(times: Sequence[float], v0: float, rest: float, m: int) -> NDArr
 
 
 def repaired(layers: Sequence[int]) -> list[Evidence]:
-    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by ODE; along
-    flows it is tried by `layered`."""
+    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by ODE; `layered` tries it along
+    flows."""
     times, starts, a = (0.05, 0.5, 5.0), (0.2, 0.8, 1.3, 4.0), 0.9
     by_ode = [
         np.abs(balanced_chain(times, a * y0, a, m) / _integrated(times, a * y0, a, m) - 1.0).max()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +15,6 @@ from scipy.special import digamma, hyp2f1
 
 from reluflow.errors import InputError
 from reluflow.flows.segment import check_steps, one_thread, problem
-from reluflow.flows.trajectory import Event, Trajectory
-from reluflow.papers.lee2023magnitude.population import Recorded
 
 # --- The flow of a chain of ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) = max(h, 0) ----
 #
@@ -102,13 +101,11 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
     In log v_k a zero at a finite time T is a pole: v_k falls from 1e-15 to 1e-30 of its start
     within a tiny share of T, or so fast that the steps fall below the spacing of floats at T.
     A factor that has decayed slowly to 1e-250 of its start has kept its sign, and ends the path.
-    Raises InputError for m = 0, and ArithmeticError where 2 000 steps do not reach the end or the
+    m is at least 1. Raises ArithmeticError where 2 000 steps do not reach the end or the
     steps become too small for another reason.
     """
     w0, v0 = np.array(w0, float), np.array(v0, float)
     d, m = len(w0), len(v0)
-    if m < 1:
-        raise InputError("a chain needs at least one factor v_1")
     if np.any(v0[1:] <= 0.0):  # silent: nothing moves, if the gradient is what it should be
         in_w, in_v = gradient(w0, v0)
         w, v = np.array([w0, w0 - horizon * in_w]), np.array([v0, v0 - horizon * in_v])
@@ -479,26 +476,25 @@ _BLOCK = 128
 """Steps taken at most before the data are looked at."""
 _PLAIN = 16
 """Steps taken with all data after a step on which very many data flip."""
-_LISTED = 10**6
-"""Events listed at most; their numbers per step are always complete."""
 _OVERFLOW = 1e150
 
 
-@dataclass(frozen=True)
-class LayeredTrajectory(Trajectory):
-    """A path of descent of f(x) = v_m ... v_1 [w.x]_+; as a `Trajectory`, the path of w.
+class Descended(NamedTuple):
+    """A path of descent of f(x) = v_m ... v_1 [w.x]_+.
 
-    layers   (k + 1, m) the factors v after each of the k steps, from the start on
-    flips    (k + 1,) number of data that each step flips; the first 10^6 are listed in `events`
+    states    (k + 1, d) the weights w after each of the k steps, from the start on
+    layers    (k + 1, m) the factors v
+    diverged  whether it ends where w or v passes 1e150
     """
 
+    states: NDArray
     layers: NDArray
-    flips: NDArray
+    diverged: bool
 
 
 def neuron_descent(
     X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, v0: ArrayLike = ()
-) -> LayeredTrajectory:
+) -> Descended:
     """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
 
     With p = v_m ... v_1 a step is w <- w - step p (p H w - q), v_k <- v_k - step (p / v_k)
@@ -508,10 +504,8 @@ def neuron_descent(
     Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron
     alone. A datum with w.x = 0 is inactive.
 
-    Returns a `LayeredTrajectory` on the clock "steps"; an event's t is the first step after which
-    the datum has changed. Equal to the plain loop to rounding, and the same for any number of BLAS
-    threads: the process has one while this runs. Memory: all states, 8 n d bytes twice and little
-    else. Status "horizon", or "diverged" where w or v passes 1e150.
+    Equal to the plain loop to rounding, and the same for any number of BLAS threads: the process
+    has one while this runs. Memory: all states, 8 n d bytes twice and little else.
 
     Raises InputError for arrays that do not fit, a step that is not positive, or n_steps < 0.
     """
@@ -524,24 +518,8 @@ def neuron_descent(
     record = _Record(w, v, n_steps)
     with one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
-    done, end = record.done, record.done + 1
-    t, states, flips = np.arange(end, dtype=float), record.states[:end], record.flips[:end]
-    detail = f"stopped after {done} steps" if sound else f"overflow near step {done}"
-    if flips.sum() > len(record.events):
-        detail += f", the first {len(record.events)} of {flips.sum()} flips listed"
-    return LayeredTrajectory(
-        t=t,
-        states=states,
-        events=tuple(record.events),
-        status="horizon" if sound else "diverged",
-        clock="steps",
-        end=states[-1].copy(),
-        detail=detail,
-        interpolant=Recorded(t, states),
-        settled=float(done),
-        layers=record.layers[:end],
-        flips=flips,
-    )
+    end = record.done + 1
+    return Descended(record.states[:end], record.layers[:end], not sound)
 
 
 def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
@@ -561,17 +539,12 @@ def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
             plain = _PLAIN
             if flipped.size:
                 active.change(flipped)
-                record.flip(flipped, active.on)
             length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
         else:  # as many rank-one updates would cost more than some steps with all data
-            record.flip(flipped, ~active.on)
-            on = X @ w > 0.0
             for _ in range(min(plain, n_steps - record.done)):
                 w, v = _plain_step(X, y, w, v, step)
                 if not record.add(w[None], np.array([v])):
                     return False
-                before, on = on, X @ w > 0.0
-                record.flip(np.nonzero(on != before)[0], on)
             active.reset(w)
             length, plain = 1, 2 * plain
     return True
@@ -617,8 +590,6 @@ class _Record:
         self.done = 0
         self.states = np.empty((n_steps + 1, len(w)))
         self.layers = np.empty((n_steps + 1, len(v)))
-        self.flips = np.zeros(n_steps + 1, np.int64)
-        self.events: list[Event] = []
         self.states[0], self.layers[0] = w, v
 
     def add(self, W: NDArray, V: NDArray) -> bool:
@@ -631,10 +602,3 @@ class _Record:
         self.states[here], self.layers[here] = W, V
         self.done += len(W)
         return sound
-
-    def flip(self, data: NDArray, on: NDArray) -> None:
-        """The data (f,) have flipped at the last step added; `on` (n,) is how they are now."""
-        self.flips[self.done] = len(data)
-        for j in map(int, np.sort(data)[: _LISTED - len(self.events)]):
-            kind = "activate" if on[j] else "deactivate"
-            self.events.append(Event(float(self.done), j, kind))

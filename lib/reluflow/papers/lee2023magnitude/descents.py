@@ -250,12 +250,6 @@ class Place:
     v: tuple[mpf, ...]
 
     @property
-    def theta(self) -> mpf:
-        """The angle between w and w*."""
-        with mpmath.workdps(DIGITS):
-            return abs(mpmath.atan2(self.across, self.along))
-
-    @property
     def length(self) -> mpf:
         """|w|."""
         with mpmath.workdps(DIGITS):

@@ -259,8 +259,9 @@ class Record:
 def load(panel: str, shelf: Shelf | None = None) -> Record:
     """Read the record of a panel, "a" or "b"."""
     facts = (shelf or SHELF).read(panel)
+    facts["setting"].pop("plain", None)  # of steps before a flow, which a setting has no more
     run = DeepRun(
-        setting=DeepSetting(**{k: v for k, v in facts["setting"].items() if k != "plain"}),
+        setting=DeepSetting(**facts["setting"]),
         steps=np.array(facts.pop("steps"), float),
         losses=np.array(facts.pop("losses")),
         norms=np.array(facts.pop("norms")),

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow.errors import InputError
 from reluflow.falsify import Report, Statement, falsify, survey
 from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact
@@ -57,12 +56,10 @@ def corrected_factors(
         q_1 = 1 - h(high) / (1 - eta product^2 / 2),   q_2 = 1 - (phi0/pi) h(low) / (1 + h(low)),
 
     with h(x) = x v*^(m+1) eta / 2, (low, high, product) `Descent.ranges`. Returns q_1 and q_2.
-    Raises InputError for eta product^2 >= 2.
+    eta product^2 is below 2.
     """
     low, high, product = ranges
     keep = 1.0 - 0.5 * step * product**2
-    if keep <= 0.0:
-        raise InputError(f"step must be below 2 / (v_1...v_m)^2 = {2.0 / product**2:.4g}")
     unit = 0.5 * target ** (m + 1) * step
     h = unit * low
     return 1.0 - unit * high / keep, 1.0 - phi0 / math.pi * h / (1.0 + h)

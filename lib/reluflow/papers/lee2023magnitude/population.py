@@ -29,7 +29,6 @@ from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field
 from reluflow.flows.integrate import integrate
 from reluflow.flows.segment import check_steps
-from reluflow.flows.trajectory import Trajectory
 
 # --- psi = log tan(phi/2), in which no angle phi near 0 or pi loses digits ------------------------
 #
@@ -54,16 +53,20 @@ _LARGE = 700.0
 
 
 @dataclass(frozen=True)
-class PopulationPath(Trajectory):
-    """A path of angle and magnitude; its states (k, 2) are (psi, rho).
+class PopulationPath:
+    """A path of angle and magnitude.
 
     t       (k,) times, or steps where `clock` is "steps"
+    states  (k, 2) psi and rho there
     layers  (k, m) the factors v_1, ..., v_m; in the flow all are |w|
     target  |w*|
     """
 
+    t: NDArray
+    states: NDArray
     layers: NDArray
     target: float
+    clock: str
 
     @property
     def psi(self) -> NDArray:
@@ -89,39 +92,6 @@ class PopulationPath(Trajectory):
     def length(self) -> NDArray:
         """The magnitude |w|, shape (k,)."""
         return self.target * np.exp(self.rho)
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """States (k, d) that are known at their knots t (k,) only."""
-
-    t: NDArray
-    states: NDArray
-
-    def __call__(self, t: NDArray) -> NDArray:
-        if not np.isin(t, self.t).all():
-            raise ValueError("the path is known at its knots only")
-        return self.states[np.searchsorted(self.t, t)]
-
-
-def recorded_path(
-    t: NDArray, psi: NDArray, rho: NDArray, layers: NDArray, target: float, clock: str
-) -> PopulationPath:
-    """A path that is known at its knots t (k,) only: psi and rho (k,), layers (k, m), |w*|."""
-    states = np.column_stack([psi, rho])
-    return PopulationPath(
-        t=t,
-        states=states,
-        events=(),
-        status="horizon",
-        clock=clock,
-        end=states[-1],
-        detail=f"stopped after {t[-1]:g} ({clock})",
-        interpolant=Recorded(t, states),
-        settled=float(t[-1]),
-        layers=layers,
-        target=float(target),
-    )
 
 
 _LINEAR = 1e-12
@@ -205,46 +175,19 @@ def population_flow(
     if path.status not in ("horizon", "stopped"):
         raise ArithmeticError(f"the population flow: {path.detail}")
 
-    interpolant = _Continued(path, m, pace)
-    states = interpolant(t)
-    return PopulationPath(
-        t=t,
-        states=states,
-        events=(),
-        status="converged" if path.status == "stopped" else "horizon",
-        clock=TIME,
-        end=np.array([np.inf, 0.0]) if path.status == "stopped" else path.end,
-        detail="along the teacher to rounding" if path.status == "stopped" else path.detail,
-        interpolant=interpolant,
-        settled=path.t[-1] / pace if path.status == "stopped" else float(t.max(initial=0.0)),
-        layers=np.tile(target * np.exp(states[:, 1:]), (1, m)),
-        target=float(target),
-    )
-
-
-@dataclass(frozen=True)
-class _Continued:
-    """The path in s = pace t, and behind it the flow's linear part, near the teacher, where dpsi =
-    1/2, eps = theta^2 / 2 = eps_0 e^-s and drho = -((m + 1) rho + eps) / 2."""
-
-    path: Trajectory
-    m: int
-    pace: float
-
-    def __call__(self, t: NDArray) -> NDArray:
-        s, m = t * self.pace, self.m
-        out, late = self.path.at(np.minimum(s, self.path.t[-1])), s > self.path.t[-1]
-        if not late.any():
-            return out
-        (psi0, rho0), s = self.path.end, s[late] - self.path.t[-1]
+    s = t * pace
+    states, late = path.at(np.minimum(s, path.t[-1])), s > path.t[-1]
+    if late.any():  # the linear part: dpsi = 1/2, eps = eps_0 e^-s, drho = -((m + 1) rho + eps) / 2
+        (psi0, rho0), s = path.end, s[late] - path.t[-1]
         eps0 = 2.0 * math.exp(-2.0 * psi0)
         if m == 1:
             rho = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
         else:
             forced = -eps0 / (m - 1)
             rho = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
-        out[late] = np.column_stack([psi0 + 0.5 * s, rho])
-        return out
+        states[late] = np.column_stack([psi0 + 0.5 * s, rho])
+    layers = np.tile(target * np.exp(states[:, 1:]), (1, m))
+    return PopulationPath(t, states, layers, float(target), TIME)
 
 
 def population_descent(
@@ -280,7 +223,8 @@ def population_descent(
     with np.errstate(divide="ignore"):
         psi = np.log(lengths + np.abs(w_along)) - np.log(w_across)
         psi, rho = np.where(w_along > 0.0, psi, -psi), np.log(lengths / target)
-    return recorded_path(np.arange(n_steps + 1.0), psi, rho, layers, target, "steps")
+    states = np.column_stack([psi, rho])
+    return PopulationPath(np.arange(n_steps + 1.0), states, layers, float(target), "steps")
 
 
 def _check(psi0: float, rho0: float, m: int, target: float) -> None:

@@ -24,7 +24,6 @@ from reluflow.papers.lee2023magnitude.population import (
     TURNING,
     PopulationPath,
     coordinates,
-    recorded_path,
     shape_of,
 )
 from reluflow.papers.lee2023magnitude.setting import (
@@ -246,14 +245,15 @@ def descent_on_data(setting: Setting) -> PopulationPath:
     for done in range(0, setting.steps, PIECE):
         piece = min(PIECE, setting.steps - done)
         path = neuron_descent(X, y, w, setting.rate / setting.n, piece, v)
-        if path.status == "diverged":
+        if path.diverged:
             raise _diverged(setting)
         here = slice(done, done + piece + 1)
         psi[here], rho[here] = coordinates(path.states, best)
-        layers[here], w, v = path.layers, path.end, path.layers[-1]
+        layers[here], w, v = path.layers, path.states[-1], path.layers[-1]
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
-    return recorded_path(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
+    t, states = np.arange(setting.steps + 1.0), np.column_stack([psi, rho])
+    return PopulationPath(t, states, layers, target, "steps")
 
 
 def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:

@@ -14,7 +14,6 @@ import sympy
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
@@ -195,10 +194,7 @@ def theorem_4_4(activation: str = "linear") -> Construction:
 
 
 def theorem_5_1(depth: int = 3, activation: str = "linear") -> Construction:
-    """A diagonal network of depth m >= 3 with two equal coordinates (Theorem 5.1, C.8); InputError
-    for a depth below 3."""
-    if depth < 3:
-        raise InputError(f"Theorem 5.1 is about depth 3 and more, not {depth}.")
+    """A diagonal network of depth m >= 3 with two equal coordinates (Theorem 5.1, C.8)."""
     power = sympy.Rational(1, depth)
     return Construction(
         f"Theorem 5.1, m = {depth}", diagonal(2, depth, activation),
