@@ -285,15 +285,5 @@ def _unit(d, rng):
     return direction / np.linalg.norm(direction)
 
 
-_DRAWS = {
-    "uniform": _uniform,
-    "directions": _directions,
-    "integers": _integers,
-    "near-parallel": _near_parallel,
-    "extreme": _extreme,
-    "units": _units,
-    "decades": _decades,
-    "parallel": _parallel,
-    "near-axes": _near_axes,
-    "degenerate": _degenerate,
-}
+_DRAWS = dict(zip(KINDS, (_uniform, _directions, _integers, _near_parallel, _extreme, _units,
+                          _decades, _parallel, _near_axes, _degenerate), strict=True))  # fmt: skip

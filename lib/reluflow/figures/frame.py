@@ -329,7 +329,10 @@ class CurveName(Text):
         if visible.any():
             places = places[visible]
             lines = [_segments(line, half) for line in ax.lines if line is not self.line]
-            words = [_edges(text, renderer, half) for text in ax.texts if self._sees(text)]
+            # Names are placed one after the other: those behind have no place yet.
+            before = ax.texts[: ax.texts.index(self)]
+            seen = [t for t in ax.texts if t in before or not isinstance(t, CurveName)]
+            words = [_edges(text, renderer, half) for text in seen if text.get_text()]
             others = np.concatenate([np.empty((0, 2, 2)), *lines, *words])
             room = np.minimum(distances(places, others), 2.0)
             room += 2.0 * np.minimum(distances(places, own), 1.3)
@@ -338,11 +341,6 @@ class CurveName(Text):
         self.set_position(ax.transData.inverted().transform(place))
         if visible.any():  # else the curve has left the axes
             super().draw(renderer)
-
-    def _sees(self, text: Text) -> bool:
-        """Whether a text has its place already: names are placed one after the other."""
-        before = self.axes.texts[: self.axes.texts.index(self)]
-        return bool(text.get_text()) and (text in before or not isinstance(text, CurveName))
 
 
 def _segments(line: Line2D, half: NDArray) -> NDArray:

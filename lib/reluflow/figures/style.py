@@ -249,7 +249,7 @@ def share_points(
     if np.any(scale <= 0):
         raise InputError("scale must be positive: its axis is logarithmic")
     logs = np.sort(np.log10(scale))
-    gap = float(np.min(np.diff(logs), initial=np.inf)) if len(logs) > 1 else 1.0  # in decades
+    gap = float(np.diff(logs).min()) if len(logs) > 1 else 1.0  # in decades
     reach = 10.0 ** (0.7 * gap)
     ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)
     colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]

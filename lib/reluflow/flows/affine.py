@@ -629,28 +629,18 @@ def _leave(
         ) from None
     except ValueError as error:
         raise InputError(str(error)) from None
-    if len(modes) != 1:
-        return _branching(modes, here)
-    return _apply(modes[0], here, strictly)
-
-
-def _apply(mode: Continuation, here: tuple[SwitchingSurface, ...], strictly: NDArray) -> _State:
-    on = strictly.copy()
-    held: list[SwitchingSurface] = []
-    resting: list[SwitchingSurface] = []
-    for surface, side, rests in zip(here, mode.sides, mode.resting, strict=True):
+    place = f"the activation boundary of {_names(here)}"
+    if not modes:
+        return f"no flow could be told to leave {place}: undecided"
+    if len(modes) > 1:
+        count = f"at least {len(modes)} different flows"
+        return f"{count} leave this point of {place}: the flow is not unique"
+    on, held, resting = strictly.copy(), list[SwitchingSurface](), list[SwitchingSurface]()
+    for surface, side, rests in zip(here, modes[0].sides, modes[0].resting, strict=True):
         on[list(surface.plus)], on[list(surface.minus)] = side > 0, side < 0
         if side == 0:
             (resting if rests else held).append(surface)
     return _State(on, tuple(held), tuple(resting))
-
-
-def _branching(modes: tuple[Continuation, ...], here: tuple[SwitchingSurface, ...]) -> str:
-    place = f"the activation boundary of {_names(here)}"
-    if not modes:
-        return f"no flow could be told to leave {place}: undecided"
-    count = f"at least {len(modes)} different flows"
-    return f"{count} leave this point of {place}: the flow is not unique"
 
 
 def _changes(t: float, old: _State, new: _State, on_boundary: NDArray) -> list[Event]:

@@ -55,14 +55,6 @@ def dot(A: NDArray, v: NDArray, v_low: NDArray | float = 0.0) -> tuple[NDArray, 
     return two_sum(products.sum(axis=1), low)
 
 
-def normal_residual(A: NDArray, b: NDArray, w: NDArray) -> NDArray:
-    """A^T (b - A w), correct to about one unit of rounding of the terms' condensed sum."""
-    high, low = dot(A, w)
-    r, error = two_sum(b, -high)
-    g, g_low = dot(np.ascontiguousarray(A.T), r, error - low)
-    return g + g_low
-
-
 def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> NDArray:
     """Least-squares solution of A w = b improved from w inside span(V).
 
@@ -70,7 +62,11 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
     relative error of cond(H) * 1e-16 below rounding.
     """
     for _ in range(2):
-        w = w + V @ ((V.T @ normal_residual(A, b, w)) / rates)
+        # A^T (b - A w), correct to about one unit of rounding of the terms' condensed sum.
+        high, low = dot(A, w)
+        r, error = two_sum(b, -high)
+        g, g_low = dot(np.ascontiguousarray(A.T), r, error - low)
+        w = w + V @ ((V.T @ (g + g_low)) / rates)
     return w
 
 

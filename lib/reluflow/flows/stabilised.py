@@ -136,7 +136,7 @@ def _coefficients(stages: int) -> tuple[float, float, tuple[float, ...], tuple[f
 
 
 def spectral_radius(
-    f: Callable[[Tensor], Tensor], w: Tensor, slope: Tensor, lead: Tensor, most: int = 12
+    f: Callable[[Tensor], Tensor], w: Tensor, slope: Tensor, lead: Tensor
 ) -> tuple[float, Tensor]:
     """Estimate the spectral radius of f' at w by the power method, with a margin of a fifth.
 
@@ -145,7 +145,7 @@ def spectral_radius(
     """
     size = 1e-6 * w.norm()
     lead, radius = lead / lead.norm(), 0.0
-    for _ in range(most):
+    for _ in range(12):
         image = (f(w + size * lead) - slope) / size
         found, before = float(image.norm()), radius
         if found == 0.0:

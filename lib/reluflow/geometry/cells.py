@@ -116,9 +116,7 @@ def cells_of(rows: Rows) -> tuple[NDArray, NDArray, list[int], list[int]]:
     normals = [list(p) for p in planes]
     columns = pivots(matrix(normals, len(normals[0])))
     core = [[p[c] for c in columns] for p in normals]
-    half = _cells(core)
-    signs = np.array([np.unpackbits(np.frombuffer(k, np.uint8))[: len(core)] for k in half])
-    points = np.array(list(half.values()))
+    signs, points = _cells(core)
     both = np.concatenate([signs, 1 - signs]).astype(bool)
     patterns = np.where(side == 0, False, both[:, of] == (side > 0))
     keys = [key.tobytes() for key in np.packbits(~patterns, axis=1)]
@@ -127,12 +125,12 @@ def cells_of(rows: Rows) -> tuple[NDArray, NDArray, list[int], list[int]]:
     return patterns[order], points[order], columns, column_exponents(core)
 
 
-def _cells(core: Rows) -> dict[bytes, NDArray]:
+def _cells(core: Rows) -> tuple[NDArray, NDArray]:
     """Cells of different planes (h, r) that span r dimensions: half of them, the first datum
-    active, the others being opposite. Packed pattern -> a point inside (in scaled columns)."""
+    active, the others being opposite. Patterns (m, h), and points inside (in scaled columns)."""
     r = len(core[0])
     if r == 1:
-        return {np.packbits([True]).tobytes(): np.array([1.0 if core[0][0] > 0 else -1.0])}
+        return np.ones((1, 1), np.uint8), np.array([[1.0 if core[0][0] > 0 else -1.0]])
     found: dict[bytes, NDArray] = {}
     for ray, signs in _around(core):
         turn = signs[:, 0].copy()
@@ -144,7 +142,8 @@ def _cells(core: Rows) -> dict[bytes, NDArray]:
         for key, total in zip(unique, sums, strict=True):
             key = key.tobytes()
             found[key] = found[key] + total if key in found else total
-    return found
+    patterns = [np.unpackbits(np.frombuffer(key, np.uint8))[: len(core)] for key in found]
+    return np.array(patterns), np.array(list(found.values()))
 
 
 def _around(core: Rows) -> Iterator[tuple[NDArray, NDArray]]:
@@ -179,9 +178,7 @@ def _signs_of(planes: Rows) -> NDArray:
     columns = pivots(matrix(planes, len(planes[0])))
     if len(columns) == len(planes):
         return _all_signs(len(planes))
-    half = _cells([[p[c] for c in columns] for p in planes])
-    signs = np.array([np.unpackbits(np.frombuffer(k, np.uint8))[: len(planes)] for k in half])
-    signs = 2 * signs.astype(np.int8) - 1
+    signs = 2 * _cells([[p[c] for c in columns] for p in planes])[0].astype(np.int8) - 1
     return np.concatenate([signs, -signs])
 
 

@@ -276,14 +276,6 @@ def minima_on_flats(
                 yield point, N * free if N.ncols() else fmpz_mat(d, 0), active, inside
 
 
-def kink_minima(rows: Rows, labels: Sequence[int], d: int) -> Iterator[FlatMinimum]:
-    """All local minima on boundaries, as `minima_on_flats` gives them; parts of others left out."""
-    holding = attracting(rows, labels)
-    for w, free, active, inside in minima_on_flats(rows, labels, d, holding):
-        if _is_minimum(rows, labels, w, active, inside) and _is_whole(rows, active, inside):
-            yield w, free, active, inside
-
-
 def attracting(rows: Rows, labels: Sequence[int]) -> list[int]:
     """One datum of each boundary whose parallel data have sum_j y_j |x_j| <= 0."""
     if all(t > 0 for t in labels):
@@ -390,7 +382,12 @@ def local_minima(
     found = [
         (w, N, on, nowhere) for w, N, on in interior_minima(data.rows, data.labels, d, watched)
     ]
-    found += kink_minima(data.rows, data.labels, d)
+    holding = attracting(data.rows, data.labels)
+    found += (
+        (w, N, on, inside)
+        for w, N, on, inside in minima_on_flats(data.rows, data.labels, d, holding)
+        if _is_minimum(data.rows, data.labels, w, on, inside) and _is_whole(data.rows, on, inside)
+    )
     losses = [_loss(data, w) for w, *_ in found]
     most = Fraction(sum(t * t for t in data.labels), 2) or Fraction(1)
     shares = np.array([float(value / most) for value in losses])

@@ -616,13 +616,18 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
         return (weights.index(found[cause]), order.index(cause)) if cause else (len(weights), 0)
 
     false.sort(key=rank)
+    # What the paper's statements share: notation, and the assumptions that they name.
+    given = [part for i in board.inventories if not i.ours for part in i.setting.split("\n\n")]
+    words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
     return (
         _stands(board, told)
         + _table(false, board.folder)
         + _list("Misprints", kinds["misprint"], board.folder)
         + _list("Tried as printed, and not seen again", kinds[NOT_REPRODUCED], board.folder)
         + _folded("Holds under one reading only", _items(kinds[WITH_READING], board.folder, False))
-        + _folded("The words that these statements use", _setting(board))
+        + _folded(
+            "The words that these statements use", f'<section class="setting">{words}</section>'
+        )
     )
 
 
@@ -700,13 +705,6 @@ def _folded(title: str, inside: str) -> str:
     if not inside:
         return ""
     return f'<details class="more"><summary>{title}</summary>{inside}</details>'
-
-
-def _setting(board: Scoreboard) -> str:
-    """What the paper's statements share: notation, and the assumptions that they name."""
-    given = [each.setting for each in board.inventories if not each.ours]
-    parts = "".join(f"<p>{mathematics(part)}</p>" for each in given for part in each.split("\n\n"))
-    return f'<section class="setting">{parts}</section>'
 
 
 def _places(rows: Sequence[Row], folder: str) -> str:

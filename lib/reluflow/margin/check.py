@@ -660,17 +660,7 @@ def _checked(at: Point, certificate: Certificate, error: float) -> Checked:
         if isinstance(certificate, Shorter):
             distance = _shorter(at, certificate, error)
             return Checked("not local", distance, "every point is feasible and shorter")
-        everywhere = getattr(certificate, "everywhere", isinstance(certificate, Aligned))
-        if isinstance(certificate, Aligned):
-            found = _aligned(at, certificate)
-        elif isinstance(certificate, Cellwise):
-            found = cells_slack(at, certificate)
-        elif isinstance(certificate, LayerCells):
-            found = layer_slack(at, certificate)
-            # Where the network is linear there is one cell: a local optimum is a global one.
-            everywhere |= certificate.layer > at.relus
-        else:
-            found = residual(at, certificate)
+        found, verdict = _optimum(at, certificate)
     except Wrong as reason:
         return Checked("refused", np.inf, str(reason))
     slack = max(upper(found), 0.0)
@@ -678,8 +668,19 @@ def _checked(at: Point, certificate: Certificate, error: float) -> Checked:
         return Checked("refused", slack, "the bound does not meet the value")
     if found < -SLACK:
         return Checked("refused", slack, "the bound is larger than the value that it should bound")
-    verdict = "global" if everywhere else "local"
     return Checked(verdict, slack, "the bound meets the value, and no cell is missing")
+
+
+def _optimum(at: Point, proof: Aligned | Cellwise | LayerCells | SecondOrder) -> tuple[arb, str]:
+    if isinstance(proof, Aligned):
+        return _aligned(at, proof), "global"
+    if isinstance(proof, Cellwise):
+        return cells_slack(at, proof), "global" if proof.everywhere else "local"
+    if isinstance(proof, LayerCells):
+        # A layer in which the network is linear has one cell: a local optimum is a global one.
+        linear = proof.layer > at.relus
+        return layer_slack(at, proof), "global" if proof.everywhere or linear else "local"
+    return residual(at, proof), "local"
 
 
 def _shorter(at: Point, proof: Shorter, error: float) -> float:

@@ -79,7 +79,9 @@ def polished(
     patterns  (n, h_l) for each layer, with first factors at the kinks
     kinks     the units that stay on their kink, in one layer
     """
-    found = _solved(network, theta, multipliers, X, y, active, patterns, kinks)
+    system = _System(network, X, y, np.flatnonzero(active), [m.astype(float) for m in patterns],
+                     kinks)  # fmt: skip
+    found = _solved(system, theta, multipliers)
     if found.residual <= _SOLVED or kinks:
         return found
     # More margins are asked to be 1 than can be at once: those that carry theta will do.
@@ -98,7 +100,7 @@ def polished(
         if carry.tobytes() in seen:
             return found
         seen.add(carry.tobytes())
-        less = _solved(network, at, shares, X, y, carry, patterns, kinks)
+        less = _solved(replace(system, on=np.flatnonzero(carry)), at, shares)
         if not less.residual <= _SOLVED:
             return found
         margins = y * network.output(less.theta, X, less.patterns)
@@ -108,20 +110,10 @@ def polished(
     return found
 
 
-def _solved(
-    network: Network,
-    theta: NDArray,
-    multipliers: NDArray,
-    X: NDArray,
-    y: NDArray,
-    active: NDArray,
-    patterns: list[NDArray],
-    kinks: list[Kink],
-) -> Stationary:
+def _solved(system: _System, theta: NDArray, multipliers: NDArray) -> Stationary:
     """The solution next to theta, or where the steps come to no solution."""
-    system = _System(network, X, y, np.flatnonzero(active), [m.astype(float) for m in patterns],
-                     kinks)  # fmt: skip
-    z = np.concatenate([theta, multipliers[active], [patterns[k][i, j] for k, i, j in kinks]])
+    factors = [system.patterns[k][i, j] for k, i, j in system.kinks]
+    z = np.concatenate([theta, multipliers[system.on], factors])
     size = np.linalg.norm(theta)
     F, J = system.at(z)
     left = np.linalg.norm(F) / size

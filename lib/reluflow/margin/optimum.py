@@ -71,7 +71,9 @@ def _decided(
         return _of_layer(network, point, X, y, layer)
     if two_layers.is_plain(network):
         return _of_two_layers(network, point, X, y)
-    if is_fully_connected(network) and network.activation == "linear":
+    # Every weight is there and is a parameter of its own.
+    full = all(np.array_equal(np.sort(g.ravel()), np.arange(1, g.size + 1)) for g in network.maps)
+    if full and network.activation == "linear":
         found = _aligned(network, point, X, y)
         if found is not None:
             return found
@@ -82,11 +84,6 @@ def _decided(
         detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
         return Optimum("local", point, proof, 0.0, detail)
     return Optimum("undecided", point, None, np.nan, "first and second order do not decide")
-
-
-def is_fully_connected(network: Network) -> bool:
-    """Whether every weight is there and is a parameter of its own."""
-    return all(np.array_equal(np.sort(g.ravel()), np.arange(1, g.size + 1)) for g in network.maps)
 
 
 def global_optimum(

@@ -102,25 +102,22 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
     chosen = joined(network)
     inputs = tuple(tuple(np.flatnonzero(network.maps[0][j]).tolist()) for j in chosen)
     data = tuple(X[:, list(where)] for where in inputs)
-    known: dict[tuple[int, ...], tuple[Column, ...]] = {}
+    known: dict[tuple, tuple[Column, ...]] = {}
     groups: dict[object, int] = {}
     columns, numbers, cells = [], [], 0
     for j, where, x in zip(chosen, inputs, data, strict=True):
         w = np.zeros(len(where)) if near is None else near[0][j, list(where)]
-        if np.any(w) or where not in known:
+        key: tuple = ("alone", j) if np.any(w) else where
+        if key not in known:
             cells += _cell_bound(network, x, w)
             if cells > CELLS:
                 raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
-        if np.any(w):
-            assert near is not None
-            columns.append(_columns(network, x, w, (1 if near[1][j] >= 0.0 else -1,)))
-            numbers.append(groups.setdefault(("alone", j), len(groups)))
-            continue
-        if where not in known:
-            signs = (1,) if network.activation == "linear" else (1, -1)
-            known[where] = _columns(network, x, w, signs)
-        columns.append(known[where])
-        numbers.append(groups.setdefault(where, len(groups)))
+            signs: tuple[int, ...] = (1,) if network.activation == "linear" else (1, -1)
+            if near is not None and np.any(w):
+                signs = (1 if near[1][j] >= 0.0 else -1,)
+            known[key] = _columns(network, x, w, signs)
+        columns.append(known[key])
+        numbers.append(groups.setdefault(key, len(groups)))
     return Neurons(inputs, data, tuple(columns), tuple(numbers))
 
 
@@ -304,18 +301,13 @@ def _lengths(
                 rows = columns[k].rows & (sizes > 0.0)
                 if rows.any():
                     sides = np.where(active[k, rows], 1.0, -1.0) / sizes[rows]
-                    s, lengths[k] = _nearest((sides[:, None] * x[rows]).T, -pulls[k])
+                    try:
+                        s, lengths[k] = nnls((sides[:, None] * x[rows]).T, -pulls[k])
+                    except RuntimeError as error:  # too many steps
+                        raise ArithmeticError("the condition of a cell was not decided") from error
                     slopes[part[k]] = np.zeros(len(y))
                     slopes[part[k]][rows] = s / sizes[rows]
             yield part, lengths, slopes
-
-
-def _nearest(A: NDArray, b: NDArray) -> tuple[NDArray, float]:
-    """s >= 0 (r,) of least |A s - b|, and that. Raises ArithmeticError where it is not found."""
-    try:
-        return nnls(A, b)
-    except RuntimeError as error:  # too many steps
-        raise ArithmeticError("the condition of a cell was not decided") from error
 
 
 def _assigned(

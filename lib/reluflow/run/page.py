@@ -69,7 +69,9 @@ def html(notebook: NotebookNode) -> str:
             app.build()
         if left := _UNRESOLVED.search(warnings.getvalue()):
             raise ValueError(f"the page is not whole: {left[1]}")
-        body = _without_dead_links(_with_pictures(found["body"], output))
+        # A link to another page of the book is its words.
+        body = re.sub(r'<a [^>]*><span class="xref myst">(.*?)</span></a>', r"\1",
+                      _with_pictures(found["body"], output), flags=re.S)  # fmt: skip
         styles = [file.read_text("utf-8") for each in _STYLES
                   for file in sorted((output / "_static").glob(each))]  # fmt: skip
     styles.append((BOOK / "_static" / "book.css").read_text("utf-8"))
@@ -92,11 +94,6 @@ def _with_pictures(body: str, output: Path) -> str:
 
     body = re.sub(r'src="(_images/[^"]+)"', address, body)
     return re.sub(r'<a class="[^"]*image-reference"[^>]*>(<img [^>]*>)\s*</a>', r"\1", body)
-
-
-def _without_dead_links(body: str) -> str:
-    """The body where a link to another page of the book is its words."""
-    return re.sub(r'<a [^>]*><span class="xref myst">(.*?)</span></a>', r"\1", body, flags=re.S)
 
 
 def _mathjax() -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
@@ -117,21 +116,17 @@ class Downloads:
         if not any("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells):
             return  # it shows what the others found, and has nothing of its own to run again
         name = f"{page.removeprefix('chapters/').replace('/', '-')}.ipynb"
-        encoded = base64.b64encode(self.to_run(notebook).encode()).decode()
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        needs = NEEDS.format(wheel=self.name())
+        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(needs, id="needs"))
+        encoded = base64.b64encode(nbformat.writes(notebook).encode()).decode()
         address = f"data:application/x-ipynb+json;base64,{encoded}"
         context["downloads"] = [
             (name, address, "Notebook (.ipynb)", "fas fa-code"),
             (self.name(), context["pathto"](self.name(), 1), "Library (.whl)", "fas fa-cube"),
         ]
-
-    def to_run(self, notebook: NotebookNode) -> str:
-        """A notebook as its reader gets it."""
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        needs = nbformat.v4.new_markdown_cell(NEEDS.format(wheel=self.name()), id="needs")
-        notebook.cells.insert(0, needs)
-        return nbformat.writes(notebook)
 
 
 def repository_buttons(app: Sphinx, config: Any) -> None:

@@ -53,7 +53,11 @@ def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: 
     """Complete what the page's template is given, after the theme has had its turn."""
     context["page_description"] = description(tree) if tree else ""
     # No page runs its cells on a server, and Sphinx would declare this script's names twice.
-    context["script_files"] = [js for js in context["script_files"] if not _runs_cells(js)]
+    context["script_files"] = [
+        js
+        for js in context["script_files"]
+        if "thebe" not in f"{js.filename} {js.attributes.get('body')}"
+    ]
     body = context.get("body", "")
     # No line begins with the comma behind a formula.
     body = _TOUCHED.sub(_tied, body + definitions(app, body))
@@ -102,10 +106,6 @@ def _tied(found: re.Match[str]) -> str:
     return f'<span class="tie">{found[0]}</span>' if found[1] or found[3] else found[0]
 
 
-def _runs_cells(script: Any) -> bool:
-    return "thebe" in f"{script.filename} {script.attributes.get('body')}"
-
-
 # --- The library's docstrings, which are plain text, as reStructuredText for the reference
 # page ---------------------------------------------------------------------------------------------
 
@@ -113,6 +113,7 @@ def _runs_cells(script: Any) -> bool:
 _ENTRY = re.compile(r"(\{?[\w.]+\}?) {2,}(\S.*)")
 _LITERAL = re.compile(r"(`[^`]+`)")
 _PARTS = re.compile(r"^(Parameters|Returns|Raises)\b")
+_MARKUP = re.compile(r"([*|\\])|(?<=\w)(_)(?!\w)")
 
 
 def plain(app: Sphinx, what: str, name: str, object: Any, options: Any, lines: list[str]) -> None:
@@ -138,11 +139,7 @@ def plain(app: Sphinx, what: str, name: str, object: Any, options: Any, lines: l
 
 def _typed(words: str) -> str:
     pieces = _LITERAL.split(words)
-    return "".join(f"`{p}`" if p.startswith("`") else _escaped(p) for p in pieces)
-
-
-def _escaped(words: str) -> str:
-    return re.sub(r"([*|\\])|(?<=\w)(_)(?!\w)", r"\\\1\2", words)
+    return "".join(f"`{p}`" if p.startswith("`") else _MARKUP.sub(r"\\\1\2", p) for p in pieces)
 
 
 ALL = "all"

@@ -227,17 +227,14 @@ def _written(store: Store, settings: Mapping[str, Any], rows: report.Rows) -> No
     store.write("table.parquet", data.getvalue())
     store.write("table.csv", frame.to_csv(index=False).encode())
     title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
-    store.write("index.html", report.page(title, _command(store, settings), rows).encode())
-
-
-def _command(store: Store, settings: Mapping[str, Any]) -> str:
     words = ["bash", "book", "sweep", settings["notebook"]]
     words += [word for text in settings["grid"] for word in ("--grid", text)]
     words += [word for text in settings["fixed"] for word in ("--set", text)]
     url = store.url
     with suppress(ValueError):
         url = str(Path(url).relative_to(settings["folder"]))
-    return shlex.join([*words, "--out", url])
+    command = shlex.join([*words, "--out", url])
+    store.write("index.html", report.page(title, command, rows).encode())
 
 
 def _told(store: Store, asked: Plan, rows: report.Rows, lost: Sequence[str], stopped: str) -> int:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
@@ -56,7 +56,14 @@ def plan(notebook: Path, folder: Path, grid: Sequence[str], fixed: Sequence[str]
     name that it does not have, for a value of another type and for one that the page refuses.
     """
     source, known = _page(notebook)
-    axes = dict(_separate([*map(_axis, grid), *map(_fixed, fixed)]))
+    axes: dict[str, Sequence[Any]] = {}
+    named = [(name, [_yaml(told, text)]) for text in fixed for name, told in [_named(text)]]
+    for name, values in [*map(_axis, grid), *named]:
+        if name in axes:
+            raise InputError(f'"{name}" is given twice.')
+        if len(values) == 0:
+            raise InputError(f'the grid is empty: "{name}" has no values.')
+        axes[name] = values
     size = math.prod(map(len, axes.values()))
     if not 0 < size <= MOST_RUNS:
         raise InputError(f"a grid of {size} runs cannot be run: take 1 to {MOST_RUNS} of them.")
@@ -88,7 +95,9 @@ def reached(sources: Iterable[str]) -> list[Path]:
     plain = TransformerManager().transform_cell  # a line of IPython is not Python's
     left, found = {name for text in sources for name in _imported(plain(text))}, set[Path]()
     while left:
-        files = {file for name in left if (file := _file(name))} - found
+        stems = [LIBRARY.parent.joinpath(*name.split(".")) for name in left]
+        files = {f for s in stems for f in (s.with_suffix(".py"), s / "__init__.py") if f.is_file()}
+        files -= found
         found |= files
         left = {name for file in files for name in _imported(file.read_text("utf-8"))}
     return sorted(found)
@@ -105,11 +114,6 @@ def _imported(source: str) -> frozenset[str]:
             names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
     parts = [name.split(".") for name in names if name.split(".")[0] == LIBRARY.name]
     return frozenset(".".join(each[:k]) for each in parts for k in range(1, len(each) + 1))
-
-
-def _file(name: str) -> Path | None:
-    stem = LIBRARY.parent.joinpath(*name.split("."))
-    return next((f for f in (stem.with_suffix(".py"), stem / "__init__.py") if f.is_file()), None)
 
 
 def _data() -> list[Path]:
@@ -160,11 +164,6 @@ def _axis(text: str) -> tuple[str, Sequence[Any]]:
     return name, _yaml(f"[{told}]", text)
 
 
-def _fixed(text: str) -> tuple[str, Sequence[Any]]:
-    name, told = _named(text)
-    return name, [_yaml(told, text)]
-
-
 def _named(text: str) -> tuple[str, str]:
     name, sign, told = text.partition("=")
     if not (name and sign):
@@ -177,17 +176,6 @@ def _yaml(told: str, text: str) -> Any:
         return yaml.safe_load(told)
     except yaml.YAMLError:
         raise InputError(f'"{text}": the values are not YAML, such as 5,10 or [1, 4].') from None
-
-
-def _separate(axes: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str, Sequence[Any]]]:
-    seen = set[str]()
-    for name, values in axes:
-        if name in seen:
-            raise InputError(f'"{name}" is given twice.')
-        if len(values) == 0:
-            raise InputError(f'the grid is empty: "{name}" has no values.')
-        seen.add(name)
-        yield name, values
 
 
 def _checked(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:

@@ -302,18 +302,14 @@ def _curve(frame: pd.DataFrame, by: Sequence[str], name: str, limit: float | Non
         if limit is not None and np.isfinite(limit):
             ax.axhline(limit, color=QUIET, ls="--", lw=1.0)
         ax.set_ylabel("mean")
-        _scales(ax, frame, by[0])
+        # Logarithmic axes where positive values span two decades.
+        x, least = frame[by[0]], frame[[MEAN, LOW]].min().min()
+        if x.min() > 0 and x.max() >= 100 * x.min():
+            ax.set_xscale("log")
+        if least > 0 and frame[MEAN].max() >= 100 * frame[MEAN].min():
+            ax.set_yscale("log")
     low, high = frame[MEAN].min(), frame[MEAN].max()
     return _shown(fig, f"{name} against {by[0]}: means from {low:.3g} to {high:.3g}")
-
-
-def _scales(ax: Any, frame: pd.DataFrame, x: str) -> None:
-    """Logarithmic axes where positive values span two decades."""
-    if frame[x].min() > 0 and frame[x].max() >= 100 * frame[x].min():
-        ax.set_xscale("log")
-    least = frame[[MEAN, LOW]].min().min()
-    if least > 0 and frame[MEAN].max() >= 100 * frame[MEAN].min():
-        ax.set_yscale("log")
 
 
 def _shown(fig: Figure, words: str) -> str:

@@ -125,16 +125,12 @@ def ends(neuron: OneNeuron) -> str:
     many = len(neuron.run.minima)
     which = f"the least of {many} minima or flat pieces" if many > 1 else "the only local minimum"
     least = f", {which} is {approx(neuron.run.minima[0].loss)}" if many else ""
-    parts = [
-        f"{name} starts end at the loss {_losses(limits, neuron.run.y)}"
-        for name, limits in _halves(neuron)
-    ]
-    return " and ".join(parts) + least
-
-
-def _halves(neuron: OneNeuron) -> list[tuple[str, Sequence]]:
     limits = neuron.run.limits
-    return [("small", limits[: neuron.small]), ("large", limits[neuron.small :])]
+    halves = ("small", limits[: neuron.small]), ("large", limits[neuron.small :])
+    parts = (
+        f"{size} starts end at the loss {_losses(half, neuron.run.y)}" for size, half in halves
+    )
+    return " and ".join(parts) + least
 
 
 def _losses(limits: Sequence, y: NDArray) -> str:
