@@ -176,11 +176,11 @@ def is_empty(rows: Sequence[Numbers]) -> bool:
     if residual > 1e-6:
         return False
     chosen = [rows[k] for k in np.flatnonzero(mu > 0.0).tolist()]
-    return any(min(v) >= 0 or max(v) <= 0 for v in _left_null(chosen))
+    return any(min(v) >= 0 for v in _left_null(chosen))
 
 
 def _left_null(rows: Sequence[Numbers]) -> list[Numbers]:
-    """A basis of {mu : sum mu_k rows_k = 0}."""
+    """A basis of {mu : sum mu_k rows_k = 0}, of vectors each of which has an entry 1."""
     R, rank = fmpq_mat([list(column) for column in zip(*rows, strict=True)]).rref()
     lead = [next(c for c in range(len(rows)) if R[k, c] != 0) for k in range(rank)]
     basis = []
