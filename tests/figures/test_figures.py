@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.scale import LogTransform
 from myst_nb.core.render import MimeData
@@ -21,9 +22,18 @@ from reluflow.errors import InputError
 from reluflow.figures.curves import clock_values
 from reluflow.figures.fingerprint import Ruler, describe, numbers
 from reluflow.figures.fingerprint import curves as curves_line
-from reluflow.figures.frame import drawing_times
+from reluflow.figures.frame import (
+    both,
+    cell_half_spaces,
+    clip_line,
+    clip_polygon,
+    drawing_times,
+    window_half_spaces,
+)
 from reluflow.figures.vector import SVG, svg
 from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.networks import gradient, loss
 from reluflow.site.book import Pictures
 
 # Example 5.1 of the paper (d = 2) and Example 5.2 (d = 3).
@@ -51,6 +61,52 @@ def test_nothing_changes_matplotlibs_global_settings():
     assert dict(mpl.rcParams) == before
 
 
+# --- clipping ----------------------------------------------------------------------------------
+
+coordinate = st.floats(-3, 3).map(lambda v: round(v, 3))
+vector2 = st.tuples(coordinate, coordinate).filter(lambda v: abs(v[0]) + abs(v[1]) > 0.05)
+SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+
+
+def area(polygon):
+    x, y = np.asarray(polygon).T
+    return 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
+
+
+@given(st.lists(st.tuples(vector2, coordinate), min_size=1, max_size=6))
+def test_clipped_polygon_is_the_intersection(cuts):
+    A, b = np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts])
+    polygon = clip_polygon(SQUARE, (A, b))
+    if len(polygon):
+        assert np.all(polygon @ A.T <= b + 1e-7)
+        assert np.all(np.abs(polygon) <= 1 + 1e-12)
+    # Against brute force: the share of a fine grid of points that satisfies all inequalities.
+    g = (np.arange(80) + 0.5) / 40 - 1
+    points = np.stack(np.meshgrid(g, g), -1).reshape(-1, 2)
+    share = np.mean(np.all(points @ A.T <= b, axis=1))
+    assert abs((area(polygon) if len(polygon) else 0.0) / 4 - share) < 0.06
+
+
+@given(vector2, vector2, st.lists(st.tuples(vector2, coordinate), max_size=4))
+def test_clipped_line_is_the_intersection(point, direction, cuts):
+    A = np.array([c[0] for c in cuts]).reshape(-1, 2)
+    within = both(window_half_spaces((-2, 2, -1, 1)), (A, np.array([c[1] for c in cuts])))
+    ends = clip_line(point, direction, within)
+    s = np.linspace(-200, 200, 40001)
+    p, u = np.array(point), np.array(direction)
+    inside = s[np.all((p + s[:, None] * u) @ within[0].T <= within[1], axis=1)]
+    if ends is None:
+        assert len(inside) <= 1
+        return
+    assert np.all(ends @ within[0].T <= within[1] + 1e-7)
+    if len(inside):
+        reach = np.sort((ends - p) @ u / (u @ u))
+        assert reach[0] <= inside[0] + 1e-7
+        assert reach[0] > inside[0] - 0.0101
+        assert reach[1] >= inside[-1] - 1e-7
+        assert reach[1] < inside[-1] + 0.0101
+
+
 # --- weight plane ------------------------------------------------------------------------------
 
 
@@ -58,6 +114,42 @@ def test_plane_functions_refuse_other_dimensions():
     _, ax = plane_axes()
     with pytest.raises(InputError, match=r"X has shape \(3, 3\).*d = 2"):
         figures.activation_boundaries(ax, X3)
+
+
+def test_cells_tile_the_window_and_carry_their_active_sets():
+    _, ax = plane_axes()
+    figures.cells(ax, X)
+    (tiles,) = (c for c in ax.collections if isinstance(c, PolyCollection))
+    polygons = [p.vertices[:-1] for p in tiles.get_paths()]
+    assert len(polygons) == len(enumerate_cells(X)) == 10
+    assert sum(area(p) for p in polygons) == pytest.approx(70 * 36)
+    assert len(ax.texts) >= 4
+    for text in ax.texts:
+        active = np.flatnonzero(X @ np.array(text.get_position()) > 0)
+        expected = "{" + ", ".join(str(i + 1) for i in active) + "}" if len(active) else "∅"
+        assert text.get_text() == expected
+
+
+def test_stationary_sets_are_stationary_and_lie_in_their_cells():
+    minima = local_minima(X, Y)
+    _, ax = plane_axes()
+    figures.stationary_sets(ax, minima, X)
+    drawn = {line.get_marker(): line for line in ax.lines if len(line.get_xdata()) == 1}
+    np.testing.assert_allclose(drawn["*"].get_xydata()[0], minima[0].w)
+    (family,) = (line for line in ax.lines if len(line.get_xdata()) == 2)
+    found = next(m for m in minima if m.dimension == 1)
+    ends = family.get_xydata()
+    box = both(window_half_spaces(WINDOW), cell_half_spaces(X, np.isin(range(5), found.support)))
+    assert np.all(np.isclose(ends @ box[0].T, box[1], atol=1e-9).any(axis=1))  # cut, not shortened
+    for share in (0.001, 0.5, 0.999):
+        w = ends[0] + share * (ends[1] - ends[0])
+        np.testing.assert_allclose(gradient(X, Y, w), 0, atol=1e-9)
+        assert loss(X, Y, w) == pytest.approx(found.loss)
+    (plateau,) = ax.patches
+    # {x_i.w <= 0 for all i} in this window, by brute force on a grid
+    g1, g2 = np.meshgrid(np.linspace(-60, 10, 700), np.linspace(-6, 30, 700))
+    dead = np.all(np.stack([g1, g2], -1) @ X.T <= 0, axis=-1).mean()
+    assert area(plateau.get_xy()[:-1]) / (70 * 36) == pytest.approx(dead, abs=2e-3)
 
 
 # --- curves over time --------------------------------------------------------------------------

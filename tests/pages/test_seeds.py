@@ -11,12 +11,15 @@ from reluflow.places import CHAPTERS
 
 from tests.papers.test_pages import ran
 
+SETTLE = [
+    page for page in pages.in_order(CHAPTERS) if page.parent != CHAPTERS or pages.sections(page)
+]
 STORED = {row.claim.id: row.verdict for row in scoreboard([CHAPTERS]).rows}
 
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("page", pages.in_order(CHAPTERS), ids=pages.name)
+@pytest.mark.parametrize("page", SETTLE, ids=pages.name)
 def test_another_seed_gives_the_same_verdicts(page: Path, seed: int) -> None:
     """With few draws two pages hid that they stopped at such a seed."""
     _, verdicts = ran(page, seed=seed, effort=1.0)

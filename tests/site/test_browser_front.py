@@ -36,6 +36,9 @@ SENTENCE = (
 )
 BOXES = """(wanted) => [...document.querySelectorAll(wanted)].map(
     (each) => [each.getBoundingClientRect().bottom, each.getBoundingClientRect().width])"""
+BARS = """() => [...document.querySelectorAll('.verdicts')].map((bar) => [
+    bar.getAttribute('aria-label'),
+    [...bar.children].map((part) => [+part.textContent, part.getBoundingClientRect().width])])"""
 
 pytestmark = pytest.mark.long
 
@@ -122,6 +125,22 @@ def test_the_sentence_counts_what_the_ledger_has(
     assert int(slips) == len(found)
     assert int(theorems) == sum(weight == "theorem" for weight in found.values())
     assert papers == ("zero", "one", "two", "three", "four", "five", "six")[len(verdicts)]
+
+
+def test_the_numbers_of_a_bar_are_a_papers_and_its_parts_as_wide(
+    visit: Opened, verdicts: dict[str, list[str]]
+) -> None:
+    bars = visit.page.evaluate(BARS)
+    (legend,) = visit.ask("[...document.querySelectorAll('.legend')].map(e => e.innerText)")
+    for (told, parts), given in zip(bars, verdicts.values(), strict=True):
+        assert sum(number for number, _ in parts) == len(given)
+        words = dict(reversed(part.split(" ")) for part in told.split(", "))
+        assert words == {verdict: str(given.count(verdict)) for verdict in words}
+        assert [int(number) for number in words.values()] == [number for number, _ in parts]
+        assert np.all(np.diff([width for _, width in sorted(parts)]) >= 0)
+    everything = [verdict for given in verdicts.values() for verdict in given]
+    said = {verdict: int(number) for number, verdict in re.findall(r"(\d+) ([\w-]+)", legend)}
+    assert said == {verdict: everything.count(verdict) for verdict in set(everything)}
 
 
 def test_the_finding_is_what_the_flows_do(front: Path) -> None:
