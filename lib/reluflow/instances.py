@@ -209,6 +209,12 @@ def readable_data(draw_value, d: int, sizes: tuple[int, int], entries: int = 4, 
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
 
 
+def readable_start(data: st.SearchStrategy, d: int, entries: int = 3) -> st.SearchStrategy:
+    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to `entries`."""
+    w0 = st.lists(st.integers(-entries, entries), min_size=d, max_size=d)
+    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
+
+
 def _uniform(n, d, rng):
     return rng.uniform(0.0, 1.0, (n, d)), rng.uniform(0.0, 1.0, n)
 
@@ -279,5 +285,15 @@ def _unit(d, rng):
     return direction / np.linalg.norm(direction)
 
 
-_DRAWS = dict(zip(KINDS, (_uniform, _directions, _integers, _near_parallel, _extreme, _units,
-                          _decades, _parallel, _near_axes, _degenerate), strict=True))  # fmt: skip
+_DRAWS = {
+    "uniform": _uniform,
+    "directions": _directions,
+    "integers": _integers,
+    "near-parallel": _near_parallel,
+    "extreme": _extreme,
+    "units": _units,
+    "decades": _decades,
+    "parallel": _parallel,
+    "near-axes": _near_axes,
+    "degenerate": _degenerate,
+}

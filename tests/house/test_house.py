@@ -53,8 +53,8 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 144),
         ("modules of papers", 61),
-        ("lines", 52571),
-        ("lines outside papers", 19365),
+        ("lines", 52587),
+        ("lines outside papers", 19381),
         ("code", 32304),
         ("code of papers a claim", 62),
         ("lines of tests", 26151),
