@@ -169,8 +169,16 @@ def _datum_lines(
             segments[i] = ends
     colours = [style.datum_colour(i) for i in segments]
     if len(segments) > MANY_DATA:
-        ax.add_collection(LineCollection(list(segments.values()), colors=colours, linestyles=line,
-                                         lw=0.6, alpha=0.6, zorder=1.4))  # fmt: skip
+        ax.add_collection(
+            LineCollection(
+                list(segments.values()),
+                colors=colours,
+                linestyles=line,
+                lw=0.6,
+                alpha=0.6,
+                zorder=1.4,
+            )
+        )
     else:
         for ends, colour in zip(segments.values(), colours, strict=True):
             ax.plot(*ends.T, color=colour, ls=line, lw=1.5, zorder=1.5)
@@ -206,8 +214,15 @@ def _name_lines(ax: Axes, X: NDArray, drawn: dict[int, NDArray], before: NDArray
         place = frame.best_place(places, scores - 0.8 * cost)
         names.append(place)
         colour = style.ink(style.datum_colour(i))
-        frame.halo_text(ax, page.weights(place), style.datum_name(i), color=colour, fontsize=10,
-                        fontweight="bold", zorder=4.5)  # fmt: skip
+        frame.halo_text(
+            ax,
+            page.weights(place),
+            style.datum_name(i),
+            color=colour,
+            fontsize=10,
+            fontweight="bold",
+            zorder=4.5,
+        )
 
 
 def _plane_data(X: ArrayLike) -> NDArray:
@@ -289,10 +304,15 @@ def mark_events(ax: Axes, trajectory: Trajectory, activation: str = "relu") -> N
         colours = [style.datum_colour(e.datum) for e in events]
         filled = kind == "deactivate"
         crowd = len(events) > CROWD
-        ax.scatter(*W.T, s=9 if crowd else 34, marker="D", zorder=5.2,
-                   linewidths=0.4 if crowd else 0.8 if filled else 1.4,
-                   facecolors=colours if filled else "white",
-                   edgecolors="white" if filled else colours)  # fmt: skip
+        ax.scatter(
+            *W.T,
+            s=9 if crowd else 34,
+            marker="D",
+            zorder=5.2,
+            linewidths=0.4 if crowd else 0.8 if filled else 1.4,
+            facecolors=colours if filled else "white",
+            edgecolors="white" if filled else colours,
+        )
         first = W[int(np.argmax(frame.inside(W, frame.window_of(ax))))]
         ax.plot(*first, ls="", marker="o", ms=0.0, label=frame.fresh(ax, label))
 
@@ -321,14 +341,26 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
             ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], region)
             if ends is not None:
                 label = "line of global minima" if best else "line of local minima"
-                ax.plot(*ends.T, color=style.GLOBAL if best else style.INK, ls=FAMILY_DASHES,
-                        lw=3.6, label=frame.fresh(ax, label), zorder=2.6)  # fmt: skip
+                ax.plot(
+                    *ends.T,
+                    color=style.GLOBAL if best else style.INK,
+                    ls=FAMILY_DASHES,
+                    lw=3.6,
+                    label=frame.fresh(ax, label),
+                    zorder=2.6,
+                )
         else:
             corners = clip_plane(w, minimum.directions, region)
             if len(corners) >= 3:
                 words = "plateau of global minima" if best else "dead"
-                ax.fill(*corners.T, facecolor=style.GLOBAL if best else "#E4E4E4", zorder=0.6,
-                        edgecolor="#A6A6A6", hatch="///", lw=0.8)  # fmt: skip
+                ax.fill(
+                    *corners.T,
+                    facecolor=style.GLOBAL if best else "#E4E4E4",
+                    zorder=0.6,
+                    edgecolor="#A6A6A6",
+                    hatch="///",
+                    lw=0.8,
+                )
                 middle = frame.centroid(corners)
                 frame.halo_text(ax, middle, words, color=style.INK, fontsize=8.5, zorder=4.0)
 
@@ -377,8 +409,15 @@ def _announce_entry(ax: Axes, W: NDArray, first: int, window: Window) -> None:
     place = (W[first] - low) / size
     across = -1.0 if place[0] > 0.75 else 1.0
     down = 1.0 if place[1] < 0.5 else -1.0
-    note = ax.annotate(words, tuple(W[first]), (7.0 * across, 4.0 * down), fontsize=8.5, zorder=6.0,
-                       textcoords="offset points", path_effects=frame.white_edge(),
-                       ha="left" if across > 0 else "right",
-                       va="bottom" if down > 0 else "top")  # fmt: skip
+    note = ax.annotate(
+        words,
+        tuple(W[first]),
+        (7.0 * across, 4.0 * down),
+        fontsize=8.5,
+        zorder=6.0,
+        textcoords="offset points",
+        path_effects=frame.white_edge(),
+        ha="left" if across > 0 else "right",
+        va="bottom" if down > 0 else "top",
+    )
     note.set_in_layout(False)
