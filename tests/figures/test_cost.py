@@ -38,6 +38,7 @@ def test_a_target_is_met_on_the_right_side(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(cost.targets()["floor"]) == floors
 
 
+@pytest.mark.long
 def test_the_true_ends_are_those_of_the_book() -> None:
     """Exact steps and closed forms against the library, which shares no code with them."""
     for _, truth, ways in problems(300, (3.0,)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -13,6 +14,7 @@ from reluflow.ledger.inventory import load_inventories
 from reluflow.ledger.rows import CITED, PROVED_HERE
 from reluflow.places import CHAPTERS
 
+listed = cache(addresses)
 ROOMS = sorted({row.claim.paper for row in read(CHAPTERS)})
 
 
@@ -22,7 +24,7 @@ def test_a_paper_with_a_chapter_has_an_address_for_every_claim(paper: str) -> No
     claims = {c.id for i in load_inventories() if i.paper == paper for c in i.claims}
     settled = {row.claim.id for row in read(CHAPTERS) if row.claim.paper == paper}
     found = defaultdict(list)
-    for at in addresses():
+    for at in listed():
         if paper in at.file.parts:
             found[at.id].append(str(at))
     assert claims == settled

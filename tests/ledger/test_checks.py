@@ -53,6 +53,7 @@ def test_it_is_short_and_needs_nothing_of_ours(file: Path) -> None:
     assert imported <= ALLOWED
 
 
+@pytest.mark.long
 def test_they_show_the_failures() -> None:
     """In one process: to import NumPy takes longer than most of them."""
     done = run(*FILES)
@@ -86,6 +87,7 @@ SURE = {
 """What the others check and no changed number breaks."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("id", "right", "wrong"), SLOW)
 def test_a_fault_in_it_is_seen(id: str, right: str, wrong: str, tmp_path: Path) -> None:
     text = (CHECKS / f"{id}.py").read_text(encoding="utf-8")
@@ -131,6 +133,7 @@ def altered(tree: ast.Module, apart: set[int]) -> Iterator[ast.Module]:
             number.value = value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "file",
     [f for f in FILES if f.stem not in {id for id, _, _ in SLOW}],

@@ -34,6 +34,7 @@ CELLS = (
 )
 
 
+@pytest.mark.long
 def test_pictures_descriptions_and_names_are_compared(tmp_path: Path) -> None:
     path = tmp_path / "small.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell(text) for text in CELLS]), path)

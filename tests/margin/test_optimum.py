@@ -110,6 +110,7 @@ def problem(seed: int) -> tuple[Network, NDArray, NDArray, np.random.Generator]:
     return network, X, rng.choice([-1.0, 1.0], n), rng
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_no_descent_ends_below_the_global_optimum(seed: int) -> None:

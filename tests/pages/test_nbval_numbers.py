@@ -196,6 +196,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_nbval_fails_exactly_where_something_changed(stored: Path, monkeypatch: Any) -> None:
     report = stored / "report.xml"
     monkeypatch.setenv("PYTEST_ADDOPTS", "")
@@ -209,6 +210,7 @@ def test_nbval_fails_exactly_where_something_changed(stored: Path, monkeypatch: 
     assert " 100 %" in nearness(run)[0]
 
 
+@pytest.mark.long
 def test_an_unchanged_notebook_passes_and_says_how_near_it_came(stored: Path) -> None:
     run = nbval(stored / "same.ipynb", machines([])["native"])
     assert run.returncode == 0, run.stdout
@@ -217,6 +219,7 @@ def test_an_unchanged_notebook_passes_and_says_how_near_it_came(stored: Path) ->
     assert int(line.split()[0]) > 100
 
 
+@pytest.mark.long
 def test_without_the_plugin_an_edge_fails(stored: Path) -> None:
     """It is the plugin that lets the edge pass, and not nbval."""
     run = nbval(stored / "changed.ipynb", machines([])["native"], "-p", "no:nbval-numbers")

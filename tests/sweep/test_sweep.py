@@ -155,6 +155,7 @@ def test_the_code_of_a_page_is_what_its_imports_reach(monkeypatch: pytest.Monkey
 # --- What comes out -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_table_has_parameters_verdicts_and_every_number(swept: Path) -> None:
     frame = pd.read_parquet(swept / "table.parquet")
     assert list(frame.n) == [1, 2, 99, 1, 2, 99]
@@ -179,6 +180,7 @@ def stored(out: Path) -> list[dict[str, Any]]:
     return [json.loads(file.read_text()) for file in sorted((out / "runs").glob("*.json"))]
 
 
+@pytest.mark.long
 def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
     text = (swept / "index.html").read_text("utf-8")
     places = [text.index(f"<h2>{t}") for t in ("Flipped", "2 failed runs", "Verdicts", "Evidence")]
@@ -189,6 +191,7 @@ def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
     assert "glued: size against n: means from 10.5 to 20.5" in pictures
 
 
+@pytest.mark.long
 def test_serial_and_parallel_give_the_same_rows(swept: Path, tmp_path: Path) -> None:
     page = write_page(tmp_path, *CELLS)
     grid = ["--grid", "n=1,2,99", "--grid", "seed=0:2", "--set", "rate=1.0"]
@@ -200,6 +203,7 @@ def test_serial_and_parallel_give_the_same_rows(swept: Path, tmp_path: Path) -> 
     assert one == two
 
 
+@pytest.mark.long
 def test_what_is_done_is_not_run_again_and_old_code_is_seen(
     tmp_path: Path, cluster: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,6 +256,7 @@ def test_other_addresses_than_paths_are_taken() -> None:
     assert Store("memory://nothing").names() == []
 
 
+@pytest.mark.long
 def test_a_worker_with_another_library_says_so(
     tmp_path: Path,
     cluster: str,
