@@ -1,4 +1,4 @@
-"""Whether compiled kernels would pay: what the flows of a page take, and what a compiler takes.
+"""What compiled kernels could save: what the flows of a page take, and what a compiler takes.
 
     python benchmarks/compiled.py PAGE      seconds of a page, of its flows, and their number
     python benchmarks/compiled.py numba     seconds to load Numba and to compile a root finder
