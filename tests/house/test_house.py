@@ -53,11 +53,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 144),
         ("modules of papers", 61),
-        ("lines", 52587),
-        ("lines outside papers", 19381),
-        ("code", 32304),
+        ("lines", 52626),
+        ("lines outside papers", 19420),
+        ("code", 32356),
         ("code of papers a claim", 62),
-        ("lines of tests", 26151),
+        ("lines of tests", 26167),
         ("pages", 36),
     ],
 )
