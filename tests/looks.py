@@ -214,6 +214,13 @@ def phone(visit: Opened) -> list[str]:
             const words = e.textContent.trim().split(/\\s+/).length;
             return words > 3 && lines >= words && e.clientWidth < 120;
         }));
+        say("the way to the next page is cut", [...document.querySelectorAll(".prev-next-title")]
+            .filter(e => {
+                const words = document.createRange(), way = e.closest("a").getBoundingClientRect();
+                words.selectNodeContents(e);
+                const { left, right } = words.getBoundingClientRect();
+                return left < way.left - 1 || right > way.right + 1;
+            }));
         return found;
     }""".replace("NAME", NAME)
     )

@@ -94,6 +94,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.phone, ADD.format("<p style='overflow:auto'><b style='padding:20em'>b"), "a cue"),
     (looks.phone, ADD.format("<div class='cell_output'><img style='zoom:.2'>"), "figure"),
     (looks.phone, ADD.format("<table><td style='max-width:4em'>one two three four"), "column"),
+    (looks.phone, "document.querySelector('.prev-next-title').style.whiteSpace = 'pre'", "way"),
     (looks.paper, ADD.format("<pre style='width:90em'>wide</pre>"), "cut on paper"),
     (looks.paper, ADD.format("<p class='copybtn'>copy"), "printed"),
     (looks.paper, "document.documentElement.style.printColorAdjust = 'economy'", "colour"),
