@@ -53,9 +53,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 144),
         ("modules of papers", 61),
-        ("lines", 52626),
+        ("lines", 52635),
         ("lines outside papers", 19420),
-        ("code", 32356),
+        ("code", 32362),
         ("code of papers a claim", 62),
         ("lines of tests", 26175),
         ("pages", 36),
