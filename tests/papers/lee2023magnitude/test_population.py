@@ -43,12 +43,20 @@ def test_no_digits_are_lost_at_small_angles(a) -> None:
     assert found == pytest.approx([exact, exact, left], rel=2e-14, abs=0)
 
 
-def test_quadrature_against_equation_5() -> None:
-    w, target = np.array([0.3, -0.7, 0.2]), np.array([1.0, 0.4, -0.6])
+@pytest.mark.parametrize("m", [0, 1, 3])
+@pytest.mark.parametrize("along", [None, 0.4, -0.4])
+def test_quadrature_against_the_printed_equations(m: int, along: float | None) -> None:
+    """(5), and for m >= 1 that of Proposition 3.6 with (9), also along +-w*, where SymPy's polar
+    coordinates end."""
+    target = np.array([1.0, 0.4, -0.6])
+    w = np.array([0.3, -0.7, 0.2]) if along is None else along * target
     a, b = np.linalg.norm(w), np.linalg.norm(target)
-    phi = np.pi - np.arccos(w @ target / (a * b))
-    printed = -w / 2 + phi / (2 * np.pi) * target + np.sin(phi) / (2 * np.pi) * b / a * w
-    np.testing.assert_allclose(-quadrature_gradient(w, target)[0], printed, rtol=1e-12)
+    phi = np.pi - np.arccos(np.clip(w @ target / (a * b), -1.0, 1.0))
+    bent = (phi * target + b / a * np.sin(phi) * w) / np.pi
+    printed = (-(a ** (2 * m)) * w + (a * b) ** m * bent) / 2
+    slope, slopes = quadrature_gradient(w, target, [a] * m, [b] * m)
+    np.testing.assert_allclose(-slope, printed, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(-slopes, np.full(m, printed @ w / a), rtol=1e-12, atol=1e-15)
 
 
 # --- The flow -------------------------------------------------------------------------------------
