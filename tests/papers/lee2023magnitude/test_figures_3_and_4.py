@@ -133,12 +133,12 @@ def test_a_killed_record_goes_on_behind_its_last_piece(monkeypatch, tmp_path):
 
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
     for panel, record in full.items():
-        assert record.run.setting == page.PANELS[panel]
-        problem = page.DeepProblem(record.run.setting, 0)
+        assert record.setting == page.PANELS[panel]
+        problem = page.DeepProblem(record.setting, 0)
         assert page.checksums(problem) == pytest.approx(record.facts["checksums"], rel=1e-9)
-        assert record.run.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
+        assert record.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
         at, w = record.start(half=True)
-        kept = record.run.norms[record.run.steps == at][0]
+        kept = record.norms[record.steps == at][0]
         np.testing.assert_allclose(problem.norms(w), kept, rtol=1e-8)
 
 
@@ -147,10 +147,10 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
     monkeypatch.setattr(page, "CHUNK", 70)
     record = page.load("tiny", page.SHELF.at("tiny", 0, root=tmp_path))
     plain = page.deep_descent(page.DeepProblem(RECORDED, 0), RECORDED.n_steps)
-    shown = record.run.steps.astype(int).tolist()
+    shown = record.steps.astype(int).tolist()
     assert shown == [*range(51), 100, *range(150, 201), 300]
-    np.testing.assert_allclose(record.run.norms, plain.norms[shown], rtol=1e-4)
-    np.testing.assert_allclose(record.run.losses, plain.losses[shown], rtol=1e-3)
+    np.testing.assert_allclose(record.norms, plain.norms[shown], rtol=1e-4)
+    np.testing.assert_allclose(record.losses, plain.losses[shown], rtol=1e-3)
     assert max(page.again(record, 50, half) for half in (False, True)) < 1e-4
     signs, pieces = np.sign(np.diff(plain.norms[:, 0])), []
     for k, sign in enumerate(signs):  # monotone pieces one step at a time

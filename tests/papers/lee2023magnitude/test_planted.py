@@ -174,20 +174,20 @@ def told(panel: str, **ways: Any) -> page.Record:
 def curved(panel: str, *at: tuple[float, float]) -> page.Record:
     """A record whose |W_1| goes through these points (share of the steps, share of its way)."""
     known = record(panel)
-    norms, shares = known.run.norms.copy(), known.run.steps / known.n_steps
+    norms, shares = known.norms.copy(), known.steps / known.setting.n_steps
     first, last = norms[[0, -1], 0]
     norms[:, 0] = first + (last - first) * np.interp(shares, *zip(*at, strict=True))
-    return replace(known, run=replace(known.run, norms=norms))
+    return replace(known, norms=norms)
 
 
 def forged(panel: str, half: bool, by: float) -> page.Record:
     """A record with a layer's norm at one of the steps that are taken again, in shares of a way."""
     known = record(panel)
-    first = int(np.searchsorted(known.run.steps, known.facts["half"])) if half else 0
-    norms = known.run.norms.copy()
+    first = int(np.searchsorted(known.steps, known.facts["half"])) if half else 0
+    norms = known.norms.copy()
     kept = norms[first : first + 21]
     norms[first + 5, 2] += by * np.abs(kept - kept[0]).max()
-    return replace(known, run=replace(known.run, norms=norms))
+    return replace(known, norms=norms)
 
 
 def panel_a(made: page.Record) -> Found:

@@ -128,7 +128,11 @@ class DeepRun:
     @property
     def magnitudes(self) -> dict[str, NDArray]:
         """The magnitudes that Figure 4 may show, each (k,)."""
-        return magnitudes(self.norms)
+        return {
+            FIRST: self.norms[:, 0],
+            "all weights": np.sqrt((self.norms**2).sum(axis=1)),
+            "product of all |W_k|": self.norms.prod(axis=1),
+        }
 
     @property
     def diverged(self) -> bool:
@@ -139,26 +143,16 @@ class DeepRun:
     def arrived(self) -> float:
         """The step from which on |W_1| is within a tenth of its whole way from its end."""
         left = np.abs(self.norms[:, 0] - self.norms[-1, 0])
-        return _settled(self.steps, left > (1.0 - 0.9) * left[0])
+        return self.settled(left > (1.0 - 0.9) * left[0])
 
-
-def _settled(steps: NDArray, away: NDArray) -> float:
-    """The step after the last that is `away`; the first of all, 0, if none is."""
-    where = np.nonzero(away)[0]
-    return float(steps[where[-1] + 1]) if where.size else 0.0
+    def settled(self, away: NDArray) -> float:
+        """The step after the last that is `away` (k,); the first of all, 0, if none is."""
+        where = np.nonzero(away)[0]
+        return float(self.steps[where[-1] + 1]) if where.size else 0.0
 
 
 FIRST = "first layer |W_1|"
 """The analogue of |w|."""
-
-
-def magnitudes(norms: NDArray) -> dict[str, NDArray]:
-    """The magnitudes (k,) that Figure 4 may show, of the norms of the layers (k, depth)."""
-    return {
-        FIRST: norms[:, 0],
-        "all weights": np.sqrt((norms**2).sum(axis=1)),
-        "product of all |W_k|": norms.prod(axis=1),
-    }
 
 
 def descend(
@@ -211,39 +205,33 @@ _PIECES = 30
 
 
 @dataclass(frozen=True)
-class Record:
-    """A panel as it was recorded: the curves at the recorded steps, and the file's other facts."""
+class Record(DeepRun):
+    """A panel as it was recorded, of `setting.n_steps` steps, and the file's other facts."""
 
-    run: DeepRun
     facts: dict[str, Any]
-
-    @property
-    def n_steps(self) -> int:
-        """How many steps were taken."""
-        return self.run.setting.n_steps
 
     @property
     def growth(self) -> float:
         """|W_1| at the end over that at the start."""
-        return float(self.run.norms[-1, 0] / self.run.norms[0, 0])
+        return float(self.norms[-1, 0] / self.norms[0, 0])
 
     @property
     def loss_left(self) -> float:
         """The loss at the end over the zero function's."""
-        return float(self.run.losses[-1] / self.run.zero)
+        return float(self.losses[-1] / self.zero)
 
     def start(self, half: bool) -> tuple[int, Tensor]:
         """The step and the weights (p,) from which SLICE steps are all recorded: step 0, or the
         checkpoint half-way."""
         if not half:
-            return 0, DeepProblem(self.run.setting, self.facts["seed"]).start
+            return 0, DeepProblem(self.setting, self.facts["seed"]).start
         raw = np.frombuffer(base64.b64decode(self.facts["weights_half"]), "<f4")
         return self.facts["half"], torch.tensor(raw, dtype=torch.float64)
 
     def share_of_way(self, since: float) -> float:
         """How much of its whole way |W_1| goes after the share `since` of the steps."""
-        values = self.run.norms[:, 0]
-        at = np.interp(since * self.n_steps, self.run.steps, values)
+        values = self.norms[:, 0]
+        at = np.interp(since * self.setting.n_steps, self.steps, values)
         return float((values[-1] - at) / (values[-1] - values[0]))
 
     def back(self, magnitude: str, sign: int) -> float:
@@ -251,23 +239,13 @@ class Record:
         ways = self.facts["monotone"][magnitude]
         return ways["way_down" if sign > 0 else "way_up"] / (ways["way_up"] + ways["way_down"])
 
-    def first_below(self, level: float) -> float:
-        """The first recorded step from which on the loss is at most `level`."""
-        return _settled(self.run.steps, self.run.losses > level)
-
 
 def load(panel: str, shelf: Shelf | None = None) -> Record:
     """Read the record of a panel, "a" or "b"."""
     facts = (shelf or SHELF).read(panel)
     facts["setting"].pop("plain", None)  # of steps before a flow, which a setting has no more
-    run = DeepRun(
-        setting=DeepSetting(**facts["setting"]),
-        steps=np.array(facts.pop("steps"), float),
-        losses=np.array(facts.pop("losses")),
-        norms=np.array(facts.pop("norms")),
-        zero=facts["labels"],
-    )
-    return Record(run, facts)
+    curves = (np.array(facts.pop(name), float) for name in ("steps", "losses", "norms"))
+    return Record(DeepSetting(**facts["setting"]), *curves, facts["labels"], facts)
 
 
 def again(record: Record, n_steps: int, half: bool) -> float:
@@ -275,10 +253,10 @@ def again(record: Record, n_steps: int, half: bool) -> float:
     the record's, over the longest way of a norm."""
     with one_thread():
         at, w = record.start(half)
-        problem = DeepProblem(record.run.setting, record.facts["seed"])
-        norms = descend(problem, w, record.run.setting.step, range(n_steps))[0]
-    first = int(np.searchsorted(record.run.steps, at))
-    kept = record.run.norms[first : first + n_steps + 1]
+        problem = DeepProblem(record.setting, record.facts["seed"])
+        norms = descend(problem, w, record.setting.step, range(n_steps))[0]
+    first = int(np.searchsorted(record.steps, at))
+    kept = record.norms[first : first + n_steps + 1]
     return float(np.abs(norms - kept).max() / np.abs(kept - kept[0]).max())
 
 
@@ -306,7 +284,10 @@ def record_of(panel: str, made: Pieces, seed: int, device: str = "cpu") -> dict[
             double, single = (descend(p, at, step, range(SLICE))[2] for p in (exact, fast))
             gaps.append(float((double - single).norm() / (double - at).norm()))
         unstable = [step * exact.curvature(at) for at in ends_of]
-    shown = recorded_steps(setting.n_steps)
+    last = setting.n_steps
+    every = {*range(SLICE + 1), *range(half, half + SLICE + 1), *range(0, last, EVERY), last}
+    shown = sorted(k for k in every if k <= last)
+    run = DeepRun(setting, np.arange(last + 1.0), losses, norms, exact.zero)
     return {
         "what": f"Lee, Sim & Ye 2023, Figure 4 ({panel}): every plain step of descent",
         "setting": asdict(setting),
@@ -315,7 +296,7 @@ def record_of(panel: str, made: Pieces, seed: int, device: str = "cpu") -> dict[
         "labels": exact.zero,
         "float32_against_float64": {"start": _short(gaps[0]), "half": _short(gaps[1])},
         "eta_lambda": dict(zip(("start", "half", "end"), map(_short, unstable), strict=True)),
-        "monotone": {name: pieces(values) for name, values in magnitudes(norms).items()}
+        "monotone": {name: pieces(values) for name, values in run.magnitudes.items()}
         | {"loss": pieces(losses)},
         "least_move_of_W_1": float(np.abs(np.diff(norms[:, 0])).min()),
         "steps": shown,
@@ -324,13 +305,6 @@ def record_of(panel: str, made: Pieces, seed: int, device: str = "cpu") -> dict[
         "half": half,
         "weights_half": base64.b64encode(kept.numpy().astype("<f4").tobytes()).decode(),
     }
-
-
-def recorded_steps(n_steps: int) -> list[int]:
-    """The steps of which a record has norms and loss."""
-    half = n_steps // 2
-    every = {*range(SLICE + 1), *range(half, half + SLICE + 1), *range(0, n_steps + 1, EVERY)}
-    return sorted(k for k in {*every, n_steps} if k <= n_steps)
 
 
 def pieces(values: NDArray) -> dict[str, Any]:
@@ -664,27 +638,22 @@ READINGS: dict[str, tuple[DeepSetting, int]] = {
 """What D.3 leaves open for Figure 4: a setting, and after how many steps to look."""
 
 
-def fate(run: DeepRun) -> str:
-    """How descent goes: "diverges", "loss rises" (at some step) or "loss falls"."""
-    if run.diverged:
-        return "diverges"
-    return "loss rises" if bool((np.diff(run.losses) > 0.0).any()) else "loss falls"
-
-
 def fates(seed: int, n: int) -> pd.DataFrame:
-    """The first plain steps of every reading, on n data."""
-    rows = []
-    for name, (reading, n_steps) in READINGS.items():
+    """The first plain steps of every reading, on n data; a loss that rises at some step rises."""
+
+    def measure(name: str) -> dict[str, Any]:
+        reading, n_steps = READINGS[name]
         run, unstable = _begun(replace(reading, n=n), seed, n_steps)
-        way = run.norms[-1, 0] - run.norms[0, 0]
-        rows.append({
+        way, rises = run.norms[-1, 0] - run.norms[0, 0], (np.diff(run.losses) > 0.0).any()
+        return {
             "reading": name,
             "eta lambda": approx(unstable, 2),
-            "descent": fate(run),
+            "descent": "diverges" if run.diverged else f"loss {'rises' if rises else 'falls'}",
             "steps": len(run.steps) - 1,
             "|W_1| moves": "" if run.diverged else approx(way, 2),
-        })  # fmt: skip
-    return pd.DataFrame(rows).set_index("reading")
+        }
+
+    return survey(READINGS, measure).set_index("reading")
 
 
 def _begun(setting: DeepSetting, seed: int, n_steps: int) -> tuple[DeepRun, float]:
@@ -778,7 +747,7 @@ def small_start(record: Record, wide: Record, falls_first: NDArray) -> list[Evid
         bound("share of the ways of |W_1| that goes down, over all steps",
               record.back(FIRST, 1), "<=", SHOWN, ""),
         bound("|W_1| at the end over its start", record.growth, ">", 1.0, "times"),
-        note("steps at which |W_1| falls, and all", (ways["falls"], record.n_steps)),
+        note("steps at which |W_1| falls, and all", (ways["falls"], record.setting.n_steps)),
         note("of them at the start, one after another", at_first),
         note("other starts whose |W_1| falls at first, and all tried",
              (int(falls_first.sum()), len(falls_first))),
@@ -795,7 +764,7 @@ def large_start(record: Record, starts: pd.DataFrame) -> list[Evidence]:
     ways = record.facts["monotone"][FIRST]
     return [
         *_run(record),
-        fact("steps at which |W_1| does not fall", record.n_steps - ways["falls"], 0),
+        fact("steps at which |W_1| does not fall", record.setting.n_steps - ways["falls"], 0),
         bound("|W_1| at the end over its start", record.growth, "<", 1.0, "times"),
         note("other starts whose |W_1| falls at each of the first ten steps, and all tried",
              (int(starts.fell.sum()), len(starts))),
@@ -814,12 +783,12 @@ def converges(small: Record, wide: Record, large: Record) -> list[Evidence]:
         evidence += [
             bound(f"{name} way of |W_1| in the last tenth of the steps, of its whole way",
                   left, "<=", SHOWN, ""),
-            note(f"{name} steps", record.n_steps),
+            note(f"{name} steps", record.setting.n_steps),
             note(f"{name} loss at the end over the zero function's", f"{record.loss_left:.2g}"),
         ]  # fmt: skip
     return [
         *evidence,
-        note("(a) with k* = 0.4: steps recorded", wide.n_steps),
+        note("(a) with k* = 0.4: steps recorded", wide.setting.n_steps),
         note("(a) with k* = 0.4: way of |W_1| in the last tenth of them, of its whole way",
              f"{abs(wide.share_of_way(0.9)):.1g}"),
     ]  # fmt: skip
@@ -837,10 +806,10 @@ def still_moving(failed: Sequence[str]) -> str:
 def slower(small: Record, large: Record) -> list[Evidence]:
     """ma.fig4.slower: small norm slows down convergence, in steps and in time, as the magnitude
     shows it (D.2)."""
-    steps = [record.run.arrived for record in (small, large)]
-    rates = [record.run.setting.step for record in (small, large)]
-    level = max(record.run.losses[-1] for record in (small, large))
-    losses = [record.first_below(level) for record in (small, large)]
+    both = small, large
+    steps, rates = [record.arrived for record in both], [record.setting.step for record in both]
+    level = max(record.losses[-1] for record in both)
+    losses = [record.settled(record.losses > level) for record in both]
     return [
         bound("steps until |W_1| has nine tenths of its way behind it: small over large",
               steps[0] / max(steps[1], 1.0), ">", 1.0, ""),
@@ -864,14 +833,14 @@ def recorded_numbers(small: Record, wide: Record, large: Record) -> dict[str, st
         "fig4_a_growth": f"{small.growth:.3f}",
         "fig4_a_last": f"{small.share_of_way(0.9):.0%}",
         "fig4_a_loss": f"{small.loss_left:.0%}",
-        "fig4_a_arrived": f"{small.run.arrived:.0f}",
-        "fig4_a_passes": f"{small.first_below(large.run.losses[-1]):.0f}",
-        "fig4_wide_falls": f"{c['falls'] / wide.n_steps:.0%}",
-        "fig4_wide_steps": f"{wide.n_steps}",
+        "fig4_a_arrived": f"{small.arrived:.0f}",
+        "fig4_a_passes": f"{small.settled(small.losses > large.losses[-1]):.0f}",
+        "fig4_wide_falls": f"{c['falls'] / wide.setting.n_steps:.0%}",
+        "fig4_wide_steps": f"{wide.setting.n_steps}",
         "fig4_b_falls": f"{b['falls']}",
-        "fig4_b_steps": f"{large.n_steps}",
+        "fig4_b_steps": f"{large.setting.n_steps}",
         "fig4_b_loss": f"{large.loss_left:.0%}",
-        "fig4_b_arrived": f"{large.run.arrived:.0f}",
+        "fig4_b_arrived": f"{large.arrived:.0f}",
     }
 
 
@@ -881,7 +850,7 @@ def _digits(value: float) -> str:
 
 def _run(record: Record) -> list[Evidence]:
     """What the record is, and that it comes out again from the start and from half-way on."""
-    facts, setting = record.facts, record.run.setting
+    facts, setting = record.facts, record.setting
     gap = max(again(record, _AGAIN, half) for half in (False, True))
     return [
         note("plain steps of descent, all taken; data", (setting.n_steps, setting.n)),
