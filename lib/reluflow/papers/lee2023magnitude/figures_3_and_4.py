@@ -33,6 +33,7 @@ from reluflow.papers.lee2023magnitude.runs import (
     drawn_start,
     magnitude_curves,
 )
+from reluflow.papers.lee2023magnitude.setting import Bounds
 from reluflow.parameters import DEVICE
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
@@ -477,19 +478,13 @@ POINTS = {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
 
 @dataclass(frozen=True)
 class Restarts:
-    """A panel of Figure 3 for one start.
-
-    setting  the panel
-    path     its training, at every step
-    points   the steps T_j of restart, in order
-    bounds   of each restart j the lower and the upper bound at the steps T_j, ..., of length
-             k - T_j each
-    """
+    """A panel of Figure 3 for one start: its training at every step; and of each restart, at the
+    steps T_j of `points` in order, the lower and the upper bound at the steps T_j, T_j + 1, ..."""
 
     setting: Setting
     path: PopulationPath
     points: tuple[int, ...]
-    bounds: tuple[tuple[NDArray, NDArray], ...]
+    bounds: tuple[Bounds, ...]
 
     @property
     def v(self) -> NDArray:
@@ -501,44 +496,6 @@ class Restarts:
         """|w*|."""
         return self.path.target
 
-    @property
-    def rooms(self) -> list[tuple[NDArray, NDArray]]:
-        """Of every restart, how far |w| is above the lower and below the upper bound."""
-        pairs = zip(self.points, self.bounds, strict=True)
-        return [(self.v[at:] - low, high - self.v[at:]) for at, (low, high) in pairs]
-
-    @property
-    def gaps(self) -> NDArray:
-        """The mean distance of upper and lower bound after the last restart, over |w*|."""
-        after = len(self.v) - self.points[-1] - 1
-        return np.array([np.mean((high - low)[-after:]) for low, high in self.bounds]) / self.target
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether the gap shrinks at each restart."""
-        return bool((np.diff(self.gaps) < 0.0).all())
-
-    @property
-    def breaches(self) -> NDArray:
-        """Of every restart, how far |w| goes outside of its bounds, over |w*|; 0 if it does not."""
-        least = [np.minimum(below, above)[1:].min() for below, above in self.rooms]
-        return np.maximum(0.0, -np.array(least)) / self.target
-
-    @property
-    def inside(self) -> float:
-        """How far a restarted bound is outside of the one before it, at worst, over |w*|; <= 0
-        where the bounds lie one inside the other at every step."""
-        worst = [
-            max(np.max((low0[-len(low) :] - low)[1:]), np.max((high - high0[-len(low) :])[1:]))
-            for (low0, high0), (low, high) in pairwise(self.bounds)
-        ]
-        return float(max(worst)) / self.target
-
-    @property
-    def falls_and_rises(self) -> bool:
-        """Whether |w| falls and then rises by at least a hundredth of |w*| each."""
-        return bool(min(self.v[0], self.v[-1]) - self.v.min() > 0.01 * self.target)
-
 
 def restart_setting(layers: int, norm: float, seed: int) -> Setting:
     """D.3's setting of a panel of Figure 3; it does not say which norm k/k* the start has."""
@@ -547,20 +504,53 @@ def restart_setting(layers: int, norm: float, seed: int) -> Setting:
 
 def restart_run(setting: Setting) -> Restarts:
     """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
-    return restarted(setting, descent_on_data(setting), POINTS[setting.layers])
+    return _restarted(setting, descent_on_data(setting))
 
 
 def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
     """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
     panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
-    paths = [drawn_start(panel).descent(panel.rate, panel.steps) for panel in panels]
-    return [restarted(q, path, POINTS[layers]) for q, path in zip(panels, paths, strict=True)]
+    return [_restarted(q, drawn_start(q).descent(q.rate, q.steps)) for q in panels]
 
 
-def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> Restarts:
-    """The bounds of a trained path, restarted at the steps `points`."""
+def _restarted(setting: Setting, path: PopulationPath) -> Restarts:
+    points = POINTS[setting.layers]
     bounds = tuple(magnitude_curves(setting, path, at) for at in points)
-    return Restarts(setting, path, tuple(points), bounds)
+    return Restarts(setting, path, points, bounds)
+
+
+def measured(panel: Restarts) -> dict[str, Any]:
+    """What is asked of a panel's restarts; lengths over |w*|.
+
+    falls    whether |w| falls and then rises by at least a hundredth of |w*| each
+    shrinks  whether the mean distance of the bounds after the last restart shrinks at each restart
+    left     the last of these distances over the first
+    nested   how far a restarted bound is outside of the one before it, at worst; <= 0 where the
+             bounds lie one inside the other at every step
+    breach   how far |w| goes outside of its bounds, at worst
+    early    restarts after which |w| is nearer to its lower bound over a hundredth of the steps
+    late     restarts after which it is nearer to the upper one at the last step
+    """
+    v, near, after = panel.v, max(2, len(panel.v) // 100), len(panel.v) - panel.points[-1] - 1
+    gaps = np.array([np.mean((high - low)[-after:]) for low, high in panel.bounds])
+    outside = [
+        max(np.max((low0[-len(low) :] - low)[1:]), np.max((high - high0[-len(low) :])[1:]))
+        for (low0, high0), (low, high) in pairwise(panel.bounds)
+    ]
+    starts = zip(panel.points, panel.bounds, strict=True)
+    rooms = [(v[at:] - low, high - v[at:]) for at, (low, high) in starts]  # below and above |w|
+    least = [np.minimum(below, above)[1:].min() for below, above in rooms]
+    return {
+        "falls": bool(min(v[0], v[-1]) - v.min() > 0.01 * panel.target),
+        "shrinks": bool((np.diff(gaps) < 0.0).all()),
+        "left": gaps[-1] / gaps[0],
+        "nested": float(max(outside)) / panel.target,
+        "breach": max(0.0, -float(min(least))) / panel.target,
+        "early": sum(
+            np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean() for below, above in rooms
+        ),
+        "late": sum(abs(below[-1]) >= abs(above[-1]) for below, above in rooms),
+    }
 
 
 RESTARTS_READING = Reading(
@@ -577,51 +567,38 @@ def bounds_restarted(
     """ma.fig3: bounds that start again are tighter, and the lower one tends to follow at first, the
     upper one at last. `drawn` are the figure's two panels, on data; `population` many starts of
     middle and large norm, and `small` two of small norm, on the population."""
-    early = [sides(panel)[0] / len(panel.points) for panel in population]
-    low = float(wilson(sum(share > 0.5 for share in early), len(early))[0])
+    found, count = survey(population, measured), len(population[0].points)
+    low = float(wilson(sum(found.early > count / 2), len(found))[0])
     return [
         *(item for panel in drawn for item in _panel(panel)),
-        fact("population: starts whose gaps do not shrink",
-             sum(not panel.shrinks for panel in population), 0),
-        fact("population: starts that do not fall and rise",
-             sum(not panel.falls_and_rises for panel in population), 0),
+        fact("population: starts whose gaps do not shrink", int((~found.shrinks).sum()), 0),
+        fact("population: starts that do not fall and rise", int((~found.falls).sum()), 0),
         bound("population: a restarted bound outside of the one before, at most",
-              max(panel.inside for panel in population), "<=", 1e-9, "|w*|"),
+              found.nested.max(), "<=", 1e-9, "|w*|"),
         bound("population: share of the starts after most of whose restarts the lower bound is the "
               "nearer one at first, lower end of the interval", low, ">", 0.5, "", digits=2,
               after="the share, once starts had shown one such restart of the other kind"),
         note("population: starts, and those of which it is so after every restart",
-             (len(population), sum(share == 1.0 for share in early))),
+             (len(found), int((found.early == count).sum()))),
         note("small norm: starts that fall and rise, of two",
-             sum(panel.falls_and_rises for panel in small)),
+             sum(measured(panel)["falls"] for panel in small)),
     ]  # fmt: skip
 
 
 def _panel(panel: Restarts) -> list[Evidence]:
-    name, (early, late), count = f"{panel.setting.layers}L", sides(panel), len(panel.points)
+    name, found, count = f"{panel.setting.layers}L", measured(panel), len(panel.points)
     return [
-        fact(f"{name}: |w| falls, then rises", panel.falls_and_rises, True),
-        fact(f"{name}: the gap of the bounds shrinks at each restart", panel.shrinks, True),
-        note(f"{name}: last gap over the first", panel.gaps[-1] / panel.gaps[0], digits=2),
+        fact(f"{name}: |w| falls, then rises", found["falls"], True),
+        fact(f"{name}: the gap of the bounds shrinks at each restart", found["shrinks"], True),
+        note(f"{name}: last gap over the first", found["left"], digits=2),
         bound(f"{name}: a restarted bound outside of the one before, at most",
-              panel.inside, "<=", 1e-9, "|w*|"),
+              found["nested"], "<=", 1e-9, "|w*|"),
         note(f"{name}: restarts after which the lower bound is the nearer one at first, of all",
-             (early, count)),
+             (int(found["early"]), count)),
         fact(f"{name}: restarts after which the upper bound is the nearer one at the end",
-             late, count),
-        bound(f"{name}: |w| outside of its bounds, at most",
-              float(panel.breaches.max()), "<=", 0.01, "|w*|"),
+             int(found["late"]), count),
+        bound(f"{name}: |w| outside of its bounds, at most", found["breach"], "<=", 0.01, "|w*|"),
     ]  # fmt: skip
-
-
-def sides(panel: Restarts) -> tuple[int, int]:
-    """Restarts after which |w| is nearer to its lower bound over the next hundredth of the steps,
-    and restarts after which it is nearer to the upper one at the last step."""
-    near, rooms = max(2, len(panel.v) // 100), panel.rooms
-    early = sum(
-        bool(np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean()) for below, above in rooms
-    )
-    return early, sum(bool(abs(below[-1]) >= abs(above[-1])) for below, above in rooms)
 
 
 # --- The first steps of Figure 4, from many starts and under other readings -----------------------
