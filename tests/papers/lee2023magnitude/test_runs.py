@@ -147,7 +147,7 @@ def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> N
     states[8:, 1] = np.nan
     for check in magnitude_checks([replace(run, flow=replace(run.flow, states=states))]):
         breach = check.breaches["flow"]
-        assert (breach.count, breach.steps[0]) == (len(states) - 8, 8)
+        assert (len(breach.steps), breach.steps[0]) == (len(states) - 8, 8)
 
 
 # --- Shapes of |w(T)| -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -296,29 +297,19 @@ def _diverged(setting: Setting) -> InputError:
 # step; one at which the descent on data alone does, the finite sample.
 
 
-PRINTED = magnitude_bounds, two_layer_magnitude_bounds
-"""The bounds of the magnitude by m."""
 ROUNDING = 1e-12
 """A bound passed by less, in radians or in units of |w*|, is not told from one that is met."""
-SAMPLE, STEP, STATEMENT, HYPOTHESIS = "finite sample", "finite step", "statement", "r, R"
-"""Causes of a breach; the last that |w(T)| leaves the theorem's interval (r, R)."""
 NO_BREAK = "\u2011"  # a hyphen at which no line is broken
 ANGLES = ("A.2", "4.2")
 """The theorems on the angle, which suppose that r < |w(T)| < R."""
 
 
-@dataclass(frozen=True)
-class Breach:
-    """Where a path passes a bound: at which steps, and by how much at most, in radians for angles
-    and in units of |w*| for magnitudes; 0 without a breach."""
+class Breach(NamedTuple):
+    """At which steps a path passes a bound, and by how much at most, in radians for angles and in
+    units of |w*| for magnitudes; 0 without a breach."""
 
     steps: NDArray
     excess: float
-
-    @property
-    def count(self) -> int:
-        """The number of steps that pass the bound."""
-        return len(self.steps)
 
 
 @dataclass(frozen=True)
@@ -326,7 +317,7 @@ class Check:
     """One side of one bound in one panel.
 
     panel, bound   as "2L-SN" and "A.3"; side "lower" or "upper"; start, the step it starts from
-    first, last    the steps at which it was checked
+    steps          the number of steps at which it was checked
     breaches       by path: "empirical" (absent if there was no such run), "population", "flow"
     applies        by path, whether r < |w(T)| < R at all those steps, where the theorem asks it
     """
@@ -335,28 +326,29 @@ class Check:
     bound: str
     side: str
     start: int
-    last: int
+    steps: int
     breaches: dict[str, Breach]
     applies: dict[str, bool]
-
-    @property
-    def steps(self) -> int:
-        """The number of steps checked."""
-        return self.last - self.start
 
     @property
     def trained(self) -> str:
         """The path that the panel is about."""
         return "empirical" if "empirical" in self.breaches else "population"
 
+    def passed(self, path: str) -> bool:
+        """Whether this path passes the bound at some step."""
+        return len(self.breaches[path].steps) > 0
+
     @property
     def causes(self) -> dict[str, int]:
-        """The trained path's breaches by cause: numbers of steps, without zeros."""
+        """The trained path's breaches by cause: numbers of steps, without zeros. It is "r, R" where
+        |w(T)| leaves the theorem's interval (r, R)."""
         broken = self.breaches[self.trained].steps
         if not self.applies[self.trained]:
-            return {HYPOTHESIS: len(broken)} if len(broken) else {}
+            return {"r, R": len(broken)} if len(broken) else {}
         flow, descent = (np.isin(broken, self.breaches[k].steps) for k in ("flow", "population"))
-        counts = {STATEMENT: flow, STEP: descent & ~flow, SAMPLE: ~flow & ~descent}
+        counts = {"statement": flow, "finite step": descent & ~flow}
+        counts["finite sample"] = ~flow & ~descent
         return {cause: int(steps.sum()) for cause, steps in counts.items() if steps.any()}
 
 
@@ -405,31 +397,25 @@ def magnitude_curves(setting: Setting, path: PopulationPath, start: int = 0) -> 
     given = float(path.phi[start]), float(path.length[start]), path.target
     if setting.layers > 2:
         return layered_magnitude_bounds(t * (step or 1.0), *given, setting.m)
-    return PRINTED[setting.m](t, *given, step)
+    return (magnitude_bounds, two_layer_magnitude_bounds)[setting.m](t, *given, step)
 
 
-def passed(checks: Iterable[Check]) -> list[Check]:
-    """The checks of bounds that some path passes at some step."""
-    return [check for check in checks if any(found.count for found in check.breaches.values())]
-
-
-def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
-    """One row a check: where each path breaks the bound, by how much, and why."""
-    rows = []
+def compliance_table(checks: Iterable[Check]) -> pd.DataFrame:
+    """One row for each check of a bound that some path passes: where, by how much, and why."""
+    checks, rows = [check for check in checks if any(map(check.passed, check.breaches))], []
     for check in checks:
-        mine = check.breaches[check.trained]
-        word = {"empirical": "data", "population": "population"}[check.trained]
-        others = [name for name in ("population", "flow") if name != check.trained]
-        most = approx(mine.excess, 2).replace("-", NO_BREAK)
+        broken, excess = check.breaches[check.trained]
+        most, some = approx(excess, 2).replace("-", NO_BREAK), check.passed(check.trained)
         rows.append({
             "panel": check.panel.replace("-", NO_BREAK),
             "theorem": check.bound + (f" from w({check.start})" if check.start else ""),
             "side": check.side,
-            f"{word}: steps": mine.count,
-            "first": int(mine.steps[0]) if mine.count else "–",
-            "last": int(mine.steps[-1]) if mine.count else "–",
-            "by at most": most if mine.count else "–",
-            **{f"{name}: steps": check.breaches[name].count for name in others},
+            f"{check.trained.replace('empirical', 'data')}: steps": len(broken),
+            "first": int(broken[0]) if some else "–",
+            "last": int(broken[-1]) if some else "–",
+            "by at most": most if some else "–",
+            **{f"{name}: steps": len(found.steps) for name, found in check.breaches.items()
+               if name != check.trained},
             "cause": ", ".join(f"{cause} {k}" for cause, k in check.causes.items()) or "–",
             "r < |w| < R": "yes" if check.applies[check.trained] else "no",
         })  # fmt: skip
@@ -448,10 +434,10 @@ def _sides(
     applies: dict[str, bool],
 ) -> list[Check]:
     """The checks of the lower and of the upper bound, by each path's excess over either."""
-    name, last = run.setting.name, run.setting.steps
+    name, steps = run.setting.name, run.setting.steps - start
     breaches = [{key: _breach(pair[k], start) for key, pair in excess.items()} for k in range(2)]
     sides = zip(("lower", "upper"), breaches, strict=True)
-    return [Check(name, theorem, side, start, last, found, applies) for side, found in sides]
+    return [Check(name, theorem, side, start, steps, found, applies) for side, found in sides]
 
 
 def _breach(excess: NDArray, start: int) -> Breach:
@@ -459,9 +445,7 @@ def _breach(excess: NDArray, start: int) -> Breach:
     itself is none: there the angle is inside its bounds and the magnitude on them."""
     excess = np.where(np.isnan(excess), np.inf, excess)
     broken = np.nonzero(excess > ROUNDING)[0]
-    if not len(broken):
-        return Breach(broken, 0.0)
-    return Breach(broken + start, float(excess[broken].max()))
+    return Breach(broken + start, float(excess[broken].max(initial=0.0)))
 
 
 VISIBLE = 1e-3
@@ -493,11 +477,10 @@ def figure_1(runs: Sequence[Run]) -> list[Evidence]:
     return [
         fact("panels", len(panels), len(RATES) * len(NORMS)),
         fact("steps checked in each", {c.steps for c in checks} == {STEPS}, True),
-        fact("of 18 bounds, passed at some step by the run on data",
-             _broken(checks, "empirical"), 0),
-        fact("of 18 bounds, passed by descent on the population",
-             _broken(checks, "population"), 0),
-        fact("of 18 bounds, passed by the population's flow", _broken(checks, "flow"), 0),
+        *(fact(f"of 18 bounds, passed {by}", sum(check.passed(path) for check in checks), 0)
+          for path, by in (("empirical", "at some step by the run on data"),
+                           ("population", "by descent on the population"),
+                           ("flow", "by the population's flow"))),
         fact("one layer: small norm halves its angle first",
              all(times[1, small] < times[1, norm] for norm in others), True),
         fact("three layers: small norm halves its angle last",
@@ -526,22 +509,21 @@ def figure_2(runs: Sequence[Run]) -> list[Evidence]:
         fact("panels", count, 2 * len(NORMS)),
         deviation("largest excess over a bound, restarted ones included",
                   max(check.breaches["empirical"].excess for check in checks), "|w*|"),
-        fact("of 24 bounds, passed by the population's flow", _broken(checks, "flow"), 0),
+        fact("of 24 bounds, passed by the population's flow",
+             sum(check.passed("flow") for check in checks), 0),
         fact("panels whose lower bound is the nearer one after 1 % of the steps", early, count),
         fact("panels in which the upper bound is the nearer one at the end", late, count),
         fact("panels whose restarted bounds are closer together from then on", tighter, count),
         fact("panels in which |w(T)| moves as Section 5.2 says, as far as can be seen",
              sum(shape == said_of(run.setting) for shape, run in zip(shapes, panels, strict=True)),
              count),
-        note("of 24 bounds, passed at some step by the run on data", _broken(checks, "empirical")),
-        note("of 24 bounds, passed by descent on the population", _broken(checks, "population")),
+        note("of 24 bounds, passed at some step by the run on data",
+             sum(check.passed("empirical") for check in checks)),
+        note("of 24 bounds, passed by descent on the population",
+             sum(check.passed("population") for check in checks)),
         note("causes, on data", ", ".join(causes) or "none"),
         note("seed", panels[0].setting.seed),
     ]  # fmt: skip
-
-
-def _broken(checks: Sequence[Check], path: str) -> int:
-    return sum(check.breaches[path].count > 0 for check in checks)
 
 
 def _halving(run: Run) -> int:
