@@ -331,7 +331,7 @@ def layered_system() -> list[Evidence]:
     3.6)."""
     proved = [holds for m in (1, 2, 3, 4) for holds in identities(m).values()]
     return [
-        fact("identities that follow from the loss, m = 1..4 (SymPy)", sum(proved), len(proved)),
+        fact("identities that follow from the loss, m = 1..4 (SymPy)", sum(proved), len(proved))
     ]
 
 
@@ -438,14 +438,7 @@ def extent(law: FiniteLaw, target: Any, direction: Any) -> tuple[float, float]:
     h, g = X @ np.array(rationals(target), float), np.asarray(direction, float)
     ends = []
     for sign in (1.0, -1.0):
-        found = linprog(
-            sign * g,
-            A_ub=X[~on],
-            b_ub=np.zeros((~on).sum()),
-            A_eq=X[on],
-            b_eq=h[on],
-            bounds=(None, None),
-        )
+        found = linprog(sign * g, X[~on], np.zeros((~on).sum()), X[on], h[on], (None, None))
         if found.status not in (0, 3):
             raise ArithmeticError(f"linear programming failed: {found.message}")
         ends.append(sign * (-np.inf if found.status == 3 else found.fun))
@@ -529,9 +522,7 @@ def telling_targets(law: FiniteLaw, rng: np.random.Generator, count: int) -> Ite
     yield from rng.integers(-2, 3, (count, law.d))
 
 
-def _decided(
-    pairs: list[tuple[FiniteLaw, NDArray]],
-) -> tuple[list[bool], list[Evidence]]:
+def _decided(pairs: list[tuple[FiniteLaw, NDArray]]) -> tuple[list[bool], list[Evidence]]:
     """Whether w* is the only minimiser, for each pair, and that linear programming agrees."""
     only = [is_only_minimiser(law, target) for law, target in pairs]
     wide = [width(law, target) > 1e-7 for law, target in pairs]

@@ -14,16 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import upwards
 from reluflow.errors import InputError
-from reluflow.falsify import (
-    Draw,
-    Instance,
-    Report,
-    Statement,
-    falsify,
-    given,
-    statement,
-    survived,
-)
+from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, statement, survived
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.chains import (
     ChainPath,
@@ -90,8 +81,7 @@ def converges(layers: Sequence[int]) -> Statement:
         start = Start.of(item)
         orbit = orbits(start.psi, start.rho, start.m)
         steps = np.floor((orbit.psi[0] - start.psi) / 0.5)  # rises are not measured between nearer
-        kept = np.concatenate([[True], steps[1:] >= steps[:-1] + 1.0])
-        s = orbit.s[0, kept]
+        s = orbit.s[0, np.diff(steps, prepend=-1.0) >= 1.0]
         path = start.flow(np.concatenate([s, s[-1] + [12.0, 26.0]]))  # the error shrinks by e^-13
         around = 2.0 * np.exp(0.5 * path.rho[-1]) * np.sin(0.5 * path.theta[-1])
         left = np.hypot(np.expm1(path.rho[-1]), around)
@@ -246,13 +236,10 @@ def falls_from_teacher_norm() -> Counterexample:
 def monotone_tried(seed: int, count: int) -> list[Evidence]:
     """ma.eq11.2: |w(t)| is monotone, regardless of the start (eq. (11)'s text). And which kinds of
     starts break it; the slack is minus the dip."""
-    says, draws = "|w(t)| is monotone", followed(DEPTHS)
-    report = falsify(about_phases(says, draws, lambda found, _: -found.dip), seed, count, 0)
-    return [
-        *survived(report),
-        note("m", DEPTHS),
-        note("kinds of starts that break it", ", ".join(report.violations)),
-    ]
+    monotone = about_phases("|w(t)| is monotone", followed(DEPTHS), lambda found, _: -found.dip)
+    report = falsify(monotone, seed, count, 0)
+    kinds = note("kinds of starts that break it", ", ".join(report.violations))
+    return [*survived(report), note("m", DEPTHS), kinds]
 
 
 def tendency(seed: int, count: int) -> list[Evidence]:
@@ -266,10 +253,7 @@ def tendency(seed: int, count: int) -> list[Evidence]:
 
     says = "|w| is monotone but for less than 1 - (1 - ε0)^(1/(m+1)) of |w*|"
     nearly_monotone = about_phases(says, followed(DEEPER), slack, strict=True)
-    return [
-        *survived(falsify(nearly_monotone, seed, count, 0)),
-        note("m", DEEPER),
-    ]
+    return [*survived(falsify(nearly_monotone, seed, count, 0)), note("m", DEEPER)]
 
 
 TENDENCY = Reading(
@@ -311,37 +295,32 @@ def _of_times(
         m = np.array([int(item["m"]) for item in items])
         return slack(*(time_to_angle(psi0, rho0, m, psi0 + psi1) for rho0 in (small, small + grow)))
 
+    def is_ordered(item: Instance) -> bool:
+        return bool((item["passage"][2:] > 0.01).all())
+
+    def is_told(item: Instance) -> bool:
+        psi0, small, further, grow = item["passage"]
+        return bool(abs(psi0) < 4.0 and further < 8.0 and -8.0 < small < 3.0 - grow)
+
+    norms = {"small": (-6.0, -3.0), "moderate": (-1.0, 1.0), "large": (0.5, 1.5)}
     return Statement(
         says=says,
-        draws={
-            "small": partial(_passage, layers, (-6.0, -3.0)),
-            "moderate": partial(_passage, layers, (-1.0, 1.0)),
-            "large": partial(_passage, layers, (0.5, 1.5)),
-        },
+        draws={name: partial(_passage, layers, rho) for name, rho in norms.items()},
         slack=lambda item: float(slacks([item])[0]),
         batch=slacks,
-        hypotheses=_ORDERED,
+        hypotheses={
+            "the second start is larger, the angle is later": is_ordered,
+            "angles and norms at which rounding does not hide the order": is_told,
+        },
         fixed=("m",),
         **more,
     )
 
 
-_ORDERED: Mapping[str, Callable[[Instance], bool]] = {
-    "the second start is larger, the angle is later": lambda item: bool(
-        item["passage"][2] > 0.01 and item["passage"][3] > 0.01
-    ),
-    "angles and norms at which rounding does not hide the order": lambda item: bool(
-        abs(item["passage"][0]) < 4.0
-        and item["passage"][2] < 8.0
-        and -8.0 < item["passage"][1] < 3.0 - item["passage"][3]
-    ),
-}
-
-
 def _passage(layers: Sequence[int], rho: tuple[float, float], rng: np.random.Generator) -> Instance:
     """A "passage" (4,): psi_0, the smaller rho_0, how far psi goes, how much rho_0 grows."""
-    passage = [rng.uniform(-3.0, 3.0), rng.uniform(*rho)]
-    passage += [rng.uniform(0.05, 5.0), 10.0 ** rng.uniform(-1.5, 0.1)]
+    passage = [rng.uniform(*ends) for ends in ((-3.0, 3.0), rho, (0.05, 5.0), (-1.5, 0.1))]
+    passage[3] = 10.0 ** passage[3]
     return {"passage": np.array(passage), "m": np.array(rng.choice(layers))}
 
 
@@ -434,17 +413,15 @@ def threshold() -> Statement:
     `threshold_norm`."""
 
     def slack(found: Phases, start: Start) -> float:
-        if abs(start.v / float(threshold_norm(start.phi)) - 1.0) <= 1e-6:
+        beyond = start.v / float(threshold_norm(start.phi))
+        if abs(beyond - 1.0) <= 1e-6:
             return math.nan  # rounding would decide
-        expected = FALLING if start.v >= float(threshold_norm(start.phi)) else TURNING
-        if start.v <= resting(start):
-            expected = RISING
+        rises, falls = start.v <= resting(start), beyond >= 1.0
+        expected = RISING if rises else FALLING if falls else TURNING
         return 1.0 if found.flips <= 1 and found.kind == expected else -1.0
 
-    near = {
-        "just below": partial(_near_threshold, -1.0),
-        "just above": partial(_near_threshold, 1.0),
-    }
+    sides = {"just below": -1.0, "just above": 1.0}
+    near = {name: partial(_near_threshold, side) for name, side in sides.items()}
     return about_phases(
         "one layer: |w| falls for ever exactly beyond the threshold norm",
         {**near, **followed([0]), **drawn([0], FAR)},
@@ -456,21 +433,17 @@ def threshold() -> Statement:
 def conjecture(seed: int, count: int) -> list[Evidence]:
     """ma.text.twophase.2: from |w_0| > 2 |w*| the magnitude falls, and then rises (the conjecture
     of Section 5.2), for one layer and for more."""
-    kinds = {"any angle": ((-3.5, 3.0), (math.log(2.0) + 1e-9, 6.0))}
-    shallow, deep = (
-        falsify(
-            about_phases(
-                "from |w0| > 2 |w*| the magnitude falls and then rises",
-                drawn(layers, kinds),
-                lambda found, _: 1.0 if found.kind == TURNING else -1.0,
-                {"|w0| > 2 |w*|": lambda item: bool(item["rho"] > math.log(2.0))},
-            ),
-            seed,
-            count,
-            0,
+
+    def tried(layers: Sequence[int]) -> Report:
+        turns = about_phases(
+            "from |w0| > 2 |w*| the magnitude falls and then rises",
+            drawn(layers, {"any angle": ((-3.5, 3.0), (math.log(2.0) + 1e-9, 6.0))}),
+            lambda found, _: 1.0 if found.kind == TURNING else -1.0,
+            {"|w0| > 2 |w*|": lambda item: bool(item["rho"] > math.log(2.0))},
         )
-        for layers in ((0,), DEPTHS)
-    )
+        return falsify(turns, seed, count, 0)
+
+    shallow, deep = tried((0,)), tried(DEPTHS)
     near = upper_tail(math.cos(math.atan(math.pi)), 100)
     return [
         *shallow.checks(f"one layer: {shallow.says}"),
