@@ -60,9 +60,8 @@ Slack = Callable[[Start, PopulationPath], float]
 
 def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     """The flow of every start at times t > 0 that resolve it, by its closed form."""
-    columns = zip(*((start.psi, start.rho, start.m) for start in starts), strict=True)
-    paths = orbits(*(np.array(column) for column in columns))
-    found = []
+    found, columns = [], [(start.psi, start.rho, start.m) for start in starts]
+    paths = orbits(*np.transpose(columns))
     for k, start in enumerate(starts):
         t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
         layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
@@ -96,27 +95,37 @@ def _inside(item: Instance) -> bool:
 
 
 def _on_flows(
-    says: str, layers: Sequence[int], hypotheses: Tests | None = None, draws: Draws | None = None
+    says: str,
+    layers: Sequence[int],
+    hypotheses: Tests | None = None,
+    draws: Draws | None = None,
+    ours: str = "",
 ) -> Callable[[Slack], Callable[[], Statement]]:
     """Makes a Statement of the slack below it, of a start and its flow, m in `layers`; a witness
-    may plant a factor of |w|."""
+    may plant a factor of |w|. On a claim `ours` of our own all hypotheses are these, named as in
+    its `given`, and a start out of the range of floats is not decided."""
 
     def of(slack: Slack) -> Callable[[], Statement]:
         def slacks(items: Sequence[Instance]) -> NDArray:
-            starts, values = [Start.of(item) for item in items], []
-            for start, path, item in zip(starts, flows(starts), items, strict=True):
-                states = path.states + np.array([0.0, math.log(planted(item))])
-                values.append(slack(start, replace(path, states=states)))
-            return np.array(values)
+            values = np.full(len(items), np.nan)
+            told = [k for k, item in enumerate(items) if not ours or _inside(item)]
+            starts = [Start.of(items[k]) for k in told]
+            for k, start, path in zip(told, starts, flows(starts) if told else [], strict=True):
+                states = path.states + np.array([0.0, math.log(planted(items[k]))])
+                values[k] = slack(start, replace(path, states=states))
+            return values
 
-        made = Statement(
-            says,
-            draws or drawn(layers, RANGES, (-1.0, 1.0)),
-            lambda item: float(slacks([item])[0]),
-            {"phi_0 and |w_0| in the range of floats": _inside, **(hypotheses or {})},
-            batch=slacks,
-        )
-        return wraps(slack)(lambda: made)
+        def made() -> Statement:
+            asked = {"phi_0 and |w_0| in the range of floats": _inside, **(hypotheses or {})}
+            return Statement(
+                says,
+                draws or drawn(layers, RANGES, (-1.0, 1.0)),
+                lambda item: float(slacks([item])[0]),
+                given(ours, **(hypotheses or {})) if ours else asked,
+                batch=slacks,
+            )
+
+        return wraps(slack)(made)
 
     return of
 
@@ -151,32 +160,19 @@ def two_layers(start: Start, path: PopulationPath) -> float:
     return enclosed(path.length, *limits)
 
 
-@_on_flows("Theorem 3.8 repaired", (2, 3, 4, 6))
-def _layered(start: Start, path: PopulationPath) -> float:
+@_on_flows(
+    "Theorem 3.8 repaired",
+    (2, 3, 4, 6),
+    {
+        "flow": lambda item: int(item["m"]) >= 2,
+        "start": lambda item: Start.of(item).phi > 0.0 and Start.of(item).theta > 0.0,
+    },
+    ours="ma.ours.implicit",
+)
+def layered(start: Start, path: PopulationPath) -> float:
+    """Theorem 3.8 with the solutions of the comparison equation, on both sides of the branch."""
     at = (start.phi, start.v, start.target, start.m)
     return enclosed(path.length, *setting.layered_magnitude_bounds(path.t, *at))
-
-
-def layered() -> Statement:
-    """Theorem 3.8 with the solutions of the comparison equation, on both sides of the branch."""
-    found = _layered()
-
-    def slacks(items: Sequence[Instance]) -> NDArray:
-        values = np.full(len(items), np.nan)
-        told = [k for k, item in enumerate(items) if _inside(item)]
-        values[told] = found.slacks([items[k] for k in told])
-        return values
-
-    return replace(
-        found,
-        slack=lambda item: float(slacks([item])[0]),
-        batch=slacks,
-        hypotheses=given(
-            "ma.ours.implicit",
-            flow=lambda item: int(item["m"]) >= 2,
-            start=lambda item: Start.of(item).phi > 0.0 and Start.of(item).theta > 0.0,
-        ),
-    )
 
 
 def _past_branch(item: Instance) -> float:
@@ -263,9 +259,9 @@ def try_bounds(seed: int, count: int) -> dict[str, Report]:
     statements = {
         "magnitude": magnitude,
         "small magnitude": small_magnitude_lower,
-        "angle": lambda: angle("Theorem 3.4", (0,)),
+        "angle": partial(angle, "Theorem 3.4", (0,)),
         "small angle": small_angle,
-        "layered angle": lambda: angle("Theorem 3.9", (1, 2, 3, 4, 6)),
+        "layered angle": partial(angle, "Theorem 3.9", (1, 2, 3, 4, 6)),
         "two layers": two_layers,
         "printed lower": printed_lower,
         "printed upper": printed_upper,
@@ -281,13 +277,13 @@ def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.Da
     """Shares of the time in which each bound on phi says nothing new, from |w_0| = norm |w*|. The
     time is counted until the flow has come to a hundredth of its first distance from pi; r and R
     are the closest that there are."""
-    rows: dict[str, list[str]] = {}
+    table = pd.DataFrame(index=pd.Index([f"{a}°" for a in degrees], name="φ₀"))
     for m in layers:
         starts = [Start.at(float(np.radians(a)), norm, m) for a in degrees]
         shares = [_silent_shares(*pair) for pair in zip(starts, flows(starts), strict=True)]
-        for side, share in zip(("lower", "upper"), zip(*shares, strict=True), strict=True):
-            rows[f"m = {m}, {side}"] = [f"{on_grain(100 * each, 1.0)} %" for each in share]
-    return pd.DataFrame(rows, index=pd.Index([f"{a}°" for a in degrees], name="φ₀"))
+        for side, share in zip(("lower", "upper"), np.transpose(shares), strict=True):
+            table[f"m = {m}, {side}"] = [f"{on_grain(100 * each, 1.0)} %" for each in share]
+    return table
 
 
 def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
