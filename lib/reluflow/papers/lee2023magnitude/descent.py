@@ -28,12 +28,8 @@ from reluflow.papers.lee2023magnitude.descents import (
     statement,
     to_the_limit,
 )
-from reluflow.papers.lee2023magnitude.population import nullcline, pull
-from reluflow.papers.lee2023magnitude.setting import (
-    Start,
-    gap_bounds,
-    magnitude_bounds,
-)
+from reluflow.papers.lee2023magnitude.population import pull
+from reluflow.papers.lee2023magnitude.setting import gap_bounds, magnitude_bounds
 
 # --- Theorem 4.1: descent beside a flow w(t) = g(e^(-ct)), and its error --------------------------
 #
@@ -496,29 +492,17 @@ def angle_away(run: Descent) -> float:
     return float(angle_slacks(run)[1].min())
 
 
-def repaired_gap(T: ArrayLike, psi0: float, share: float) -> NDArray:
-    """What pi - phi(T) exceeds if a step multiplies tan((pi - phi)/2) by 1 - share at least:
-
-    2 y - 2/3 y^3,  y = cot(phi0/2) (1 - share)^T,
-
-    which is Theorem A.2's (4.2's) upper bound of phi with (1 - share)^(3T) for (1 - 3 share)^T.
-    """
-    y = np.exp(np.asarray(T, float) * math.log1p(-share) - psi0)
-    return 2.0 * y - 2.0 / 3.0 * y**3
-
-
 def _share(run: Descent) -> float:
+    """c eta."""
     return run.step * run.start.target / (2.0 * run.norm_range()[0])
-
-
-def _limit(start: Start) -> float:
-    # r is about the smaller one of |w0| and the norm at which |w| turns.
-    return min(2.0, 2.0 * min(start.v / start.target, float(nullcline(start.phi, 0))))
 
 
 @statement(
     "A.2 repaired: upper bound of phi(T), T >= 0",
-    to_the_limit((0,), _limit),
+    # r is about the smaller one of |w0| and the norm at which |w| turns.
+    to_the_limit(
+        (0,), lambda start: 2.0 * min(1.0, start.v / start.target, float(pull(start.phi)))
+    ),
     {
         "start": lambda run: run.start.phi > 0.0 and run.start.theta > 0.0 and run.start.m == 0,
         "norm": lambda run: min(run.loose) > 1.0,
@@ -527,9 +511,10 @@ def _limit(start: Start) -> float:
     "ma.ours.descent.one",
 )
 def repaired_angle(run: Descent) -> float:
-    """ma.ours.descent.one: Theorem A.2's upper bound with the cubic term repaired."""
+    """ma.ours.descent.one: Theorem A.2's upper bound with (1 - c eta)^(3T) for (1 - 3 c eta)^T."""
     theta = run.path.theta[run.path.theta > SEEN]
-    below = repaired_gap(np.arange(len(theta)), run.start.psi, _share(run))
+    y = np.exp(np.arange(len(theta)) * math.log1p(-_share(run)) - run.start.psi)
+    below = 2.0 * y - 2.0 / 3.0 * y**3
     return float(((theta - below) / theta).min())
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
@@ -91,16 +91,12 @@ class Descent:
         return self.step * self.smallness <= limit
 
 
-def _is_fine(run: Descent) -> bool:
-    """Whether the step is small against the limit of Theorems 4.2 and A.2."""
-    start = run.start
-    return run.is_below(step_limit(start.phi, *run.norm_range(), start.target, start.m))
-
-
 ON_THE_ANGLE: Mapping[str, Callable[[Descent], bool]] = {
     "no step overshoots": lambda run: run.overshoot() <= 1.0,
     "r < |w(T)| < R": lambda run: min(run.loose) > 1.0,
-    "step small enough": _is_fine,
+    "step small enough": lambda run: run.is_below(
+        step_limit(run.start.phi, *run.norm_range(), run.start.target, run.start.m)
+    ),
 }
 """What Theorems 4.2 and A.2 suppose, and that eta max(v0, v*)^(2m) <= 1, for which they do not ask
 where they let v0 be large; it leaves out runs that diverge."""
@@ -155,13 +151,15 @@ def draws(
 ) -> Draws:
     """Starts with psi and rho in these ranges; the step is limit(start) over one of the shares, or
     up to two times smaller."""
-    found: Draws = {}
-    for k in shares:
-        step = lambda start, rng, k=k: limit(start) / k * rng.uniform(0.5, 1.0)  # noqa: E731
-        one = partial(_instance, layers, psi, rho, step, {20: 0.3, 100: 0.4, 400: 0.3})
-        kind: Draws = {f"step below X{f'/{k}' * (k > 1)}": one}
-        found |= extended(kind, lambda *_, k=k: {"smallness": np.array(k)})
-    return found
+
+    def one(k: int, rng: np.random.Generator) -> Arrays:
+        def step(start: Start, rng: np.random.Generator) -> float:
+            return limit(start) / k * rng.uniform(0.5, 1.0)
+
+        steps = {20: 0.3, 100: 0.4, 400: 0.3}
+        return {**_instance(layers, psi, rho, step, steps, rng), "smallness": np.array(k)}
+
+    return {f"step below X{f'/{k}' * (k > 1)}": partial(one, k) for k in shares}
 
 
 def everywhere(layers: tuple[int, ...]) -> Draws:
@@ -203,19 +201,14 @@ def statement(
     """Makes a Statement of the slack of a descent below it; if it is that of the claim `ours` of
     our own, the hypotheses are named as in its `given`."""
 
-    def tested(test: Callable[[Descent], bool]) -> Callable[[Instance], bool]:
-        return lambda item: test(Descent.of(item))
+    def read(function: Callable[[Descent], Any]) -> Callable[[Instance], Any]:
+        return lambda item: function(Descent.of(item))
 
     def of(slack: Callable[[Descent], float]) -> Callable[[], Statement]:
         def made() -> Statement:
-            tests = {name: tested(test) for name, test in hypotheses.items()}
-            return Statement(
-                says,
-                draws,
-                lambda item: slack(Descent.of(item)),
-                given(ours, **tests) if ours else tests,
-                tolerance=ROUNDING,
-            )
+            tests = {name: read(test) for name, test in hypotheses.items()}
+            tests = given(ours, **tests) if ours else tests
+            return Statement(says, draws, read(slack), tests, tolerance=ROUNDING)
 
         return wraps(slack)(made)
 
@@ -241,8 +234,7 @@ def broken(report: Report) -> list[Evidence]:
 DIGITS = 30
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Weights w = (along, across) with the teacher along (1, 0), and the factors v_1, ..., v_m."""
 
     along: mpf

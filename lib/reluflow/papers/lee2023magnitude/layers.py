@@ -10,11 +10,11 @@ from functools import partial
 import mpmath
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from reluflow.falsify import Report, Statement, falsify, survey
-from reluflow.instances import Arrays, Draws, extended
+from reluflow.instances import Arrays, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact
 from reluflow.papers.lee2023magnitude import descent, descents
 from reluflow.papers.lee2023magnitude.descent import OPPOSITE, SEEN, angle_slacks
@@ -48,36 +48,14 @@ AWAY_DRAWS = draws(
 )
 
 
-def corrected_factors(
-    phi0: float, ranges: tuple[float, float, float], target: float, step: float, m: int
-) -> tuple[float, float]:
-    """By which tan((pi - phi)/2) shrinks a step, at least q_1 and at most q_2:
-
-        q_1 = 1 - h(high) / (1 - eta product^2 / 2),   q_2 = 1 - (phi0/pi) h(low) / (1 + h(low)),
-
-    with h(x) = x v*^(m+1) eta / 2, (low, high, product) `Descent.ranges`. Returns q_1 and q_2.
-    eta product^2 is below 2.
-    """
-    low, high, product = ranges
-    keep = 1.0 - 0.5 * step * product**2
-    unit = 0.5 * target ** (m + 1) * step
-    h = unit * low
-    return 1.0 - unit * high / keep, 1.0 - phi0 / math.pi * h / (1.0 + h)
-
-
-def _is_between(run: Descent) -> bool:
-    """The printed condition is on T > 0 only; |w0| far above R makes a first step too long."""
-    r, R = run.norm_range()
-    return r < run.start.v < R
-
-
 FAR = f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY_4_2}"
 AWAY_TESTS = {
     **ON_THE_ANGLE,
     FAR: lambda run: run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2,
-    "r < |w0| < R": _is_between,
+    "r < |w0| < R": lambda run: run.norm_range()[0] < run.start.v < run.norm_range()[1],
 }
-"""Starts away from phi0 = 0 and pi, whose norm is between r and R as well."""
+"""Starts away from phi0 = 0 and pi, and with r < |w0| < R, while the printed condition is on T > 0
+only: |w0| far above R makes a first step too long."""
 
 
 @statement(f"4.2: both bounds of phi(T), T >= 1, {FAR}, r < |w0| < R", AWAY_DRAWS, AWAY_TESTS)
@@ -87,13 +65,11 @@ def angle_away(run: Descent) -> float:
     return float(np.min([side[1:] for side in angle_slacks(run)]))
 
 
-def _asking(item: Arrays, rng: np.random.Generator) -> Arrays:
-    return {"asked": np.array(int(rng.integers(1, 1 + item["steps"])))}
-
-
 @statement(
     f"4.3: phi(T) > pi - eps after T steps, {FAR}, r < |w0|",
-    extended(AWAY_DRAWS, _asking),
+    extended(
+        AWAY_DRAWS, lambda item, rng: {"asked": np.array(int(rng.integers(1, 1 + item["steps"])))}
+    ),
     AWAY_TESTS,
 )
 def steps_away(run: Descent) -> float:
@@ -116,12 +92,16 @@ def steps_away(run: Descent) -> float:
     "ma.ours.descent.angle",
 )
 def corrected_angle(run: Descent) -> float:
-    """ma.ours.descent.angle: every step multiplies tan((pi - phi)/2) by a number between q_1 and
-    q_2 of `corrected_factors`."""
+    """ma.ours.descent.angle: every step multiplies tan((pi - phi)/2) by at least
+    1 - h(high) / (1 - eta product^2 / 2) and at most 1 - (phi0/pi) h(low) / (1 + h(low)), with
+    h(x) = x v*^(m+1) eta / 2 and (low, high, product) of `Descent.ranges`."""
     start, path = run.start, run.path
-    factors = corrected_factors(start.phi, run.ranges(), start.target, run.step, start.m)
+    low, high, product = run.ranges()
+    unit = 0.5 * start.target ** (start.m + 1) * run.step
+    least, h = 1.0 - unit * high / (1.0 - 0.5 * run.step * product**2), unit * low
+    most = 1.0 - start.phi / math.pi * h / (1.0 + h)
     with np.errstate(divide="ignore"):  # a factor below 0 asks for nothing
-        fast, slow = np.log(np.maximum(factors, 0.0))
+        fast, slow = np.log(np.maximum([least, most], 0.0))
     log_ratio = -np.diff(path.psi[path.theta > SEEN])
     return float(np.minimum(slow - log_ratio, log_ratio - fast).min())
 
@@ -202,41 +182,22 @@ TWO_LAYERS = {
 }
 
 
-def corrected_lower(T: ArrayLike, phi0: float, v0: float, target: float, step: float) -> NDArray:
-    """Theorem A.3's lower bound with the corrected step. With a = 1 - eps_0, x = eta (v0^2 - a
-    v*^2) / 2, the step eta becomes
-
-        eta (1 - 3/4 a v*^2 eta)        where x <= 0 (the bound grows),
-        eta (1 - x/2) / (1 - x)^2       where x > 0 (it falls).
-
-    It follows from 1/v^2 -> 1/(v^2 (1 - x)^2), the step of |w| along itself. Parameters as for
-    `two_layer_magnitude_bounds`. Returns (k,).
-    """
-    a = float(pull(phi0)) * target**2
-    x = 0.5 * step * (v0**2 - a)
-    moved = step * (1.0 - 0.75 * a * step) if x <= 0.0 else step * (1.0 - x / 2) / (1.0 - x) ** 2
-    return two_layer_magnitude_bounds(T, phi0, v0, target, moved)[0]
-
-
-def _draws() -> Draws:
-    """Two layers; long runs last until |w| has settled, 30 / (eta v*^2) steps, at X/10 only."""
-    found = draws((1,), lambda start: 1.0 / max(start.v, start.target) ** 2)
-
-    def prolonged(item: Arrays, _: np.random.Generator) -> Arrays:
-        pace = float(item["step"] * item["target"] ** 2)
-        return {"steps": np.array(min(2000, math.ceil(30.0 / pace)))}
-
-    name = next(iter(found))
-    return {**found, f"{name}, long": extended(found, prolonged)[name]}
+def _prolonged(item: Arrays, _: np.random.Generator) -> Arrays:
+    """Until |w| has settled, 30 / (eta v*^2) steps."""
+    pace = float(item["step"] * item["target"] ** 2)
+    return {"steps": np.array(min(2000, math.ceil(30.0 / pace)))}
 
 
 def two_layers(name: str) -> Statement:
-    """One half of Theorem A.3, by its name in `TWO_LAYERS`; slack as a share of |w*|, T >= 1."""
+    """One half of Theorem A.3, by its name in `TWO_LAYERS`; slack as a share of |w*|, T >= 1. Long
+    runs are at X/10 only."""
     side, which = TWO_LAYERS[name]
+    tried = draws((1,), lambda start: 1.0 / max(start.v, start.target) ** 2)
+    (first, one), *_ = tried.items()
 
     @statement(
         name,
-        _draws(),
+        {**tried, **extended({f"{first}, long": one}, _prolonged)},
         {
             "no step overshoots": ON_THE_ANGLE["no step overshoots"],
             "step small against 1/v*^2": lambda run: run.is_below(1 / run.start.target**2),
@@ -262,12 +223,16 @@ def two_layers(name: str) -> Statement:
     "ma.ours.descent.two",
 )
 def corrected_two_layers(run: Descent) -> float:
-    """ma.ours.descent.two: the corrected lower bound holds for |w| and v_1, the printed upper bound
-    for v_1."""
-    start, path = run.start, run.path
-    given = (path.t, start.phi, start.v, start.target, run.step)
-    lower, upper = corrected_lower(*given), two_layer_magnitude_bounds(*given)[1]
-    v = path.layers[:, 0]
+    """ma.ours.descent.two: for |w| and v_1 the lower bound holds with a corrected step, for v_1 the
+    upper one as printed. With a = (1 - eps_0) v*^2 and x = eta (v0^2 - a) / 2 the step eta becomes
+    eta (1 - 3/4 a eta) where x <= 0 (the bound grows), else eta (1 - x/2) / (1 - x)^2."""
+    start, path, step, v = run.start, run.path, run.step, run.path.layers[:, 0]
+    a = float(pull(start.phi)) * start.target**2
+    x = 0.5 * step * (start.v**2 - a)
+    moved = step * (1.0 - 0.75 * a * step) if x <= 0.0 else step * (1.0 - x / 2) / (1.0 - x) ** 2
+    given = (path.t, start.phi, start.v, start.target)
+    lower = two_layer_magnitude_bounds(*given, moved)[0]
+    upper = two_layer_magnitude_bounds(*given, step)[1]
     slacks = np.minimum(np.minimum(path.length, v) / lower - 1.0, 1.0 - v / upper)
     return float(slacks[1:].min())
 
