@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -330,14 +330,6 @@ class ActiveSet:
     calm             forecast, not a bound: steps until the next flip at the present pace
     """
 
-    H: NDArray
-    q: NDArray
-    _size: NDArray
-    _most: NDArray
-    _flips: int
-    _h: NDArray
-    _w: NDArray
-
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
         self._X, self._y = X, y
         largest = np.abs(X).max(axis=1)  # so that lengths neither overflow nor underflow inside
@@ -514,26 +506,37 @@ def neuron_descent(
     if v.ndim != 1 or not np.isfinite(v).all():
         raise InputError(f"v0 must be a list of finite numbers, not {v0!r}")
     check_steps(step, n_steps)
-    X, n_steps, step = np.ascontiguousarray(X), int(n_steps), float(step)
-    record = _Record(w, v, n_steps)
+    X, n_steps, done, sound = np.ascontiguousarray(X), int(n_steps), 0, True
+    states, layers = np.empty((n_steps + 1, len(w))), np.empty((n_steps + 1, len(v)))
+    states[0], layers[0] = w, v
     with one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
-    end = record.done + 1
-    return Descended(record.states[:end], record.layers[:end], not sound)
+        for W, V in _blocks(X, y, w, v.tolist(), float(step), n_steps):
+            sound = bool(np.abs(W).max() <= _OVERFLOW and np.abs(V).max(initial=0.0) <= _OVERFLOW)
+            if not sound:  # cut at the first state that overflows
+                end = np.argmin((np.abs(np.hstack([W, V])) <= _OVERFLOW).all(axis=1)) + 1
+                W, V = W[:end], V[:end]
+            here = slice(done + 1, done + 1 + len(W))
+            states[here], layers[here] = W, V
+            done += len(W)
+            if not sound:
+                break
+    return Descended(states[: done + 1], layers[: done + 1], not sound)
 
 
-def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
-    """Take the steps and record them; false where the weights overflow."""
+def _blocks(
+    X: NDArray, y: NDArray, w: NDArray, v: list[float], step: float, left: int
+) -> Iterator[tuple[NDArray, NDArray]]:
+    """The states (k, d) and factors (k, m) after each of the `left` steps, some at a time."""
     active = ActiveSet(X, y, w)
     W, V = np.empty((_BLOCK, len(w))), np.empty((_BLOCK, len(v)))
     length, plain = 1, _PLAIN
-    while record.done < n_steps:
-        length = min(length, n_steps - record.done)
+    while left:
+        length = min(length, left)
         _steps(active.H, active.q, w, v, step, W[:length], V[:length])
         kept, flipped = active.follow(W[:length])
         taken = min(kept + 1, length)
-        if not record.add(W[:taken], V[:taken]):
-            return False
+        yield W[:taken], V[:taken]
+        left -= taken
         w, v = W[taken - 1].copy(), V[taken - 1].tolist()
         if flipped.size * len(w) <= len(X):
             plain = _PLAIN
@@ -541,13 +544,13 @@ def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
                 active.change(flipped)
             length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
         else:  # as many rank-one updates would cost more than some steps with all data
-            for _ in range(min(plain, n_steps - record.done)):
+            taken = min(plain, left)
+            for _ in range(taken):
                 w, v = _plain_step(X, y, w, v, step)
-                if not record.add(w[None], np.array([v])):
-                    return False
+                yield w[None], np.array([v])
+            left -= taken
             active.reset(w)
             length, plain = 1, 2 * plain
-    return True
 
 
 def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None:
@@ -581,24 +584,3 @@ def _plain_step(X, y, w, v: list[float], step: float) -> tuple[NDArray, list[flo
 def _others(v: list[float]) -> list[float]:
     """The product of all but one, for each one; no division, for a factor may be 0."""
     return [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
-
-
-class _Record:
-    """What a descent has been through so far."""
-
-    def __init__(self, w: NDArray, v: NDArray, n_steps: int) -> None:
-        self.done = 0
-        self.states = np.empty((n_steps + 1, len(w)))
-        self.layers = np.empty((n_steps + 1, len(v)))
-        self.states[0], self.layers[0] = w, v
-
-    def add(self, W: NDArray, V: NDArray) -> bool:
-        """Append states (k, d) and factors (k, m); false, and cut there, at one that overflows."""
-        sound = bool(np.abs(W).max() <= _OVERFLOW and np.abs(V).max(initial=0.0) <= _OVERFLOW)
-        if not sound:
-            good = (np.abs(np.hstack([W, V])) <= _OVERFLOW).all(axis=1)
-            W, V = W[: np.argmin(good) + 1], V[: np.argmin(good) + 1]
-        here = slice(self.done + 1, self.done + 1 + len(W))
-        self.states[here], self.layers[here] = W, V
-        self.done += len(W)
-        return sound

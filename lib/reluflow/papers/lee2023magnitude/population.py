@@ -497,29 +497,18 @@ def dip_from_teacher_norm(phi0: float, m: int) -> Phases:
 
 
 def shape_of(values: NDArray, least: float) -> tuple[str, int]:
-    """The shape of a curve (k,), and where it turns (0 without a turn). A curve is cut into falls
-    and rises at its extremes; excursions below `least` do not count. One that stays within `least`
-    of its start rises or falls as its end lies above the start or not."""
-    ways: list[int] = []
-    turn, high, low, at = 0, values[0], values[0], 0
-    for k, value in enumerate(values.tolist()):
-        direction = ways[-1] if ways else 0
-        if direction >= 0 and value > high:
-            high, at = value, (k if direction > 0 else at)
-        if direction <= 0 and value < low:
-            low, at = value, (k if direction < 0 else at)
-        if direction <= 0 and value > low + least:
-            ways, turn = [*ways, 1], (at if direction else turn)
-            high, at = value, k
-        elif direction >= 0 and value < high - least:
-            ways = [*ways, -1]
-            low, at = value, k
-    if len(ways) > 1 and ways != [-1, 1]:
+    """The shape of a curve (k,), and where it turns (0 without a turn). A curve falls, or rises,
+    where it comes by more than `least` below, or above, an earlier value. One that stays within
+    `least` of its start rises or falls as its end lies above the start or not."""
+    rises = values - np.minimum.accumulate(values) > least
+    falls = np.maximum.accumulate(values) - values > least
+    if not (rises.any() and falls.any()):
+        up = rises.any() or (not falls.any() and values[-1] > values[0])
+        return (RISING if up else FALLING), 0
+    risen = values[np.argmax(rises) :]
+    if not falls[: -len(risen)].any() or (np.maximum.accumulate(risen) - risen > least).any():
         return OTHER, 0
-    if ways == [-1, 1]:
-        return TURNING, turn
-    up = ways == [1] or (not ways and values[-1] > values[0])
-    return (RISING if up else FALLING), 0
+    return TURNING, int(np.argmin(values[: -len(risen)]))
 
 
 def _eps(psi: NDArray) -> NDArray:
