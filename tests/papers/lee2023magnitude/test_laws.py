@@ -16,29 +16,6 @@ from reluflow.papers.lee2023magnitude import chains, laws, rates
 RNG = np.random.default_rng
 
 
-def pair(theta, d):
-    u, e = np.linalg.qr(RNG(0).normal(size=(d, 2)))[0].T
-    return u, math.cos(theta) * u + math.sin(theta) * e
-
-
-# --- Lemma 2.1 and Proposition B.1 ---
-
-
-@pytest.mark.parametrize("theta", [1e-3, 0.4, math.pi / 2, 2.7])
-def test_sector_moments_against_a_sum_over_the_plane(theta):
-    """Polar midpoints: E r^2 = 2 in the plane, and all of the sector's matrix is of degree 2."""
-    u, v = pair(theta, 2)
-    alpha = (np.arange(200_000) + 0.5) * math.pi / 100_000
-    x = np.column_stack([np.cos(alpha), np.sin(alpha)])
-    inside = (x @ u > 0) & (x @ v > 0)
-    slow = 2.0 * x[inside].T @ x[inside] / len(x)
-    for fast in (
-        laws.printed_sector_moment(u, v),
-        laws.gaussian_sector(laws.sectors_angle(u, v), u, v),
-    ):
-        assert fast == pytest.approx(slow, abs=3e-5)
-
-
 # --- Proposition B.2 ---
 
 
@@ -194,12 +171,3 @@ def test_the_statement_notices_a_sign_that_changes(factor, v0, unmet, fails):
     statement = rates.positive_target()
     assert statement.unmet(item) == unmet
     assert statement.fails(statement.slack(item)) == fails
-
-
-def test_relu_correlation_against_mpmath():
-    for theta in (0.7, 2.0, math.pi):
-        exact = mpmath.quad(
-            lambda a, t=theta: max(mpmath.cos(a), 0) * max(mpmath.cos(a - t), 0),
-            [-mpmath.pi / 2, theta - math.pi / 2, mpmath.pi / 2],
-        )
-        assert laws.relu_correlation(theta) == pytest.approx(float(exact) / math.pi, abs=1e-12)

@@ -208,15 +208,6 @@ def test_loss_against_quadrature() -> None:
     assert relative_loss(log_tan(phi), math.log(v), m) == pytest.approx(mean, rel=1e-8)
 
 
-@FEW
-@given(st.floats(-3.0, 3.0), st.floats(-3.0, 2.0), st.integers(0, 4), st.floats(0.01, 5.0))
-def test_times_bring_the_flow_there(psi0, rho0, m, further) -> None:
-    s = time_to_angle(psi0, rho0, m, psi0 + further)
-    pace = float(s[0]) * math.exp(max(0.0, (m - 1) * rho0))
-    reached = population_flow(psi0, rho0, m, s).psi[0]
-    assert reached == pytest.approx(psi0 + further, abs=1e-9 * (1 + pace))
-
-
 def test_times_of_several_starts_and_of_late_losses() -> None:
     rho0 = np.log([1e-5, 0.1, 1.0, 50.0])
     for rho, s in zip(rho0, time_to_loss(0.0, rho0, 0, 1e-10), strict=True):

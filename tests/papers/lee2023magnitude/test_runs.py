@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reluflow import parameters
+from papers.lee2023magnitude.test_layered_descent import loop
 from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import experiments
 from reluflow.papers.lee2023magnitude.population import (
@@ -31,7 +31,7 @@ from reluflow.papers.lee2023magnitude.runs import (
     train,
     train_one,
 )
-from reluflow.papers.lee2023magnitude.setting import PARAMETERS, Start
+from reluflow.papers.lee2023magnitude.setting import Start
 
 
 @pytest.fixture(scope="module")
@@ -44,39 +44,6 @@ def small() -> tuple[Run, ...]:
     return train(Experiment(panels, "empirical"), workers=1)
 
 
-def theirs(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
-    """States (T + 1, d) and factors (T + 1, m) of the plain loop on all data."""
-    X, w, best = setting.data(), setting.start(), setting.target()
-    v = [float(np.linalg.norm(w))] * setting.m
-    y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
-    states, layers = [w], [v]
-    for _ in range(setting.steps):
-        p, h = math.prod(v), X @ w
-        residual = np.where(h > 0.0, p * h - y, 0.0)
-        rests = [math.prod(v[:k] + v[k + 1 :]) for k in range(len(v))]
-        pull = float(np.mean(residual * h))
-        w = w - setting.rate * p * (residual @ X) / len(X)
-        v = [a - setting.rate * b * pull for a, b in zip(v, rests, strict=True)]
-        states.append(w)
-        layers.append(v)
-    return np.array(states), np.array(layers)
-
-
-@pytest.mark.parametrize(
-    ("bad", "name"),
-    [
-        ({"layers": [2, 2]}, "layers"),
-        ({"data": "both"}, "data"),
-    ],
-)
-def test_bad_parameters_are_named(bad: dict, name: str) -> None:
-    printed = {"layers": [1, 2, 3], "norms": [0.1, 1, 2], "d": 100, "n": 10_000, "steps": 100_000,
-               "learning_rate": None, "data": "empirical", "seed": 0, "effort": 1.0}  # fmt: skip
-    assert parameters.check(printed, PARAMETERS).norms == [0.1, 1, 2]
-    with pytest.raises(InputError, match=f'^parameter "{name}" must'):
-        parameters.check({**printed, **bad}, PARAMETERS)
-
-
 def test_constants_are_the_three_cases_of_d3() -> None:
     assert constants(1.0, 10.0) == (1.0, 10.0)  # small: |w0|, |w*|
     assert constants(9.0, 10.0) == (5.0, 10.0)  # middle: |w*|/2, the larger
@@ -87,9 +54,10 @@ def test_constants_are_the_three_cases_of_d3() -> None:
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
     setting = Setting(layers, 0.7, 0.4, 0.05, 6, 150, 60, 11)
-    run = train_one(setting)
-    states, factors = theirs(setting)
-    best = setting.target()
+    run, X, w, best = train_one(setting), setting.data(), setting.start(), setting.target()
+    y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
+    v = [np.linalg.norm(w)] * setting.m
+    states, factors, _ = loop(X, y, w, setting.rate / len(X), setting.steps, v)
     length = np.linalg.norm(states, axis=1)
     cosine = states @ best / length / np.linalg.norm(best)
     assert np.allclose(run.empirical.length, length, rtol=1e-11)
