@@ -30,9 +30,9 @@ _MOST_STEPS = 2_000
 
 
 def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient:
-    """The gradient of 1/(2n) sum_i (f(x_i) - y_i)^2 by back-propagation through the ReLU chain.
-    Parameters: X (n, d), y (n,), at_zero = s'(0), 0 in the paper. With a_(m+1) = s(w.x) and a_k =
-    s(v_k a_(k+1)) for k = m, ..., 2, f = v_1 a_2."""
+    """The gradient of 1/(2n) sum_i (f(x_i) - y_i)^2 by back-propagation through the ReLU chain;
+    at_zero is s'(0), 0 in the paper. With a_(m+1) = s(w.x) and a_k = s(v_k a_(k+1)), f = v_1 a_2.
+    """
     X, y = np.asarray(X, float), np.asarray(y, float)
 
     def slope(h: NDArray) -> NDArray:
@@ -101,8 +101,7 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
     In log v_k a zero at a finite time T is a pole: v_k falls from 1e-15 to 1e-30 of its start
     within a tiny share of T, or so fast that the steps fall below the spacing of floats at T.
     A factor that has decayed slowly to 1e-250 of its start has kept its sign, and ends the path.
-    m is at least 1. Raises ArithmeticError where 2 000 steps do not reach the end or the
-    steps become too small for another reason.
+    Raises ArithmeticError where the end is not reached.
     """
     w0, v0 = np.array(w0, float), np.array(v0, float)
     d, m = len(w0), len(v0)
@@ -185,8 +184,8 @@ _ROUNDS, _CLOSE = 100, 3e-14
 
 
 def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
-    """u(t) from u(0) = v0, explicit for m = 0, m = 1 and a = 0; for m >= 2 the inverse of `clock`.
-    Parameters: t (k,) times >= 0, v0 > 0, a >= 0 and m >= 0. Returns u (k,)."""
+    """u(t) from u(0) = v0 > 0, explicit for m = 0, m = 1 and a = 0; for m >= 2 by the inverse of
+    `clock`."""
     t = np.asarray(t, float)
     if a == 0.0:
         decay = np.exp(-0.5 * t) if m == 0 else (1.0 + m * v0 ** (2 * m) * t) ** (-0.5 / m)
@@ -227,8 +226,6 @@ def clock(odds: ArrayLike, m: int, above: bool) -> NDArray:
 
         below, z < 1:   -2 y^(1-m)/(m-1) F(1, b; 1+b; z),
         above, z > 1:   y^(-2m)/m F(1, c; 1+c; 1/z).
-
-    Parameters: l (...), m >= 2, the side. Returns s (...).
     """
     odds = np.asarray(odds, float)
     if above:
@@ -493,13 +490,9 @@ def neuron_descent(
     (p w.H w - q.w) (Lee et al. 2022b, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum
     divide the step by n. The paper's network is this product while v_2, ..., v_m are positive.
 
-    Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron
-    alone. A datum with w.x = 0 is inactive.
-
-    Equal to the plain loop to rounding, and the same for any number of BLAS threads: the process
-    has one while this runs. Memory: all states, 8 n d bytes twice and little else.
-
-    Raises InputError for arrays that do not fit, a step that is not positive, or n_steps < 0.
+    A datum with w.x = 0 is inactive. Equal to the plain loop to rounding, and the same for any
+    number of BLAS threads: the process has one while this runs. Raises InputError for arrays that
+    do not fit, a step that is not positive, or n_steps < 0.
     """
     X, y, w = problem(X, y, w0)
     v = np.asarray(v0, float)

@@ -70,10 +70,9 @@ def start_of(setting: Setting, variance: bool = False) -> Start:
 def flow_shapes(
     panels: Sequence[Setting], seed: int, count: int, follow: int = 0, variance: bool = False
 ) -> pd.DataFrame:
-    """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel, for all time. The
-    first `follow` starts of every panel are followed as well, at 1000 times up to the panel's last
-    step. Parameters: the panels (their own seeds do not count), the first seed, the numbers of
-    seeds, whether k is a variance in place of a standard deviation."""
+    """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel (their seeds do
+    not count) for all time. The first `follow` starts of every panel are followed as well, at 1000
+    times up to the panel's last step. k is a standard deviation, or a `variance`."""
 
     def moves(at: tuple[Setting, int]) -> dict[str, Any]:
         panel, k = at

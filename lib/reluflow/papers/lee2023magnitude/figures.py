@@ -66,9 +66,8 @@ _STARTS += [(2.75, _TOP), (2.9, 1.5)]
 
 @in_house_style
 def phase_portraits() -> Figure:
-    """Student and teacher as vectors, from a right angle, and flows in the plane of phi and
-    |w|/|w*|, one panel a depth, with the curve on which eq. (11) stops |w|, and for m = 0 the
-    separatrix beyond which |w| falls for ever."""
+    """Student and teacher as vectors, and flows in the plane of phi and |w|/|w*|, a panel a depth,
+    with the curve on which eq. (11) stops |w|, and for m = 0 the separatrix."""
     titles = ["(a) student and teacher, $m = 0$", *(f"({'bcd'[m]}) $m = {m}$" for m in range(3))]
     fig, (vectors, *axes) = panels(2, 2, height=5.5, titles=titles)
     _vectors(vectors)
@@ -141,18 +140,15 @@ def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
 
 @in_house_style
 def passage_times() -> Figure:
-    """Time against |w_0|, from phi_0 = pi/2: (a) to phi = 3 pi/4, with the powers 1 - m; (b) to the
-    loss 1e-4, in units of |w*|^(2(m+1)), and for m = 0 from phi_0 = 3 pi/4 too, with the norm that
-    is best for small losses."""
+    """Time against |w_0|, from phi_0 = pi/2, (a) to an angle, with the powers 1 - m, (b) to a loss,
+    for m = 0 from phi_0 = 3 pi/4 too, with the norm that is best for small losses."""
     titles = ("(a) to the angle $\\varphi = 3\\pi/4$", "(b) to the loss $10^{-4}\\,|w^*|^{2(m+1)}$")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     sizes, nearer, level = np.geomspace(1e-3, 1e2, 41), 0.75 * math.pi, 1e-4
     psi = log_tan(nearer)
     for m, colour, line in zip(range(4), FAMILY, DEPTH_LINES, strict=False):
-        times, look = (
-            time_to_angle(0.0, np.log(sizes), m, psi),
-            {"color": colour, "ls": line, "label": f"$m = {m}$"},
-        )
+        times = time_to_angle(0.0, np.log(sizes), m, psi)
+        look = {"color": colour, "ls": line, "label": f"$m = {m}$"}
         left.loglog(sizes, times, **look)
         right.semilogx(sizes, time_to_loss(0.0, np.log(sizes), m, level), **look)
         if m != 1:
@@ -185,13 +181,11 @@ def dips_and_depth(phi0: float) -> Figure:
                   mec="white", mew=0.7, ls="", zorder=5)  # fmt: skip
     left.set(xlabel="$\\varphi$", ylabel="$|w| / |w^*|$", xlim=(phi0, math.pi))
     left.set_xticks([0.5 * math.pi, 0.75 * math.pi, math.pi], ["π/2", "3π/4", "π"])
-    many = np.arange(0, 33)
-    least = np.array([dip_from_teacher_norm(phi0, int(m)).least for m in many])
-    allowed = nullcline(phi0, 0) ** (1.0 / (many + 1))
-    layers = many + 1
+    layers, pulled = np.arange(1, 34), nullcline(phi0, 0)
+    least = np.array([dip_from_teacher_norm(phi0, int(k) - 1).least for k in layers])
     for fall, bound, colour, mark, name, limit in (
-        (1.0 - least, 1.0 - allowed, MOVES, "o-", "fall of $|w|$", "its bound"),
-        (1.0 - least**layers, np.full(len(many), 1.0 - nullcline(phi0, 0)), style.INK, "s-",
+        (1.0 - least, 1.0 - pulled ** (1.0 / layers), MOVES, "o-", "fall of $|w|$", "its bound"),
+        (1.0 - least**layers, np.full(len(layers), 1.0 - pulled), style.INK, "s-",
          "fall of $v_1\\cdots v_m|w|$", "its limit $\\varepsilon_0$"),
     ):  # fmt: skip
         right.loglog(layers, fall, mark, ms=3.5, lw=1.2, color=colour, label=name)
@@ -212,8 +206,7 @@ RUNS_DASHES, POINTS = (0, (3.5, 2.0)), 300
 
 @in_house_style
 def angles(runs: Sequence[Run]) -> Figure:
-    """Figure 1: phi(T) between both bounds, a row a depth and a column a norm: descent on data over
-    descent on the population, and how far they are apart."""
+    """Figure 1: phi(T) between both bounds, a row a depth and a column a norm."""
     fig, axes = _grid(runs, "angle $\\varphi(T)$")
     for ax, run in zip(axes, runs, strict=True):
         T = _shown(run)
@@ -230,8 +223,7 @@ def angles(runs: Sequence[Run]) -> Figure:
 @in_house_style
 def magnitudes(runs: Sequence[Run]) -> Figure:
     """Figure 2: |w(T)|/|w*| with its bounds, and with those that start again at a fifth of the
-    steps. Only the runs of one and two layers, unless there are none. For more layers the bounds
-    are those of Theorem 3.8 in its right form, at the times eta T."""
+    steps. Only the runs of one and two layers, unless there are none."""
     chosen = [run for run in runs if run.setting.layers <= 2] or list(runs)
     fig, axes = _grid(chosen, "$|w(T)|\\,/\\,|w^*|$")
     for ax, run in zip(axes, chosen, strict=True):
@@ -327,19 +319,17 @@ def segment_of_minimisers(
 
 @in_house_style
 def angle_tails(levels: Sequence[float]) -> Figure:
-    """Proposition C.1: (a) the exact tail P(cos >= eps) over d with its bounds, for at most three
-    values of eps; (b) the angles that hold 95 % of all pairs of vectors."""
-    fig, (left, right) = panels(
-        1, 2, height=3.6, titles=("(a) the tail and its bounds", "(b) the angle of u and v")
-    )
+    """Proposition C.1: (a) the exact tail over d with its bounds, for at most three values of eps;
+    (b) the angles that hold 95 % of all pairs of vectors."""
+    titles = "(a) the tail and its bounds", "(b) the angle of u and v"
+    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     every = np.unique(np.geomspace(2, 1000, 120).astype(int))
     for eps, colour in zip(levels, FAMILY, strict=False):
-        left.plot(every, laws.upper_tail(eps, every), color=colour, lw=1.8,
-                  label=rf"tail, $\varepsilon = {eps:g}$")  # fmt: skip
-        left.plot(every, laws.printed_bound(eps, every), color=PRINTED, lw=1.3, ls="--",
-                  label="printed bound" if eps == levels[0] else "_nolegend_")  # fmt: skip
-        left.plot(every, laws.half_bound(eps, every), color=UPPER, lw=1.3, ls="--",
-                  label="ours, a quarter" if eps == levels[0] else "_nolegend_")  # fmt: skip
+        hidden, name = "_" * (eps != levels[0]), rf"tail, $\varepsilon = {eps:g}$"
+        left.plot(every, laws.upper_tail(eps, every), color=colour, lw=1.8, label=name)
+        for bound, look, name in ((laws.printed_bound, PRINTED, "printed bound"),
+                                  (laws.half_bound, UPPER, "ours, a quarter")):  # fmt: skip
+            left.plot(every, bound(eps, every), color=look, lw=1.3, ls="--", label=hidden + name)
     left.axhline(1.0, color=style.INK, lw=0.8)
     left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
              ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip
@@ -359,8 +349,7 @@ def angle_tails(levels: Sequence[float]) -> Figure:
 @in_house_style
 def factor_signs(negative: ChainPath, positive: ChainPath) -> Figure:
     """Proposition 3.5: the factors v_1, v_2 and |w| over time for (a) a target of negative and (b)
-    one of positive output; a diamond is where a factor reaches 0 and the chain falls silent, dotted
-    what it stays at."""
+    one of positive output; a diamond is where a factor reaches 0, dotted what things stay at."""
     titles = ("(a) target $-[x]_+$", "(b) target $[x]_+$")
     fig, axes = panels(1, 2, height=3.1, titles=titles, sharex=True, sharey=True)
     until = max(negative.t[-1], positive.t[-1])
@@ -391,8 +380,7 @@ def factor_signs(negative: ChainPath, positive: ChainPath) -> Figure:
 @in_house_style
 def comparison_solutions(phi0: float, m: int, below: float, above: float, until: float) -> Figure:
     """Theorem 3.8, |w*| = 1: the flow from (a) v_0 = `below` and (b) v_0 = `above` the branch point
-    of the printed formula, the comparison solutions, and the printed u(t; 0) where it exists. The
-    lower comparison solution rests at a = (1 - eps_0)^(1/(m+1)) v*."""
+    of the printed formula, the comparison solutions, and the printed u(t; 0) where it exists."""
     titles = (f"(a) below the branch, $v_0 = {below:g}$", f"(b) above it, $v_0 = {above:g}$")
     fig, axes = panels(1, 2, height=3.4, titles=titles)
     t = np.linspace(0.0, until, 301)
@@ -421,8 +409,8 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
 
 @in_house_style
 def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figure:
-    """Theorems 3.3 and 3.4, |w*| = 1: (a) |w(t)| from several norms, (b) phi(t) from the first of
-    them, (c) the first order of eq. (8)'s error for small norms against phi_0."""
+    """Theorems 3.3 and 3.4, |w*| = 1: |w(t)| from several norms, phi(t) from the first of them, and
+    the first order of eq. (8)'s error."""
     titles = ("(a) magnitude", "(b) angle", "(c) eq. (8), small norms")
     fig, axes = panels(1, 3, height=3.1, titles=titles)
     t = np.linspace(0.0, until, 201)
@@ -475,10 +463,9 @@ Pair = tuple[float, float]
 
 @in_house_style
 def bounds_missed(steps: Sequence[float], low: Pair, high: Pair, gaps: Sequence[float]) -> Figure:
-    """By how many eta descent is outside its bounds, positive where it is, a colour each step eta.
-    Theorem A.3, v* = 1, against eta T <= 12: |w| (a) below the lower bound from `low`, (b) above
-    the upper one from `high`. Theorem 4.2, m = v* = 1, against (pi - phi0) / eta, the `gaps`: the
-    largest excess over (c) the lower, (d) the upper bound, in parts of pi - phi and of eta."""
+    """By how many eta descent is outside its bounds, a colour each step eta. Theorem A.3, v* = 1,
+    against eta T: |w| (a) below the lower bound from `low`, (b) above the upper one from `high`.
+    Theorem 4.2, m = v* = 1, against (pi - phi0) / eta, the `gaps`: (c) lower, (d) upper bound."""
     sides = ("below its lower bound", "above its upper bound")
     titles = [f"{what} {side}" for what in ("$|w|$", r"$\varphi$") for side in sides]
     titles = [f"({letter}) {title}" for letter, title in zip("abcd", titles, strict=True)]
@@ -513,11 +500,10 @@ def bounds_missed(steps: Sequence[float], low: Pair, high: Pair, gaps: Sequence[
 def approximation(
     profiles: Sequence[tuple[str, Profile]], step: float, steps: Sequence[float], span: float
 ) -> Figure:
-    """Theorem 4.1, c = 1: (a) |w(T) - g((1 - eta)^T)| along descent of one step size, against
-    eta T; (b) its largest value up to eta T = `span` against eta, and lines eta and sqrt(eta)."""
-    fig, (left, right) = panels(
-        1, 2, height=3.6, titles=(f"(a) step 1/{1 / step:.0f}", "(b) largest error")
-    )
+    """Theorem 4.1, c = 1: (a) the error along descent of one step size, against eta T; (b) its
+    largest value up to eta T = `span` against eta, and lines eta and sqrt(eta)."""
+    titles = f"(a) step 1/{1 / step:.0f}", "(b) largest error"
+    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     for (name, profile), colour in zip(profiles, FAMILY, strict=False):
         look = {"color": colour, "label": name.replace("regular", "g' ≠ 0")}
         errors = approximation_errors(profile, step, math.ceil(span / step))
@@ -590,9 +576,7 @@ def deep_magnitudes(recorded: Sequence[DeepRun]) -> Figure:
         for ax in (top, bottom):
             if column == 1:
                 ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
-                ax.set_xticks(
-                    [0, 1, 10, 100, 1000, 10000], ["0", "1", "10", "100", "1000", "10000"]
-                )
+                ax.set_xticks(ticks := [0, 1, 10, 100, 1000, 10000], list(map(str, ticks)))
                 ax.minorticks_off()
             ax.set_xlim(0, run.setting.n_steps)
             name_curves(ax)

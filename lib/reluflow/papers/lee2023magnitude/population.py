@@ -100,9 +100,9 @@ _TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(
 
 
 def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
-    """psi = log tan(phi/2) and rho = log(|w|/|w*|) of weights w (..., d) under a teacher's (d,). By
-    half angles, tan(phi/2) = |u + u*| / |u - u*| for the unit vectors, so that no angle loses
-    digits; infinite where w is along the teacher to the last digit. Returns two arrays (...)."""
+    """psi and rho (...) of weights w (..., d) under a teacher's (d,). By half angles, tan(phi/2) =
+    |u + u*| / |u - u*| for the unit vectors, so that no angle loses digits; infinite where w is
+    along the teacher to the last digit."""
     w, target = np.asarray(w, float), np.asarray(target, float)
     length, size = np.linalg.norm(w, axis=-1), np.linalg.norm(target)
     u, best = w / length[..., None], target / size
@@ -112,14 +112,12 @@ def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
 
 
 def pull(phi: ArrayLike) -> NDArray:
-    """(sin phi - phi cos phi) / pi = 1 - eps of eq. (6), with all digits as phi nears 0.
-    Parameters: phi (...) in [0, pi]. Returns values in [0, 1] of the same shape."""
+    """(sin phi - phi cos phi) / pi = 1 - eps of eq. (6), with all digits as phi nears 0."""
     return _sine_less_arc(np.asarray(phi, float)) / np.pi
 
 
 def shortfall(theta: ArrayLike) -> NDArray:
-    """eps = 1 - (sin phi - phi cos phi) / pi of Theorem 3.3 at phi = pi - theta, small ones too.
-    Parameters: theta (...) in [0, pi]. Returns values in [0, 1] of the same shape."""
+    """eps = 1 - (sin phi - phi cos phi) / pi at phi = pi - theta, with all digits as it nears 0."""
     theta = np.asarray(theta, float)
     return 2.0 * np.sin(theta / 2.0) ** 2 - _sine_less_arc(theta) / np.pi
 
@@ -148,11 +146,9 @@ class BalancedFlow(Field):
 def population_flow(
     psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0
 ) -> PopulationPath:
-    """The balanced flow (9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1.
-    Parameters: psi0 and rho0 the start's coordinates, m >= 0 factors besides w, t (k,) times >= 0
-    in their order, target = |w*| = v_k*. Returns the path with these times as knots; psi and rho
-    are good to ten digits at all of them, however late. Raises InputError for a start, time or
-    target that is not finite or out of range."""
+    """The balanced flow at times t (k,) >= 0, in their order; psi and rho are good to ten digits at
+    all of them, however late. Raises InputError for a start, time or target that is not finite or
+    out of range."""
     _check(psi0, rho0, m, target)
     t = np.atleast_1d(np.asarray(t, float))
     if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t, prepend=0.0) >= 0.0).all()):
@@ -194,10 +190,8 @@ def population_descent(
     psi0: float, rho0: float, m: int, step: float, n_steps: int, target: float = 1.0
 ) -> PopulationPath:
     """Gradient descent (3) on the population loss (1) from a balanced start, at the steps 0, ...,
-    n_steps. Parameters: psi0 and rho0 the start's coordinates, m >= 0, step > 0, n_steps >= 0,
-    target = |w*| = v_k*. Steps keep the plane of w and w*, and the part of w across w* is
-    multiplied by a number, so small angles keep their digits. Raises InputError as
-    `population_flow` does."""
+    n_steps. Steps keep the plane of w and w*, and the part of w across w* is multiplied by a
+    number, so small angles keep their digits. Raises InputError as `population_flow` does."""
     _check(psi0, rho0, m, target)
     check_steps(step, n_steps)
     length = target * math.exp(rho0)
@@ -291,11 +285,10 @@ class Orbit:
 
 
 def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
-    """k orbits at points that resolve the start, however fast it is, and the approach to w*.
-    Gauss-Legendre panels in psi, doubling in width from a small part of the start's own scale.
-    Parameters: psi0, rho0 and the whole numbers m >= 0, arrays that broadcast to (k,). The number
-    of points is the longest orbit's; the others go on further."""
-    psi, rho, m = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(psi0, rho0, m))
+    """Orbits from starts that broadcast to (k,), at points that resolve the start, however fast it
+    is, and the approach to w*: Gauss-Legendre panels in psi, doubling in width from a small part of
+    the start's own scale. There are as many as the longest orbit needs; the others go on."""
+    psi, rho, m = _columns(psi0, rho0, m)
     p, cap = m + 1.0, np.minimum(0.5, 2.0 / (m + 1.0))
     s, odd = np.zeros(len(psi)), np.exp(-p * rho)
     width = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p))
@@ -349,17 +342,15 @@ _STAGES = 4
 
 
 def relative_loss(psi: ArrayLike, rho: ArrayLike, m: ArrayLike) -> NDArray:
-    """The loss over |w*|^(2(m+1)): 1/4 ((e^((m+1) rho) - 1 + eps)^2 + eps (2 - eps)). Parameters:
-    psi, rho and m of shapes that broadcast. Returns their shape."""
+    """The loss over |w*|^(2(m+1)): 1/4 ((e^((m+1) rho) - 1 + eps)^2 + eps (2 - eps))."""
     eps = shortfall(angle(-np.asarray(psi, float)))
     excess = np.expm1((np.asarray(m) + 1.0) * np.asarray(rho, float)) + eps
     return 0.25 * (excess**2 + eps * (2.0 - eps))
 
 
 def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLike) -> NDArray:
-    """Time s at which psi = psi1, from starts (psi0, rho0). Parameters: arrays that broadcast to
-    (k,), psi0 <= psi1. Returns (k,). Raises InputError for an angle before the start's, or more
-    than 14 beyond it and 0 in psi."""
+    """Times s (k,) at which psi = psi1, from starts that broadcast to (k,). Raises InputError for
+    an angle before the start's, or more than 14 beyond it and 0 in psi."""
     psi0, rho0, m, psi1 = _columns(psi0, rho0, m, psi1)
     path = orbits(psi0, rho0, m)
     if np.any(psi1 < psi0) or np.any(psi1 > path.psi[:, -1]):
@@ -368,9 +359,9 @@ def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLik
 
 
 def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLike) -> NDArray:
-    """Time s at which the loss, which falls along the flow, has come down to `level`. Parameters:
-    arrays that broadcast to (k,); level in units of |w*|^(2(m+1)). Returns (k,), 0 where the start
-    is no higher. Raises InputError for a level that is not reached."""
+    """Times s (k,) at which the loss, which falls along the flow, has come down to `level`, in
+    units of |w*|^(2(m+1)); 0 where the start is no higher. Raises InputError for a level that is
+    not reached."""
     psi0, rho0, m, level = _columns(psi0, rho0, m, level)
     path = orbits(psi0, rho0, m)
     for _ in range(_STAGES):
@@ -443,20 +434,13 @@ class Phases:
 
 
 def nullcline(phi: ArrayLike, m: int) -> NDArray:
-    """v/v* = (1 - eps)^(1/(m+1)), where dv/dt = 0. Parameters: phi (...) in [0, pi]."""
+    """v/v* = (1 - eps)^(1/(m+1)), where dv/dt = 0, of angles phi (...)."""
     return pull(phi) ** (1.0 / (m + 1))
 
 
 def threshold_norm(phi: ArrayLike) -> NDArray:
-    """|w|/|w*| from which on a one-layer neuron's |w(t)| falls for ever: the separatrix
-
-        phi / -(sin(phi) + pi cos(phi)),  infinite unless angle(w, w*) = pi - phi < arctan(pi).
-
-    The flow's closed form is |w|/|w*| = phi / (C sin(phi) - pi cos(phi)) with a constant C, and
-    near phi = pi it is 1 - (1 + C)(pi - phi)/pi + ...: from above for C <= -1.
-
-    Parameters: phi (...) in (0, pi). Returns values of the same shape.
-    """
+    """|w|/|w*| from which on a one-layer neuron's |w(t)| falls for ever: the separatrix phi /
+    -(sin(phi) + pi cos(phi)), infinite unless angle(w, w*) = pi - phi < arctan(pi)."""
     phi = np.asarray(phi, float)
     below = -(np.sin(phi) + np.pi * np.cos(phi))
     # The root of `below` is known only to rounding: a norm above 1e15 |w*| counts as none.
@@ -464,10 +448,9 @@ def threshold_norm(phi: ArrayLike) -> NDArray:
 
 
 def phases(psi0: float, rho0: float, m: int) -> Phases:
-    """How |w(t)| moves from a start psi0 = log tan(phi_0/2), rho0 = log(|w_0|/|w*|). The integral
-    is followed panel by panel until a turn must have come; for m = 0 a turn with |w| within 1e-8 of
-    |w*| is not told from none. Raises InputError for a start with m >= 1 so near the teacher that
-    its turn is too late to be followed."""
+    """How |w(t)| moves from a start. The integral is followed panel by panel until a turn must have
+    come; for m = 0 a turn with |w| within 1e-8 of |w*| is not told from none. Raises InputError for
+    a start with m >= 1 so near the teacher that its turn is too late to be followed."""
     edges = psi0 + _WIDTH * np.arange(_panels(psi0, m) + 1)
     delta0 = math.expm1(-(m + 1) * rho0)
     scaled = delta0 + np.concatenate([[0.0], np.cumsum(_gains(edges[:-1], edges[1:], psi0, m))])
@@ -564,10 +547,7 @@ def quadrature_gradient(
 
     A Gaussian vector's part in the plane of w and w* has an independent direction a and a square
     of mean 2, so E f = (1/pi) int f(cos a, sin a) da for the f that occur; the arcs on which one
-    and both neurons are active are integrated apart.
-
-    Parameters: w (d,) not 0, target (d,) not 0, v (m,), target_v (any number of factors,). Returns
-    the gradient in w (d,) and in v (m,).
+    and both neurons are active are integrated apart. Returns the gradient in w (d,) and v (m,).
     """
     w, target, v = np.asarray(w, float), np.asarray(target, float), np.asarray(v, float)
     size, length = float(np.linalg.norm(target)), float(np.linalg.norm(w))

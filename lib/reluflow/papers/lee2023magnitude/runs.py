@@ -193,11 +193,10 @@ class Run:
 
 
 def train(experiment: Experiment, workers: int = 2) -> tuple[Run, ...]:
-    """Train every panel of the experiment, and show meanwhile how many panels are done. Panels are
-    shared out to `workers` processes, 1 for none but this one; with one thread of linear algebra
-    each, which is faster on products this small and makes the digits the same on one core and on
-    many. Raises InputError for the first panel that diverges, or whose start is along the
-    target."""
+    """Train every panel, and show meanwhile how many are done. They are shared out to `workers`
+    processes, 1 for none but this one; with one thread of linear algebra each, which is faster on
+    products this small and makes the digits the same on one core and on many. Raises InputError for
+    the first panel that diverges, or whose start is along the target."""
     settings = experiment.settings
     run = partial(train_one, data=experiment.data == "empirical")
     if min(workers, len(settings)) == 1:

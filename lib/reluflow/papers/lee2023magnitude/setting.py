@@ -147,10 +147,10 @@ def drawn(
 
 # --- The bounds of Sections 3 and 4 and of Appendix A on the magnitude and the angle, as printed --
 #
-# m is the number of factors besides w, phi = pi - angle(w, w*), v = |w|, target = v* = |w*|, and
-# eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. Every bound is a combination of decays e^(-c t);
-# with (1 - c eta)^T in place of each it is the paper's bound after T steps of descent (`decay`).
-# Functions return (lower, upper), each of the times' shape.
+# m is the number of factors besides w, phi0 the start's angle in (0, pi), v0 > 0 its |w|, target =
+# v* = |w*|, and eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. t (k,) are times or step numbers:
+# every bound is a combination of decays e^(-c t), and with (1 - c eta)^T in place of each it is the
+# paper's bound after T steps of descent (`decay`). Functions return (lower, upper), each (k,).
 
 
 Bounds = tuple[NDArray, NDArray]
@@ -182,8 +182,7 @@ def magnitude_bounds(
 
         (1 - eps_0)(1 - q) v* + q v_0 < |w(t)| < (1 - q) v* + q v_0.
 
-    Eq. (8) and A.1's special case, for |w_0| near 0, are these for v0 = 0. Parameters: t (k,) times
-    or step numbers, the start's angle phi0 in [0, pi] and magnitude v0 >= 0, target > 0.
+    Eq. (8) and A.1's special case, for |w_0| near 0, are these for v0 = 0.
     """
     arrived, left = _decayed(0.5, t, step) * target, decay(0.5, t, step) * v0
     return float(pull(phi0)) * arrived + left, arrived + left
@@ -194,9 +193,7 @@ def two_layer_magnitude_bounds(
 ) -> Bounds:
     """Theorem 3.8 for m = 1, and with a step A.3: with k = 1 - eps_0 below and k = 1 above,
 
-        v* sqrt(k / (1 - (1 - k (v*/v_0)^2) e^(-k v*^2 t))).
-
-    Parameters: t (k,) times or step numbers, phi0 in (0, pi], v0 > 0, target > 0.
+    v* sqrt(k / (1 - (1 - k (v*/v_0)^2) e^(-k v*^2 t))).
     """
 
     def printed(k: float) -> NDArray:
@@ -213,8 +210,7 @@ def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float
 
         du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
 
-    which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target
-    > 0, m >= 0.
+    which is (15) with its sign corrected.
     """
     below = target * float(nullcline(phi0, m))
     return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
@@ -230,9 +226,8 @@ def implicit_printed(
     eps is. For arguments beyond 1 the hypergeometric function is on its branch cut. There Im F is
     constant in u, and depends on e: it cancels for eps = eps_0, and for no other eps.
 
-    Parameters: t (k,) times, phi0 in (0, pi), v0 > 0, target > 0, m >= 2, and kappa = 1 - eps in
-    (0, 1], whose digits count where it is small. Returns u (k,). Raises InputError for m < 2, where
-    the formula divides by m - 1 = 0 or is not meant.
+    kappa = 1 - eps, whose digits count where it is small. Raises InputError for m < 2, where the
+    formula divides by m - 1 = 0 or is not meant.
     """
     if m < 2:
         raise InputError(f"the implicit formula needs m of at least 2, not {m}")
@@ -265,8 +260,7 @@ def gap_bounds(
         2 k e^(-q t) - 2/3 k^3 e^(-3 q t) < pi - phi(t) < 2 k e^(-p t),
 
     (p, q) the `angle_rates`. With R = |w*|, which cancels in p, the upper one is the special case
-    of |w_0| near 0. Parameters: t (k,) times or step numbers, psi0 = log tan(phi_0 / 2), of which
-    k = e^(-psi0) has all its digits, 0 < r < |w(t)| < R, target > 0, m >= 0.
+    of |w_0| near 0. Of psi0 = log tan(phi_0 / 2) k = e^(-psi0) has all its digits.
     """
     slow, fast = angle_rates(float(angle(psi0)), r, R, target, m)
     k = math.exp(-psi0)
@@ -283,10 +277,8 @@ def step_limit(phi0: float, r: float, R: float, target: float, m: int) -> float:
 
 
 def enough_steps(log_eps: float, psi0: float, factor: float) -> float:
-    """Corollary 4.3: log(eps/2 tan(phi_0/2)) / log(factor) steps are said to give phi > pi - eps.
-    The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi). Parameters: log eps, psi0
-    = log tan(phi_0/2), the factor in (0, 1). Returns the number, not rounded; negative where no
-    step is needed."""
+    """Corollary 4.3: log(eps/2 tan(phi_0/2)) / log(factor) steps, not rounded, are said to give phi
+    > pi - eps. The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi)."""
     return (log_eps - math.log(2.0) + psi0) / math.log(factor)
 
 
