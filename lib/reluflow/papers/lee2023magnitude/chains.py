@@ -291,23 +291,13 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
 # --- The active set's H and q, kept up to date while w moves, by looking at few of the data -------
 #
 # The square loss of a neuron depends on the data only through H = sum x x^T and q = sum y x over
-# the active data, those with w.x > 0. Two inequalities leave few data to look at on a walk w_0,
-# ..., w_k.
-#
-# Far data: with u = w/|w| and u_ref the direction of an earlier w,
+# the active data, those with w.x > 0. With u = w/|w| and u_ref the direction of an earlier w,
 #
 #     |u.x| / |x|  >=  |u_ref.x| / |x| - |u - u_ref|,
 #
 # so a datum whose margin |u_ref.x|/|x| exceeds the drift |u - u_ref| has not flipped. One product
 # with all data gives the margins; the data of least margin are copied, and only they are looked at
 # until the drift reaches the least margin of the rest.
-#
-# Short walks: if w_i is within e of the chord's point c_i = w_0 + (i/k) (w_k - w_0), then
-#
-#     |w_i.x|  >=  min(|w_0.x|, |w_k.x|) - e |x|     where w_0.x and w_k.x have one sign,
-#
-# so the walk's two ends tell which data can have flipped on the way: hardly more than those that
-# did.
 
 
 _EPS = np.finfo(float).eps
@@ -389,28 +379,16 @@ class ActiveSet:
 
     def _look(self, W: NDArray) -> tuple[int, NDArray]:
         """`follow` for states (k, d) on which the drift is below the reach."""
-        k, start, end = len(W), self._h, self._rows @ W[-1]
-        bend = np.multiply.outer(np.arange(1, k + 1) / k, W[-1] - self._w)
-        bend += self._w
-        bend -= W
-        # sqrt(d) times the largest entry bounds a length, and neither overflows nor underflows.
-        size = max(np.abs(W).max(), np.abs(self._w).max())
-        off = np.sqrt(W.shape[1]) * (np.abs(bend).max() + self._slack * size)
-        safe = np.minimum(np.abs(start), np.abs(end)) > off * self._near_norms
-        safe &= (end > 0.0) == self._near_on
-        doubtful = np.nonzero(~safe)[0]
-        kept, flipped = k, np.zeros(0, int)
-        if doubtful.size:
-            changed = (self._rows[doubtful] @ W.T > 0.0) != self._near_on[doubtful, None]
-            hit = changed.any(axis=0)
-            if hit.any():
-                kept = int(np.argmax(hit))
-                flipped = self._near[doubtful[changed[:, kept]]]
-        self._w = W[min(kept, k - 1)].copy()
-        self._h = end if kept >= k - 1 else self._rows @ self._w
+        k, H = len(W), self._rows @ W.T
+        changed = (H > 0.0) != self._near_on[:, None]
+        hit = changed.any(axis=0)
+        kept = int(np.argmax(hit)) if hit.any() else k
+        flipped = self._near[changed[:, kept]] if kept < k else np.zeros(0, int)
         # At the walk's mean pace h turns zero after k h / (start - end) steps.
+        end = H[:, min(kept, k - 1)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            nearest = float(np.fmax.reduce((start - end) / self._h, initial=0.0))
+            nearest = float(np.fmax.reduce((self._h - H[:, -1]) / end, initial=0.0))
+        self._h = end
         self.calm = k / nearest if nearest > 0.0 else np.inf
         return kept, flipped
 
@@ -436,9 +414,8 @@ class ActiveSet:
             near = margins <= np.partition(margins, count)[count] + 2.0 * self._slack
             self._near = np.nonzero(near)[0]
             self._reach = np.min(margins, where=~near, initial=np.inf) - self._slack
-        self._rows, self._near_norms = self._X[self._near], self._norms[self._near]
+        self._rows, self._h = self._X[self._near], h[self._near]
         self._near_on = self.on[self._near]
-        self._w, self._h = w.copy(), h[self._near]
 
     def _drift(self, W: NDArray) -> NDArray:
         """|u - u_ref| for the directions u of W (k, d), shape (k,); nan for w = 0."""
