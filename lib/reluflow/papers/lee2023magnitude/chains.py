@@ -318,11 +318,7 @@ class ActiveSet:
     """
 
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
-        self._X, self._y = X, y
-        largest = np.abs(X).max(axis=1)  # so that lengths neither overflow nor underflow inside
-        scaled = X / np.where(largest > 0.0, largest, 1.0)[:, None]
-        self._norms = largest * np.sqrt(np.vecdot(scaled, scaled))
-        self._sizes = np.stack([self._norms**2, np.abs(y) * self._norms])
+        self._X, self._y, self._norms = X, y, np.sqrt(np.vecdot(X, X))
         # A computed margin, a drift and a product w.x are wrong by at most 2d + 8, d + 8 and d
         # half epsilons (sums of d products, a root, a division). What beats the drift by all of
         # them fixes the sign even of the computed w.x.
@@ -365,12 +361,8 @@ class ActiveSet:
         self.on[data] ^= True
         self._near_on = self.on[self._near]
         signs = 2.0 * self.on[data] - 1.0
-        self._size += self._sizes[:, data] @ signs
-        self._most = np.maximum(self._most, self._size)
         self._flips += len(data)
-        # What leaves a sum leaves its rounding behind, so no more than half of it may have left.
-        faded = bool((self._size < 0.5 * self._most).any())
-        if faded or self._flips > max(_FLIPS, len(self._X) // 8):
+        if self._flips > max(_FLIPS, len(self._X) // 8):
             self._sum()
             return
         for sign, x, target in zip(signs, self._X[data], self._y[data], strict=True):
@@ -394,18 +386,14 @@ class ActiveSet:
 
     def _sum(self) -> None:
         rows = self._X[self.on]
-        self.H, self.q = np.asfortranarray(rows.T @ rows), self._y[self.on] @ rows
-        self._size = self._sizes @ self.on
-        self._most, self._flips = self._size.copy(), 0
+        self.H, self.q, self._flips = np.asfortranarray(rows.T @ rows), self._y[self.on] @ rows, 0
 
     def _refer(self, w: NDArray, h: NDArray) -> None:
         """Make the direction of w (d,) the reference; h (n,) is X w."""
         n, count = len(h), self._near_count
         with np.errstate(invalid="ignore", divide="ignore"):
-            scaled = w / np.abs(w).max()
-            length = np.sqrt(scaled @ scaled)
-            self._direction = scaled / length
-            margins = np.abs(h) / np.abs(w).max() / length / self._norms
+            self._direction = w / (length := np.sqrt(w @ w))
+            margins = np.abs(h) / length / self._norms
         # The margin of x = 0 is nan; it is never active, and put last. Where w = 0 all are nan.
         margins[np.isnan(margins)] = np.inf
         self._near, self._reach = np.arange(n), np.inf
@@ -420,9 +408,7 @@ class ActiveSet:
     def _drift(self, W: NDArray) -> NDArray:
         """|u - u_ref| for the directions u of W (k, d), shape (k,); nan for w = 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            U = W / np.abs(W).max(axis=1, keepdims=True)
-            U /= np.sqrt(np.vecdot(U, U))[:, None]
-        U -= self._direction
+            U = W / np.sqrt(np.vecdot(W, W))[:, None] - self._direction
         return np.sqrt(np.vecdot(U, U))
 
 
