@@ -59,24 +59,19 @@ HURRY = 50
 """How much faster than at the paper's rate descents on few data go."""
 
 
-def start_of(setting: Setting, variance: bool = False) -> Start:
-    """A panel's start under a teacher of the typical size; k is a standard deviation, or a variance
-    if so, and then the norms have the ratio sqrt(k/k*) in place of k/k*."""
-    start = drawn_start(setting)
-    rho = start.rho - 0.5 * math.log(setting.norm) if variance else start.rho
-    return replace(start, rho=rho, target=setting.scale * math.sqrt(setting.d))
-
-
 def flow_shapes(
     panels: Sequence[Setting], seed: int, count: int, follow: int = 0, variance: bool = False
 ) -> pd.DataFrame:
     """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel (their seeds do
     not count) for all time. The first `follow` starts of every panel are followed as well, at 1000
-    times up to the panel's last step. k is a standard deviation, or a `variance`."""
+    times up to the panel's last step. The teacher has its typical size. Where k is a `variance`,
+    norms have the ratio sqrt(k/k*) in place of k/k*."""
 
     def moves(at: tuple[Setting, int]) -> dict[str, Any]:
         panel, k = at
-        start = start_of(replace(panel, seed=seed + k), variance)
+        start = drawn_start(replace(panel, seed=seed + k))
+        rho = start.rho - 0.5 * math.log(panel.norm) if variance else start.rho
+        start = replace(start, rho=rho, target=panel.scale * math.sqrt(panel.d))
         kind = phases(start.psi, start.rho, start.m).kind
         if k >= follow:
             return _row(panel, kind)
@@ -196,12 +191,11 @@ def exceeds(reading: str, norm: float, factor: float) -> float:
     return float(f_law.sf((factor / ratio) ** 2, DIMENSION, DIMENSION))
 
 
-def ratios(seed: int, draws: int, reading: str) -> NDArray:
-    """Drawn |w_0|/|w*| of D.3's norms, shape (draws, 3), small norm first."""
+def ratios(seed: int, draws: int) -> NDArray:
+    """Drawn |w_0|/|w*| of D.3's norms, k a standard deviation, (draws, 3), small norm first."""
     rng = np.random.default_rng(seed)
     lengths = np.linalg.norm(rng.standard_normal((2, draws, len(NORMS), DIMENSION)), axis=-1)
-    factors = [sizes(reading, 1, norm)[1] / sizes(reading, 1, norm)[0] for norm in NORMS]
-    return lengths[0] / lengths[1] * np.array(factors)
+    return lengths[0] / lengths[1] * np.array(list(NORMS))
 
 
 def norm_table() -> pd.DataFrame:
@@ -290,7 +284,7 @@ def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, b
 def norm_scale(seed: int, draws: int) -> list[Evidence]:
     """ma.text.scaleconv.1: k = 0.1 k*, k*, 2 k* as standard deviations give small, middle and large
     norm (D.3)."""
-    drawn = ratios(seed, draws, DEVIATION)
+    drawn = ratios(seed, draws)
     ordered = int((np.diff(drawn) > 0.0).all(axis=1).sum())
     likelier = exceeds(DEVIATION, max(NORMS), 2.0) / exceeds(VARIANCE, max(NORMS), 2.0)
     paces = {r: [progress(r, "half the mean", k) for k in RATES] for r in (DEVIATION, VARIANCE)}
@@ -317,7 +311,7 @@ DEVIATION_READING = Reading(
 
 def large_norm(seed: int, draws: int) -> tuple[list[Evidence], list[Evidence]]:
     """ma.text.scaleconv.2: a large norm exceeds 2 |w*| (Section 5.1). And how often it does."""
-    above = int((ratios(seed, draws, DEVIATION)[:, 2] > 2.0).sum())
+    above = int((ratios(seed, draws)[:, 2] > 2.0).sum())
     measured = [
         fact(f"draws of a large norm with |w₀| > 2|w*|, of {draws}", above, draws),
         note("seed", seed),
