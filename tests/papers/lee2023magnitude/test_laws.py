@@ -129,7 +129,7 @@ def test_slow_decay_is_no_zero():
     for horizon in (5.0, 50.0, 500.0):
         gradient = chains.chain_gradient([[-1.0]], [0.0])
         path = chains.chain_flow(gradient, [-3.0], [2.0, 1.0], horizon)
-        assert path.keeps_signs
+        assert not path.factor
         assert path.zero == math.inf
         assert 0.0 < path.smallest_share < 1e-3
 
@@ -137,11 +137,11 @@ def test_slow_decay_is_no_zero():
 def test_positive_target_and_silent_starts():
     gradient = chains.chain_gradient([[1.0], [-1.0]], [1.0, 0.0])
     path = chains.chain_flow(gradient, [3.0], [2.0, 0.01], 20.0)
-    assert path.keeps_signs
+    assert not path.factor
     assert path.w[-1, 0] * np.prod(path.v[-1]) == pytest.approx(1.0, abs=1e-3)
     for v in ([1.0, 0.0], [1.0, -2.0, 3.0], [-1.0, 2.0, 0.0]):
         still = chains.chain_flow(gradient, [3.0], v, 10.0)
-        assert still.keeps_signs
+        assert not still.factor
         assert still.v[-1] == pytest.approx(v)
 
 

@@ -84,11 +84,6 @@ class ChainPath:
     factor: int
 
     @property
-    def keeps_signs(self) -> bool:
-        """Whether v_2, ..., v_m have the signs at the end that they have at the start."""
-        return self.factor == 0
-
-    @property
     def smallest_share(self) -> float:
         """The least v_k(t) / v_k(0) over the positive factors with k >= 2; 1 if there is none."""
         positive = self.v[0, 1:] > 0.0

@@ -543,7 +543,7 @@ def positive_target(
         path = chain_flow(chain_gradient(X, y), w0, v0, 1000.0 / time_scale(X, y, w0, v0))
     except ArithmeticError:
         return math.nan
-    return path.smallest_share if path.keeps_signs else -1.0
+    return -1.0 if path.factor else path.smallest_share
 
 
 def sign_paths() -> tuple[ChainPath, ChainPath]:
