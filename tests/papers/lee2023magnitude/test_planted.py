@@ -43,9 +43,9 @@ def panels() -> tuple[runs.Run, ...]:
 def moved(k: int, path: str, at: slice, psi: float = 0.0, rho: float = 0.0) -> list[runs.Run]:
     """The panels, one path of the k-th of which is elsewhere at some steps."""
     old = panels()[k].flow
-    states = old.states.copy()
-    states[at] += psi, rho
-    new = replace(old, states=states)
+    there = np.zeros(len(old.t))
+    there[at] = 1.0
+    new = replace(old, psi=old.psi + psi * there, rho=old.rho + rho * there)
     return [replace(run, **{path: new}) if j == k else run for j, run in enumerate(panels())]
 
 
@@ -105,9 +105,7 @@ def figure_3(panel: page.Restarts, drawn: bool, others: int = 5, count: int = 1)
 def ordered(sign: int) -> page.Restarts:
     """A panel whose |w| only rises, or only falls."""
     panel = restarts(2)
-    states = panel.path.states.copy()
-    states[:, 1] = np.sort(states[:, 1])[::sign]
-    return replace(panel, path=replace(panel.path, states=states))
+    return replace(panel, path=replace(panel.path, rho=np.sort(panel.path.rho)[::sign]))
 
 
 def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> page.Restarts:

@@ -78,7 +78,7 @@ def test_flow_against_the_vector_equation(m) -> None:
     plain = solve_ivp(velocity, span, start, "DOP853", times, rtol=1e-12, atol=1e-14).y.T
     psi, rho = coordinates(plain[:, :3], target)
     path = population_flow(psi[0], rho[0], m, times, 1.7)
-    np.testing.assert_allclose(path.states, np.column_stack([psi, rho]), rtol=0, atol=1e-10)
+    np.testing.assert_allclose([path.psi, path.rho], [psi, rho], rtol=0, atol=1e-10)
     np.testing.assert_allclose(path.layers, plain[:, 3:], rtol=1e-10)
     np.testing.assert_allclose(path.length, np.linalg.norm(plain[:, :3], axis=1), rtol=1e-10)
     cosines = plain[:, :3] @ target / (1.7 * path.length)
@@ -121,7 +121,7 @@ def test_extreme_starts(m) -> None:
     # Almost against the teacher, almost along it, almost nothing, and a thousand times too long.
     for psi0, rho0 in ((-800.0, 0.0), (800.0, 0.3), (0.0, -18.0), (0.0, 7.0)):
         path = population_flow(psi0, rho0, m, [0.0, 1e-9, 1.0, 1e3])
-        assert np.isfinite(path.states).all()
+        assert np.isfinite([path.psi, path.rho]).all()
         assert (np.diff(path.psi) >= 0.0).all()
     # From far outside, |w| falls by itself: |w|^(-2m) = |w_0|^(-2m) + m s, for m = 0 by e^(-s/2).
     s = 1e-3
@@ -137,7 +137,8 @@ def test_descent_steps_are_the_gradient(m) -> None:
     w = 1.3 * math.exp(-0.2) * np.array([math.tanh(-0.4), 1.0 / math.cosh(0.4)])
     v = np.full(m, np.linalg.norm(w))
     for k in range(61):
-        np.testing.assert_allclose(path.states[k], coordinates(w, target), rtol=0, atol=1e-12)
+        found = path.psi[k], path.rho[k]
+        np.testing.assert_allclose(found, coordinates(w, target), rtol=0, atol=1e-12)
         np.testing.assert_allclose(path.layers[k], v, rtol=1e-12)
         dw, dv = quadrature_gradient(w, target, v, [1.3] * m)
         w, v = w - 0.05 * dw, v - 0.05 * dv

@@ -82,9 +82,8 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     setting = Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = PopulationPath(T, np.column_stack([0.3 * T, rho]), np.ones((4, 1)), 2.0, "steps")
-    inside = np.column_stack([0.3 * T, np.minimum(rho, -0.01)])
-    flow = replace(path, t=0.1 * T, states=inside, clock="time")
+    path = PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
+    flow = replace(path, t=0.1 * T, rho=np.minimum(rho, -0.01), clock="time")
     run = Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
     check = angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}
@@ -94,7 +93,7 @@ def test_workers_do_not_change_a_digit() -> None:
     panels = experiment(layers=[1, 3], norms=[1.0], d=30, n=500, steps=300, learning_rate=0.01)
     for one, two in zip(train(panels, workers=1), train(panels, workers=2), strict=True):
         for mine, other in zip(one.paths.values(), two.paths.values(), strict=True):
-            assert np.array_equal(mine.states, other.states)
+            assert np.array_equal([mine.psi, mine.rho], [other.psi, other.rho])
 
 
 def test_checks_find_what_a_plain_loop_finds(small: tuple[Run, ...]) -> None:
@@ -111,11 +110,11 @@ def test_checks_find_what_a_plain_loop_finds(small: tuple[Run, ...]) -> None:
 
 
 def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> None:
-    run, states = small[1], small[1].flow.states.copy()
-    states[8:, 1] = np.nan
-    for check in magnitude_checks([replace(run, flow=replace(run.flow, states=states))]):
+    run, rho = small[1], small[1].flow.rho.copy()
+    rho[8:] = np.nan
+    for check in magnitude_checks([replace(run, flow=replace(run.flow, rho=rho))]):
         breach = check.breaches["flow"]
-        assert (len(breach.steps), breach.steps[0]) == (len(states) - 8, 8)
+        assert (len(breach.steps), breach.steps[0]) == (len(rho) - 8, 8)
 
 
 # --- Shapes of |w(T)| -----------------------------------------------------------------------------

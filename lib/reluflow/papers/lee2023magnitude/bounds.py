@@ -20,13 +20,13 @@ from sympy.calculus.singularities import singularities
 
 from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
-from reluflow.flows.charts import TIME
 from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain
 from reluflow.papers.lee2023magnitude.population import (
     PopulationPath,
+    balanced_path,
     log_tan,
     nullcline,
     orbits,
@@ -62,11 +62,9 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     """The flow of every start at times t > 0 that resolve it, by its closed form."""
     found, columns = [], [(start.psi, start.rho, start.m) for start in starts]
     paths = orbits(*np.transpose(columns))
-    for k, start in enumerate(starts):
-        t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
-        layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
-        states = np.column_stack([paths.psi[k, 1:], rho])
-        found.append(PopulationPath(t, states, layers, start.target, TIME))
+    for start, s, psi, rho in zip(starts, paths.s, paths.psi, paths.rho, strict=True):
+        t = s[1:] / start.target ** (2 * start.m)
+        found.append(balanced_path(t, psi[1:], rho[1:], start.m, start.target))
     return found
 
 
@@ -111,8 +109,8 @@ def _on_flows(
             told = [k for k, item in enumerate(items) if not ours or _inside(item)]
             starts = [Start.of(items[k]) for k in told]
             for k, start, path in zip(told, starts, flows(starts) if told else [], strict=True):
-                states = path.states + np.array([0.0, math.log(planted(items[k]))])
-                values[k] = slack(start, replace(path, states=states))
+                rho = path.rho + math.log(planted(items[k]))
+                values[k] = slack(start, replace(path, rho=rho))
             return values
 
         def made() -> Statement:

@@ -56,27 +56,18 @@ _LARGE = 700.0
 class PopulationPath:
     """A path of angle and magnitude.
 
-    t       (k,) times, or steps where `clock` is "steps"
-    states  (k, 2) psi and rho there
-    layers  (k, m) the factors v_1, ..., v_m; in the flow all are |w|
-    target  |w*|
+    t         (k,) times, or steps where `clock` is "steps"
+    psi, rho  (k,) log tan(phi/2) and log(|w| / |w*|) there
+    layers    (k, m) the factors v_1, ..., v_m; in the flow all are |w|
+    target    |w*|
     """
 
     t: NDArray
-    states: NDArray
+    psi: NDArray
+    rho: NDArray
     layers: NDArray
     target: float
     clock: str
-
-    @property
-    def psi(self) -> NDArray:
-        """log tan(phi/2), shape (k,)."""
-        return self.states[:, 0]
-
-    @property
-    def rho(self) -> NDArray:
-        """log(|w| / |w*|), shape (k,)."""
-        return self.states[:, 1]
 
     @property
     def phi(self) -> NDArray:
@@ -172,18 +163,23 @@ def population_flow(
         raise ArithmeticError(f"the population flow: {path.detail}")
 
     s = t * pace
-    states, late = path.at(np.minimum(s, path.t[-1])), s > path.t[-1]
+    (psi, rho), late = path.at(np.minimum(s, path.t[-1])).T, s > path.t[-1]
     if late.any():  # the linear part: dpsi = 1/2, eps = eps_0 e^-s, drho = -((m + 1) rho + eps) / 2
         (psi0, rho0), s = path.end, s[late] - path.t[-1]
         eps0 = 2.0 * math.exp(-2.0 * psi0)
+        psi[late] = psi0 + 0.5 * s
         if m == 1:
-            rho = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
+            rho[late] = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
         else:
             forced = -eps0 / (m - 1)
-            rho = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
-        states[late] = np.column_stack([psi0 + 0.5 * s, rho])
-    layers = np.tile(target * np.exp(states[:, 1:]), (1, m))
-    return PopulationPath(t, states, layers, float(target), TIME)
+            rho[late] = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
+    return balanced_path(t, psi, rho, m, float(target))
+
+
+def balanced_path(t: NDArray, psi: NDArray, rho: NDArray, m: int, target: float) -> PopulationPath:
+    """A path by time on which all factors are |w|."""
+    layers = np.tile(target * np.exp(rho)[:, None], (1, m))
+    return PopulationPath(t, psi, rho, layers, target, TIME)
 
 
 def population_descent(
@@ -217,8 +213,7 @@ def population_descent(
     with np.errstate(divide="ignore"):
         psi = np.log(lengths + np.abs(w_along)) - np.log(w_across)
         psi, rho = np.where(w_along > 0.0, psi, -psi), np.log(lengths / target)
-    states = np.column_stack([psi, rho])
-    return PopulationPath(np.arange(n_steps + 1.0), states, layers, float(target), "steps")
+    return PopulationPath(np.arange(n_steps + 1.0), psi, rho, layers, float(target), "steps")
 
 
 def _check(psi0: float, rho0: float, m: int, target: float) -> None:

@@ -252,8 +252,7 @@ def descent_on_data(setting: Setting) -> PopulationPath:
         layers[here], w, v = path.layers, path.states[-1], path.layers[-1]
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
-    t, states = np.arange(setting.steps + 1.0), np.column_stack([psi, rho])
-    return PopulationPath(t, states, layers, target, "steps")
+    return PopulationPath(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
 
 
 def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
