@@ -26,7 +26,6 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.papers.lee2023magnitude import laws, setting
 from reluflow.papers.lee2023magnitude.bounds import norm_range, room
-from reluflow.papers.lee2023magnitude.chains import ChainPath
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.population import (
@@ -292,7 +291,7 @@ def _gap(ax: Axes, run: Run, which: int) -> None:
     ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=8)
 
 
-# --- Propositions B.2, C.1 and 3.5 in pictures ----------------------------------------------------
+# --- Propositions B.2 and C.1 in pictures ---------------------------------------------------------
 
 
 @in_house_style
@@ -343,34 +342,6 @@ def angle_tails(levels: Sequence[float]) -> Figure:
     right.set(xscale="log", xlabel="dimension $d$", ylabel="angle of $u$ and $v$ in degrees",
               ylim=(0.0, 180.0), yticks=[0, 45, 90, 135, 180])  # fmt: skip
     name_curves(left)
-    return fig
-
-
-@in_house_style
-def factor_signs(negative: ChainPath, positive: ChainPath) -> Figure:
-    """Proposition 3.5: the factors v_1, v_2 and |w| over time for (a) a target of negative and (b)
-    one of positive output; a diamond is where a factor reaches 0, dotted what things stay at."""
-    titles = ("(a) target $-[x]_+$", "(b) target $[x]_+$")
-    fig, axes = panels(1, 2, height=3.1, titles=titles, sharex=True, sharey=True)
-    until = max(negative.t[-1], positive.t[-1])
-    for ax, path in zip(axes, (negative, positive), strict=True):
-        sizes = np.column_stack([path.v, np.linalg.norm(path.w, axis=1)])
-        names = [*(f"$v_{k + 1}$" for k in range(path.v.shape[1])), r"$|w|$"]
-        end = path.t[-1]
-        for values, name, colour in zip(sizes.T, names, FAMILY, strict=False):
-            ax.plot(path.t, values, color=colour, label=name)
-            if path.factor:
-                ax.plot([end, until], [values[-1]] * 2, color=colour, lw=1.2, ls=":")
-        if path.factor:
-            ax.plot(path.zero, 0.0, ls="", marker="D", ms=7, color=style.INK, zorder=5,
-                    clip_on=False)  # fmt: skip
-            point_out(ax, "a factor reaches 0: silent", (float(path.zero), 0.0), (60.0, 25.0))
-        ax.axhline(0.0, color=style.INK, lw=0.9)
-        ax.set(xlabel="time $t$", xlim=(0.0, until))
-        ax.locator_params(axis="x", nbins=5)
-        ax.xaxis.set_major_formatter("{x:g}")
-        name_curves(ax)
-    axes[0].set_ylabel("factors and magnitude")
     return fig
 
 

@@ -17,7 +17,6 @@ from reluflow.errors import InputError
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, statement, survived
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.chains import (
-    ChainPath,
     chain_flow,
     chain_gradient,
     chain_output,
@@ -488,9 +487,6 @@ def near_the_teacher() -> Counterexample:
 #
 # s'(0) = 0 as the paper has it; nothing is supposed about the sign of what the chain is to learn.
 
-SMALLEST = ((2.0, 1.0), 3.0)
-"""Factors (v_1, v_2) and w > 0 in dimension 1, taught -[x]_+: v_2 falls silent."""
-
 
 def _data(kind: str, rng: np.random.Generator) -> dict[str, NDArray]:
     """Data X, a start w0, v0 with v_1 > 0 and m = 2, 3, 4, far from balanced, and labels of a
@@ -546,16 +542,9 @@ def positive_target(
     return -1.0 if path.factor else path.smallest_share
 
 
-def sign_paths() -> tuple[ChainPath, ChainPath]:
-    """The smallest example, taught -[x]_+ and [x]_+ by the one datum x = 1."""
-    v, w = SMALLEST
-    left, right = (chain_flow(chain_gradient([[1.0]], [y]), [w], v, 0.2) for y in (-1.0, 1.0))
-    return left, right
-
-
 def positive() -> Reading:
     """Section 3.2's assumption of a positive target, and what becomes of others."""
-    v, w = SMALLEST
+    v, w = (2.0, 1.0), 3.0
     negative = chain_flow(chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
     kinked = chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
     return Reading(
