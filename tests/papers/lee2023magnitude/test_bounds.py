@@ -72,7 +72,7 @@ def test_decays_of_descent_and_small_times_keep_their_digits() -> None:
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 3, 7])
-@pytest.mark.parametrize("y0", [0.3, 0.999999, 1.0, 1.000001, 6.0])
+@pytest.mark.parametrize("y0", [1e-2, 0.3, 0.97, 0.999999, 1.0, 1.000001, 1.2, 6.0])
 def test_comparison_solves_its_equation(m, y0) -> None:
     a, t = 0.8, np.array([0.0, 0.02, 1.0, 6.0])
     rate = lambda _, x: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1))  # noqa: E731
@@ -92,19 +92,6 @@ def test_comparison_without_pull(m) -> None:
     np.testing.assert_allclose(u, chains.balanced_chain(TIMES, 2.0, 1e-13, m), rtol=1e-5)
     alone = 2.0 * np.exp(-TIMES / 2) if m == 0 else (2.0 ** (-2 * m) + m * TIMES) ** (-0.5 / m)
     np.testing.assert_allclose(u, alone, rtol=1e-12)
-
-
-@pytest.mark.parametrize("m", [2, 3, 5, 12])
-@pytest.mark.parametrize("y", [1e-4, 0.4, 0.97, 1 - 1e-7, 1 + 1e-7, 1.2, 40.0])
-def test_clock_is_the_integral_of_time(m, y) -> None:
-    with mp.workdps(30):
-        b, c, y = mp.mpf(1 - m) / (m + 1), mp.mpf(2 * m) / (m + 1), mp.mpf(y)
-        if y < 1:
-            exact = -2 * y ** (1 - m) / (m - 1) * mp.hyp2f1(1, b, 1 + b, y ** (m + 1))
-        else:
-            exact = y ** (-2 * m) / m * mp.hyp2f1(1, c, 1 + c, y ** (-m - 1))
-    found = float(chains.clock(chains.log_odds(float(y), m), m, bool(y > 1)))
-    assert found == pytest.approx(float(exact), rel=1e-8 if abs(y - 1) < 1e-6 else 1e-12)
 
 
 @FEW

@@ -17,13 +17,7 @@ import sympy as sp
 from numpy.typing import ArrayLike
 from papers.faults import Found, Planted, but, changed, each, sees, under
 from reluflow.exact import fractions
-from reluflow.papers.lee2023magnitude import (
-    bounds,
-    descent,
-    experiments,
-    laws,
-    runs,
-)
+from reluflow.papers.lee2023magnitude import bounds, descent, experiments, laws, runs
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
 from reluflow.papers.lee2023magnitude.population import OTHER
 
@@ -60,15 +54,16 @@ def magnitudes(*at: Any, **by: float) -> Planted:
 SOON, ONCE, LAST = slice(10, 11), slice(30_000, 30_001), slice(-1, None)
 PERCENT, RESTART = slice(1000, 1001), slice(20_000, 20_001)
 
+PATHS = {
+    "empirical": "by the run on data",
+    "population": "by descent on the population",
+    "flow": "by the population's flow",
+}
 FIGURE_1 = (
     ("panels", lambda: runs.figure_1([*panels(), panels()[0]])),
     ("steps checked", under(runs, "STEPS", 99_999, lambda: runs.figure_1(panels()))),
-    *each("by the run on data", angles(4, "empirical", ONCE, psi=0.8),
-          angles(4, "empirical", ONCE, psi=-0.72)),
-    *each("by descent on the population", angles(4, "population", ONCE, psi=0.8),
-          angles(4, "population", ONCE, psi=-0.72)),
-    *each("by the population's flow", angles(4, "flow", ONCE, psi=0.8),
-          angles(4, "flow", ONCE, psi=-0.72)),
+    *((words, angles(4, path, ONCE, psi=psi)) for path, words in PATHS.items()
+      for psi in (0.8, -0.72)),
     ("one layer", angles(1, "empirical", PERCENT, psi=3.0)),
     ("three layers", angles(7, "empirical", slice(1, 95_000), psi=-9.0)),
 )  # fmt: skip
@@ -120,9 +115,8 @@ def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> page.Rest
 def mirrored() -> page.Restarts:
     """A panel with its upper bounds below |w| by what they were above it, and the lower ones."""
     panel = restarts(2)
-    pairs = [(panel.v[at:], low, high) for at, (low, high) in
-             zip(panel.points, panel.bounds, strict=True)]  # fmt: skip
-    return replace(panel, bounds=tuple((2.0 * v - high, 2.0 * v - low) for v, low, high in pairs))
+    both = [2.0 * panel.v[-len(low) :] - (high, low) for low, high in panel.bounds]
+    return replace(panel, bounds=tuple(map(tuple, both)))
 
 
 def either(words: str, where: str, *made: Callable[[], page.Restarts]) -> Any:
@@ -163,10 +157,10 @@ def record(panel: str) -> page.Record:
 
 def told(panel: str, **ways: Any) -> page.Record:
     """A record that tells something else of all steps of |W_1|."""
-    known = record(panel)
-    said = known.facts["monotone"]
-    changed = said | {page.FIRST: said[page.FIRST] | ways}
-    return replace(known, facts=known.facts | {"monotone": changed})
+    facts = record(panel).facts
+    said = facts["monotone"]
+    monotone = said | {page.FIRST: said[page.FIRST] | ways}
+    return replace(record(panel), facts=facts | {"monotone": monotone})
 
 
 def curved(panel: str, *at: tuple[float, float]) -> page.Record:
@@ -201,8 +195,9 @@ def still(judge: Callable[..., Found], *made: page.Record) -> Found:
     return under(page, "again", lambda *_: 0.0, lambda: judge(*made))()
 
 
-def arriving(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> Found:
-    return page.slower(curved("a", *a), curved("b", *b))
+def arriving(share: float) -> Found:
+    """|W_1| of (a) has nine tenths of its way behind it at this share of the steps."""
+    return page.slower(curved("a", (0.0, 0.0), (share, 0.91), (1.0, 1.0)), curved("b", *STRAIGHT))
 
 
 def converges(*made: Any) -> Found:
@@ -234,8 +229,8 @@ CONVERGES = tuple(
     )
 )
 SLOWER = (
-    ("steps until", lambda: arriving([(0.0, 0.0), (0.25, 0.91), (1.0, 1.0)], STRAIGHT)),
-    ("times eta T", lambda: arriving([(0.0, 0.0), (0.03, 0.91), (1.0, 1.0)], STRAIGHT)),
+    ("steps until", lambda: arriving(0.25)),
+    ("times eta T", lambda: arriving(0.03)),
 )
 
 
@@ -359,16 +354,12 @@ UNIQUE_DENSITY = (
 # --- The bend of the bounds, small starts, Theorem 4.1 --------------------------------------------
 
 
-def bends(**last: float) -> Found:
-    return page.bent_bounds(changed(page.survey_bounds(0, 4), **last))
-
-
 def none_of(**cells: Any) -> Found:
     return page.bent_bounds(page.survey_bounds(0, 4).assign(**cells))
 
 
 BEND = (
-    ("another sign", lambda: bends(bent=1)),
+    ("another sign", lambda: page.bent_bounds(changed(page.survey_bounds(0, 4), bent=1))),
     ("another sign", under(page, "inflection",
                            but(page.inflection, lambda level, m: m == 3, lambda x: 1.03 * x),
                            lambda: page.bent_bounds(page.survey_bounds(0, 30)))),
