@@ -103,7 +103,7 @@ def test_checks_find_what_a_plain_loop_finds(small: tuple[Run, ...]) -> None:
         lower, upper = magnitude_curves(run.setting, path)
         beyond = {"lower": lower - path.length, "upper": path.length - upper}
         for side, excess in beyond.items():
-            broken = [T for T in range(1, len(excess)) if excess[T] > 1e-12 * run.target]
+            broken = [T for T in range(1, len(excess)) if excess[T] > 1e-12 * run.start.target]
             assert list(checks[run.setting.name, side].breaches["empirical"].steps) == broken
             seen += len(broken)
     assert seen > 0

@@ -357,7 +357,7 @@ AS_STATED = Reading(
 
 def unbounded_quotients() -> list[Evidence]:
     """Error/(T eta^2), which (12) says is bounded, for three functions g whose g' has a zero."""
-    escaped = [escape(step)[1] for step in ESCAPES]
+    first, escaped = zip(*map(escape, ESCAPES), strict=True)
     return [
         bound("g = e^(-1/x), a unique flow: growth of the largest error/(T eta^2) from eta = "
               "1/10 to 1/100", escaped[-1] / escaped[0], "<=", 1.5, ""),
@@ -368,7 +368,7 @@ def unbounded_quotients() -> list[Evidence]:
         note("g' = 0 at x = 1/2: order of the largest error",
              order(STEPS, largest_errors(flat_inside(), STEPS, SPAN)), digits=2),
         note("g = e^(-1/x): T eta^2 at the first error above 1, eta = 1/10, 1/20, 1/50, 1/100",
-             tuple(escape(s)[0] * float(s) ** 2 for s in ESCAPES), digits=2),
+             tuple(T * float(s) ** 2 for T, s in zip(first, ESCAPES, strict=True)), digits=2),
     ]  # fmt: skip
 
 

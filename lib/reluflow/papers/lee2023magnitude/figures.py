@@ -200,15 +200,12 @@ def dips_and_depth(phi0: float) -> Figure:
 # --- Figures 1 and 2, redrawn from full-scale runs ------------------------------------------------
 
 
-RUNS_DASHES, POINTS = (0, (3.5, 2.0)), 300
-
-
 @in_house_style
 def angles(runs: Sequence[Run]) -> Figure:
     """Figure 1: phi(T) between both bounds, a row a depth and a column a norm."""
     fig, axes = _grid(runs, "angle $\\varphi(T)$")
     for ax, run in zip(axes, runs, strict=True):
-        T = _shown(run)
+        T = _shown(run.setting.steps, 300, run.setting.restart)
         lower, upper = (np.pi - bound[T] for bound in angle_curves(run, run.population)[::-1])
         _between(ax, T, lower, upper, "-", "bound")
         _paths(ax, run, T, lambda path: np.pi - path.theta)
@@ -226,15 +223,22 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
     chosen = [run for run in runs if run.setting.layers <= 2] or list(runs)
     fig, axes = _grid(chosen, "$|w(T)|\\,/\\,|w^*|$")
     for ax, run in zip(axes, chosen, strict=True):
-        T = _shown(run)
+        T = _shown(run.setting.steps, 300, run.setting.restart)
         place = run.setting.restart
         for start, line, word in ((0, "-", "bound"), (place, "--", "restarted")):
             at = T[start <= T]
             curves = magnitude_curves(run.setting, run.trained, start)
-            lower, upper = (curve[at - start] / run.target for curve in curves)
+            lower, upper = (curve[at - start] / run.start.target for curve in curves)
             _between(ax, at, lower, upper, line, word)
         _paths(ax, run, T, lambda path: path.length / path.target)
-        ax.plot(place, run.trained.length[place] / run.target, "o", ms=5, color=style.INK, zorder=5)
+        ax.plot(
+            place,
+            run.trained.length[place] / run.start.target,
+            "o",
+            ms=5,
+            color=style.INK,
+            zorder=5,
+        )
         ax.set_ylim(bottom=0.0)
         _gap(ax, run, 1)
     legend_below(fig, columns=5)
@@ -261,12 +265,10 @@ def _grid(runs: Sequence[Run], name: str) -> tuple[Figure, NDArray]:
     return fig, axes
 
 
-def _shown(run: Run) -> NDArray:
-    """The steps drawn: evenly spaced ones and dense early ones, the restart among them."""
-    last = run.setting.steps
-    early = np.geomspace(1, last, POINTS)
-    even = np.linspace(0, last, POINTS)
-    return np.unique(np.round([*even, *early, run.setting.restart])).astype(int)
+def _shown(last: int, early: int, *more: int) -> NDArray:
+    """The steps drawn: evenly spaced ones, dense early ones, and some more."""
+    dense, even = np.geomspace(1, last, early), np.linspace(0, last, 300)
+    return np.unique(np.round([*even, *dense, *more])).astype(int)
 
 
 def _between(ax: Axes, T: NDArray, lower: NDArray, upper: NDArray, line: str, word: str) -> None:
@@ -280,7 +282,7 @@ def _paths(ax: Axes, run: Run, T: NDArray, value: Callable[[PopulationPath], NDA
     """The run on data, thick, and over it the population's descent."""
     if run.empirical is not None:
         ax.plot(T, value(run.empirical)[T], color=MOVES, lw=2.6, label="descent on data", zorder=3)
-    ax.plot(T, value(run.population)[T], color=style.INK, lw=1.0, ls=RUNS_DASHES, zorder=3.2)
+    ax.plot(T, value(run.population)[T], color=style.INK, lw=1.0, ls=(0, (3.5, 2.0)), zorder=3.2)
 
 
 def _gap(ax: Axes, run: Run, which: int) -> None:
@@ -509,13 +511,13 @@ def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
     fig, axes = panels(1, len(drawn), height=3.7, titles=titles)
     for ax, panel in zip(axes, drawn, strict=True):
         for j, (at, curves) in enumerate(zip(panel.points, panel.bounds, strict=True)):
-            few = _few(len(curves[0]))
+            few = _shown(len(curves[0]) - 1, 150)
             looks = ((LOWER, "lower bounds"), (UPPER, "upper bounds"))
             for curve, (colour, name) in zip(curves, looks, strict=True):
                 ax.plot(panel.path.t[at:][few], curve[few] / panel.target, color=colour, lw=1.3,
                         alpha=0.45 + 0.18 * j, ls=(0, (5, 2)),
                         label=name if j == 0 else "_nolegend_")  # fmt: skip
-        few = _few(len(panel.path.t))
+        few = _shown(len(panel.path.t) - 1, 150)
         ax.plot(panel.path.t[few], panel.v[few] / panel.target, color=MOVES, lw=2.2,
                 label=r"$|w(T)|$")  # fmt: skip
         again = list(panel.points)  # t is the number of the step
@@ -554,9 +556,3 @@ def deep_magnitudes(recorded: Sequence[DeepRun]) -> Figure:
     axes[0].set_ylabel("magnitude over its start")
     axes[2].set_ylabel("loss over that of $f = 0$")
     return fig
-
-
-def _few(size: int) -> NDArray:
-    """Indices that resolve a curve of `size` points: dense early, evenly spaced later."""
-    early, even = np.geomspace(1, size - 1, 150), np.linspace(0, size - 1, 300)
-    return np.unique(np.round(np.concatenate([[0], early, even])).astype(int))

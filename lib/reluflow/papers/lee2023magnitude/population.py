@@ -493,15 +493,10 @@ def _eps(psi: NDArray) -> NDArray:
     return shortfall(angle(-psi))
 
 
-def _log_g(psi: ArrayLike) -> NDArray:
-    """log(phi / sin(phi)), sin(phi) = 1 / cosh(psi)."""
-    psi = np.asarray(psi, float)
-    return np.log(angle(psi)) + np.logaddexp(psi, -psi) - math.log(2.0)
-
-
 def _growth(psi: NDArray, psi0: float, m: int) -> NDArray:
-    """(g(phi) / g(phi_0))^(m+1)."""
-    return np.exp((m + 1) * (_log_g(psi) - _log_g(psi0)))
+    """(g(phi) / g(phi_0))^(m+1), where g(phi) = phi cosh(psi)."""
+    log_g, log_g0 = (np.log(angle(a)) + np.logaddexp(a, np.negative(a)) for a in (psi, psi0))
+    return np.exp((m + 1) * (log_g - log_g0))
 
 
 def _gains(low: NDArray, high: NDArray, psi0: float, m: int) -> NDArray:

@@ -176,11 +176,6 @@ class Run:
     flow: PopulationPath
 
     @property
-    def target(self) -> float:
-        """|w*|."""
-        return self.start.target
-
-    @property
     def trained(self) -> PopulationPath:
         """The path that the panel is about: empirical, or the population's where there is none."""
         return self.population if self.empirical is None else self.empirical
@@ -354,7 +349,7 @@ def angle_checks(runs: Iterable[Run]) -> tuple[Check, ...]:
     """Figure 1: Theorem A.2 (one layer) or 4.2 on phi(T), both sides, for T = 1, 2, ..."""
     found: list[Check] = []
     for run in runs:
-        r, R = constants(run.start.v, run.target)
+        r, R = constants(run.start.v, run.start.target)
         excess, applies = {}, {}
         for name, path in run.paths.items():
             below, above = angle_curves(run, path)  # an upper bound of pi - phi is phi's lower one
@@ -374,7 +369,7 @@ def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Chec
         for name, path in run.paths.items():
             lower, upper = magnitude_curves(run.setting, path, start)
             length = path.length[start:]
-            excess[name] = (lower - length) / run.target, (length - upper) / run.target
+            excess[name] = (lower - length) / run.start.target, (length - upper) / run.start.target
         everywhere = dict.fromkeys(run.paths, True)
         found += _sides(run, ("A.1", "A.3")[run.setting.m], start, excess, everywhere)
     return tuple(found)
@@ -382,9 +377,9 @@ def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Chec
 
 def angle_curves(run: Run, path: PopulationPath) -> Bounds:
     """Figure 1's bounds on pi - phi at every step of a path of the run, by its own version."""
-    r, R = constants(run.start.v, run.target)
+    r, R = constants(run.start.v, run.start.target)
     step = run.setting.rate if path.clock == "steps" else None
-    return gap_bounds(path.t, run.start.psi, r, R, run.target, run.setting.m, step)
+    return gap_bounds(path.t, run.start.psi, r, R, run.start.target, run.setting.m, step)
 
 
 def magnitude_curves(setting: Setting, path: PopulationPath, start: int = 0) -> Bounds:
@@ -502,7 +497,7 @@ def figure_2(runs: Sequence[Run]) -> list[Evidence]:
     checks = (*magnitude_checks(panels), *magnitude_checks(panels, restarted=True))
     early, late, tighter = (sum(column) for column in zip(*map(_nearer, panels), strict=True))
     count, causes = len(panels), sorted({cause for check in checks for cause in check.causes})
-    shapes = [shape_of(run.trained.length, VISIBLE * run.target)[0] for run in panels]
+    shapes = [shape_of(run.trained.length, VISIBLE * run.start.target)[0] for run in panels]
     return [
         fact("panels", count, 2 * len(NORMS)),
         deviation("largest excess over a bound, restarted ones included",

@@ -60,8 +60,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         lambda value: value in ("empirical", "population"),
         '"empirical" or "population"',
     ),
-    "seed": SEED,
-    "effort": EFFORT,
+    **SECTION,
 }
 
 
