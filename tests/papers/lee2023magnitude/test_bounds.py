@@ -86,14 +86,6 @@ def test_comparison_solves_its_equation(m, y0) -> None:
         assert math.log(late[0] / late[1]) == pytest.approx(pace, rel=1e-4)
 
 
-@pytest.mark.parametrize("m", [0, 1, 3])
-def test_comparison_without_pull(m) -> None:
-    u = chains.balanced_chain(TIMES, 2.0, 0.0, m)
-    np.testing.assert_allclose(u, chains.balanced_chain(TIMES, 2.0, 1e-13, m), rtol=1e-5)
-    alone = 2.0 * np.exp(-TIMES / 2) if m == 0 else (2.0 ** (-2 * m) + m * TIMES) ** (-0.5 / m)
-    np.testing.assert_allclose(u, alone, rtol=1e-12)
-
-
 @FEW
 @given(st.integers(2, 9), st.floats(1e-6, 30.0), st.booleans())
 def test_the_clock_is_inverted(m, size, above) -> None:

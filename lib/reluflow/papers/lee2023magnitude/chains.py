@@ -179,12 +179,9 @@ _ROUNDS, _CLOSE = 100, 3e-14
 
 
 def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
-    """u(t) from u(0) = v0 > 0, explicit for m = 0, m = 1 and a = 0; for m >= 2 by the inverse of
+    """u(t) from u(0) = v0 > 0, a > 0, explicit for m = 0 and m = 1; for m >= 2 by the inverse of
     `clock`."""
     t = np.asarray(t, float)
-    if a == 0.0:
-        decay = np.exp(-0.5 * t) if m == 0 else (1.0 + m * v0 ** (2 * m) * t) ** (-0.5 / m)
-        return v0 * decay
     if v0 == a:
         return np.full(t.shape, float(v0))
     if m == 0:
@@ -412,11 +409,6 @@ class ActiveSet:
 # A step needs the data only through the active set's H and q, so it costs d^2 in place of n d until
 # a datum flips. Steps are taken in blocks on the supposition that no datum flips;
 # `ActiveSet.follow` then says where in the block that first failed, and the block is cut there.
-#
-# `affine_descent` is the tool for few data: it jumps from flip to flip, each jump at the cost of a
-# decomposition and of the zeros of n sums of exponentials. This one pays for every step, but
-# little, and knows chains; it is the tool where flips are many, n is much larger than d, or there
-# are layers.
 
 
 _BLOCK = 128
