@@ -7,10 +7,8 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import descent, descents, layers, setting
 from reluflow.papers.lee2023magnitude.descents import Descent
-from reluflow.papers.lee2023magnitude.population import quadrature_gradient
 from reluflow.papers.lee2023magnitude.setting import Start
 
 # --- Theorem 4.1 ----------------------------------------------------------------------------------
@@ -41,17 +39,6 @@ def test_descent_in_the_plane_takes_steps_of_its_loss():
     (a, b), e = path[30], 1e-6
     slope = [loss(a + e, b) - loss(a - e, b), loss(a, b + e) - loss(a, b - e)]
     assert path[31] == pytest.approx(path[30] - 0.01 * np.array(slope) / (2 * e), abs=1e-9)
-
-
-def test_descent_path_is_a_plain_loop():
-    g, w = descent.bent(-0.5, 2.0), 0.75  # g = x - x^2/4
-    for value in descent.descent_path(g, 0.1, 4):
-        assert value == pytest.approx(w, rel=1e-13)
-        x = 2.0 - math.sqrt(4.0 - 4.0 * w)
-        w -= 0.1 * x * (1.0 - x / 2.0)
-    assert descent.approximation_errors(descent.bent(1.0, 1.0), 0.1, 30).max() < 1e-14
-    with pytest.raises(InputError):
-        descent.bent(-1.0, 2.0)
 
 
 # --- Bounds, by floats and by exact numbers -------------------------------------------------------
@@ -92,15 +79,6 @@ def test_exact_routes_agree_with_population_descent(theta, v0, m, target):
         assert float(turned) == pytest.approx(path.theta[1], rel=1e-10)
         assert float(place.length) == pytest.approx(path.length[1], rel=1e-12)
         assert [float(a) for a in place.v] == pytest.approx(list(path.layers[1]), rel=1e-12)
-
-
-def test_exact_gradient_needs_no_balance():
-    w, v, target = np.array([0.3, 0.8]), (0.5, 1.7), 1.3
-    place = descents.Place(mpmath.mpf("0.3"), mpmath.mpf("0.8"), tuple(map(mpmath.mpf, v)))
-    after = descents.quadrature_step(place, target, 0.01)
-    grad_w, grad_v = quadrature_gradient(w, [target, 0.0], v, (target, target))
-    assert [float(after.along), float(after.across)] == pytest.approx(list(w - 0.01 * grad_w))
-    assert [float(a) for a in after.v] == pytest.approx(list(np.array(v) - 0.01 * grad_v))
 
 
 def test_the_cubic_term_at_the_first_of_the_counterexamples():

@@ -80,12 +80,6 @@ def test_restarted_bounds_start_at_the_path():
         assert low[300] == pytest.approx(after)
 
 
-def test_a_run_that_diverges_says_so():
-    run = page.deep_descent(page.DeepProblem(replace(TINY, start=3.0, step=10.0), 1), 10)
-    assert run.diverged
-    assert len(run.steps) - 1 < 10
-
-
 def test_a_first_fall_is_the_flows():
     setting = replace(TINY, start=0.05, n_steps=5)
     found = page.falls_first(setting, 3, 30, n=40)
@@ -110,25 +104,6 @@ def full():
 def test_recorded_steps_come_out_again(full):
     """Those of the other two the page takes again."""
     assert page.again(full["a-teacher-0.4"], 30, False) < 1e-3
-
-
-def test_a_killed_record_goes_on_behind_its_last_piece(monkeypatch, tmp_path):
-    def killed_once(problem, w, step, counted, descend=page.descend):
-        taken.append(len(counted))
-        if len(taken) == 4:
-            raise KeyboardInterrupt
-        return descend(problem, w, step, counted)
-
-    taken: list[int] = []
-    monkeypatch.setattr(page, "PANELS", {"tiny": RECORDED})
-    whole = page.SHELF.at("tiny", 5, root=tmp_path / "whole").read("tiny")
-    monkeypatch.setattr(page, "CHUNK", 40)
-    monkeypatch.setattr(page, "descend", killed_once)
-    with pytest.raises(KeyboardInterrupt):
-        page.SHELF.at("tiny", 5, root=tmp_path)
-    again = page.SHELF.at("tiny", 5, root=tmp_path).read("tiny")
-    assert taken[:9] == [40, 40, 40, 30, 30, 40, 40, 40, 30]
-    assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
 
 
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):

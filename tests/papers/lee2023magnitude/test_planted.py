@@ -133,12 +133,13 @@ FIGURE_3 = (
             ("2L", "|w| falls", "the gap"),
             ("population", "starts that do not fall", "starts whose gaps"),
         )
-        for fault in (
-            *either(falls, where, partial(ordered, 1), partial(ordered, -1)),
-            *either(shrinks, where, partial(widened, 2, slice(None), high=1.0)),
-            *either("a restarted bound outside", where, partial(widened, 1, MIDST, low=-0.5),
-                    partial(widened, 3, MIDST, high=0.5)),
+        for words, *made in (
+            (falls, partial(ordered, 1), partial(ordered, -1)),
+            (shrinks, partial(widened, 2, slice(None), high=1.0)),
+            ("a restarted bound outside", partial(widened, 1, MIDST, low=-0.5),
+             partial(widened, 3, MIDST, high=0.5)),
         )
+        for fault in either(words, where, *made)
     ),
     *either("restarts after which the upper", "2L", partial(widened, 1, LAST, high=1.0)),
     *either("|w| outside", "2L", partial(widened, 1, MIDST, low=0.5),

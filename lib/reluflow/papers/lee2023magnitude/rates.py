@@ -264,9 +264,6 @@ TENDENCY = Reading(
 
 
 # --- The scale of the start (Section 3.2): how long the flow takes to an angle and to a loss ------
-#
-# Times are s = |w*|^(2m) t; psi = log tan(phi/2), rho = log(|w|/|w*|), and losses are in units of
-# |w*|^(2(m+1)).
 
 
 def late_error(phi0: ArrayLike, r: ArrayLike) -> NDArray:
