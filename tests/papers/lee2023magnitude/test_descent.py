@@ -75,8 +75,7 @@ def test_exact_routes_agree_with_population_descent(theta, v0, m, target):
         descents.quadrature_step(start, target, step),
         descents.vector_descent(start, target, step, 1)[1],
     ):
-        turned = mpmath.atan2(place.across, place.along)
-        assert float(turned) == pytest.approx(path.theta[1], rel=1e-10)
+        assert float(mpmath.arg(place.w)) == pytest.approx(path.theta[1], rel=1e-10)
         assert float(place.length) == pytest.approx(path.length[1], rel=1e-12)
         assert [float(a) for a in place.v] == pytest.approx(list(path.layers[1]), rel=1e-12)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
-from mpmath import mpf
+from mpmath import mpc, mpf
 
 from reluflow.falsify import Instance, Report, Statement, given
 from reluflow.instances import Arrays, Draws, extended
@@ -235,85 +235,67 @@ DIGITS = 30
 
 
 class Place(NamedTuple):
-    """Weights w = (along, across) with the teacher along (1, 0), and the factors v_1, ..., v_m."""
+    """Weights w, a complex number with the teacher along 1, and the factors v_1, ..., v_m."""
 
-    along: mpf
-    across: mpf
+    w: mpc
     v: tuple[mpf, ...]
 
     @property
+    @mpmath.workdps(DIGITS)
     def length(self) -> mpf:
         """|w|."""
-        with mpmath.workdps(DIGITS):
-            return mpmath.hypot(self.along, self.across)
+        return abs(self.w)
 
 
+@mpmath.workdps(DIGITS)
 def balanced(theta0: Any, v0: Any, m: int) -> Place:
-    """The start with angle theta0 to the teacher and v_1 = ... = v_m = |w| = v0; both numbers, or
-    texts that mpmath reads."""
-    with mpmath.workdps(DIGITS):
-        angle, size = mpf(theta0), mpf(v0)
-        return Place(size * mpmath.cos(angle), size * mpmath.sin(angle), (size,) * m)
+    """The start with angle theta0 to the teacher and v_1 = ... = v_m = |w| = v0."""
+    size = mpf(v0)
+    return Place(size * mpmath.expj(mpf(theta0)), (size,) * m)
 
 
+def _moved(place: Place, step: mpf, pull: mpc) -> Place:
+    """A step along pull = -dL/dw; -dL/dv_k = (w . pull) / v_k, since f depends on v_k w alone."""
+    radial = (mpmath.conj(place.w) * pull).real
+    return Place(place.w + step * pull, tuple(a + step * radial / a for a in place.v))
+
+
+@mpmath.workdps(DIGITS)
 def quadrature_step(place: Place, target: Any, step: Any) -> Place:
     """One step of descent; every expectation is an integral over the arc on which w.x > 0."""
-    with mpmath.workdps(DIGITS):
-        target, step = mpf(target), mpf(step)
-        p = mpmath.fprod(place.v)
-        best = target ** (len(place.v) + 1)
-        half = mpmath.pi / 2
-        middle = mpmath.atan2(place.across, place.along)
-        own = [middle - half, middle, middle + half]
-        both = sorted([max(own[0], -half), min(own[2], half)])
-
-        def mean(weight: Callable[[Any], Any]) -> mpf:
-            """E 1{w.x > 0} (f - f*) weight(x) for a linear weight."""
-            mine = mpmath.quad(
-                lambda a: p * (place.along * mpmath.cos(a) + place.across * mpmath.sin(a))
-                * weight(a), own)  # fmt: skip
-            theirs = mpmath.quad(lambda a: best * mpmath.cos(a) * weight(a), both)
-            return (mine - theirs) / mpmath.pi
-
-        east, north = mean(mpmath.cos), mean(mpmath.sin)
-        radial = place.along * east + place.across * north
-        return Place(
-            place.along - step * p * east,
-            place.across - step * p * north,
-            tuple(a - step * (p / a) * radial for a in place.v),
-        )
+    (w, v), half = place, mpmath.pi / 2
+    p, best = mpmath.fprod(v), mpf(target) ** (len(v) + 1)
+    own = [mpmath.arg(w) + turn for turn in (-half, 0, half)]
+    both = sorted([max(own[0], -half), min(own[2], half)])
+    mine = mpmath.quad(lambda a: p * (w * mpmath.expj(-a)).real * mpmath.expj(a), own)
+    theirs = mpmath.quad(lambda a: best * mpmath.cos(a) * mpmath.expj(a), both)
+    return _moved(place, mpf(step), p * (theirs - mine) / mpmath.pi)
 
 
+@mpmath.workdps(DIGITS)
 def vector_descent(place: Place, target: Any, step: Any, n_steps: int) -> list[Place]:
     """`n_steps` steps of descent by the vector form of Proposition 3.6, p = v_1...v_m:
 
-    -dL/dw = -p^2 w / 2 + p v*^m (phi w* + sin(phi) |w*| u) / (2 pi),
-    -dL/dv_k = (w . -dL/dw) / v_k, since f depends on v_k w alone.
+    -dL/dw = -p^2 w / 2 + p v*^m (phi w* + sin(phi) |w*| u) / (2 pi).
     """
-    with mpmath.workdps(DIGITS):
-        target, step = mpf(target), mpf(step)
-        out = [place]
-        for _ in range(n_steps):
-            x, y, v = out[-1].along, out[-1].across, out[-1].v
-            p, r = mpmath.fprod(v), mpmath.hypot(x, y)
-            phi = mpmath.pi - abs(mpmath.atan2(y, x))
-            scale = p * target ** (len(v) + 1) / (2 * mpmath.pi)
-            gx = -(p**2) * x / 2 + scale * (phi + mpmath.sin(phi) * x / r)
-            gy = -(p**2) * y / 2 + scale * mpmath.sin(phi) * y / r
-            radial = x * gx + y * gy
-            out.append(Place(x + step * gx, y + step * gy, tuple(a + step * radial / a for a in v)))
-        return out
+    out = [place]
+    for _ in range(n_steps):
+        w, v = out[-1]
+        p, phi = mpmath.fprod(v), mpmath.pi - abs(mpmath.arg(w))
+        turning = (phi + mpmath.sin(phi) * w / abs(w)) * mpf(target) ** (len(v) + 1)
+        out.append(_moved(out[-1], mpf(step), -(p**2) * w / 2 + p * turning / (2 * mpmath.pi)))
+    return out
 
 
+@mpmath.workdps(DIGITS)
 def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorem A.3's two bounds at step T, as they are printed."""
-    with mpmath.workdps(DIGITS):
-        theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-        found = []
-        for a in (bounds_exact_pull(mpmath.pi - theta0), mpf(1)):
-            left = (1 - a * (target / v0) ** 2) * (1 - a * target**2 * step) ** T
-            found.append(target * mpmath.sqrt(a / (1 - left)))
-        return found[0], found[1]
+    theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
+    found = []
+    for a in (bounds_exact_pull(mpmath.pi - theta0), mpf(1)):
+        left = (1 - a * (target / v0) ** 2) * (1 - a * target**2 * step) ** T
+        found.append(target * mpmath.sqrt(a / (1 - left)))
+    return found[0], found[1]
 
 
 # --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------
