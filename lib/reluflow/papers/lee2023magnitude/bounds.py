@@ -254,7 +254,7 @@ def beyond_small_angle() -> Evidence:
 
 def try_bounds(seed: int, count: int) -> dict[str, Report]:
     """Try each bound with `count` draws and a search of half as many evaluations."""
-    statements = {
+    statements: Mapping[str, Callable[[], Statement]] = {
         "magnitude": magnitude,
         "small magnitude": small_magnitude_lower,
         "angle": partial(angle, "Theorem 3.4", (0,)),

@@ -309,6 +309,11 @@ class ActiveSet:
     calm             forecast, not a bound: steps until the next flip at the present pace
     """
 
+    H: NDArray
+    q: NDArray
+    _h: NDArray
+    _flips: int
+
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
         self._X, self._y, self._norms = X, y, np.sqrt(np.vecdot(X, X))
         # A computed margin, a drift and a product w.x are wrong by at most 2d + 8, d + 8 and d

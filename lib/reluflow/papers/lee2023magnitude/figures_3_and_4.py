@@ -245,8 +245,9 @@ def load(panel: str, shelf: Shelf | None = None) -> Record:
     """Read the record of a panel, "a" or "b"."""
     facts = (shelf or SHELF).read(panel)
     facts["setting"].pop("plain", None)  # of steps before a flow, which a setting has no more
-    curves = (np.array(facts.pop(name), float) for name in ("steps", "losses", "norms"))
-    return Record(DeepSetting(**facts["setting"]), *curves, facts["labels"], facts)
+    setting = DeepSetting(**facts["setting"])
+    steps, losses, norms = (np.array(facts.pop(it), float) for it in ("steps", "losses", "norms"))
+    return Record(setting, steps, losses, norms, facts["labels"], facts)
 
 
 def again(record: Record, n_steps: int, half: bool) -> float:
