@@ -232,23 +232,21 @@ A_NUMBER = Reading(
 
 
 def plane_descent(step: float, n_steps: int) -> tuple[NDArray, NDArray]:
-    """Descent of L = -cos(theta) - (|w| - 1)^2 / 2 from w = (0, 1), and its flow's g at (1 -
-    step)^T, g(x) = (cos 2 arctan x, sin 2 arctan x): two arrays (n_steps + 1, 2)."""
-    w, path = np.array([0.0, 1.0]), np.empty((n_steps + 1, 2))
+    """Descent of L = -cos(theta) - (|w| - 1)^2 / 2 from the complex number w = i, and its flow's g
+    at (1 - step)^T, g(x) = exp(2i arctan x): two arrays (n_steps + 1,)."""
+    w, path = 1j, np.empty(n_steps + 1, complex)
     for k in range(n_steps + 1):
-        path[k] = w
-        length = math.hypot(*w)
-        out, along = w / length, np.array([-w[1], w[0]]) / length
+        path[k], length = w, abs(w)
+        out = w / length
         # -grad L is |w| - 1 along the ray and -sin(theta) / |w| across it.
-        w = w + step * ((length - 1.0) * out - out[1] / length * along)
-    angle = 2.0 * np.arctan((1.0 - step) ** np.arange(n_steps + 1.0))
-    return path, np.column_stack([np.cos(angle), np.sin(angle)])
+        w += step * (length - 1.0 - 1j * out.imag / length) * out
+    return path, np.exp(2j * np.arctan((1.0 - step) ** np.arange(n_steps + 1.0)))
 
 
 def escapes(step: float) -> int:
     """The first T at which `plane_descent` is farther than 1 from g((1 - step)^T)."""
     path, flow = plane_descent(step, math.ceil(15.0 / step))
-    return int(np.argmax(np.linalg.norm(path - flow, axis=1) > 1.0))
+    return int(np.argmax(np.abs(path - flow) > 1.0))
 
 
 CONVERSE = Reading(
