@@ -27,7 +27,7 @@ from reluflow.papers.lee2023magnitude.population import OTHER
 @cache
 def panels() -> tuple[runs.Run, ...]:
     made = []
-    for setting in runs.experiment().settings:
+    for setting in runs.experiment():
         start = runs.drawn_start(setting)
         flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
         made.append(runs.Run(setting, start, flow, flow, flow))
@@ -455,7 +455,7 @@ SCALE = (
 def shapes(k: int, where: Callable[[pd.DataFrame], Any] = lambda found: [], **cells: Any) -> Found:
     """Section 5.2's evidence of surveys that show what it says, but for some rows of the k-th."""
     rows = [{"panel": panel, "shape": experiments.said_of(panel), "turn": 9000.0, "stray": False}
-            for panel in runs.experiment(layers=(1, 2)).settings for _ in range(40)]  # fmt: skip
+            for panel in runs.experiment(layers=(1, 2)) for _ in range(40)]  # fmt: skip
     surveys = [pd.DataFrame(rows) for _ in range(3)]
     for name, value in cells.items():
         surveys[k].loc[where(surveys[k]), name] = value

@@ -20,7 +20,6 @@ from reluflow.papers.lee2023magnitude.population import (
     shape_of,
 )
 from reluflow.papers.lee2023magnitude.runs import (
-    Experiment,
     Run,
     Setting,
     angle_checks,
@@ -37,11 +36,11 @@ from reluflow.papers.lee2023magnitude.setting import Start
 @pytest.fixture(scope="module")
 def small() -> tuple[Run, ...]:
     """D.3's nine panels with few data and few large steps that make about as much progress."""
-    panels = experiment(n=400, d=100, steps=500, seed=3).settings
+    panels = experiment(n=400, d=100, steps=500, seed=3)
     panels = tuple(replace(q, rate=200.0 * q.rate, d=12) for q in panels)
     scales = [math.sqrt(100 / 12) * q.scale for q in panels]
     panels = tuple(replace(q, scale=k) for q, k in zip(panels, scales, strict=True))
-    return train(Experiment(panels, "empirical"), workers=1)
+    return train(panels, workers=1)
 
 
 def test_constants_are_the_three_cases_of_d3() -> None:
@@ -149,7 +148,7 @@ def test_shapes_of_random_curves():
 
 
 def test_a_flow_cut_short_is_a_stray():
-    setting = replace(experiment(layers=(1,), norms=(2.0,)).settings[0], steps=10)
+    setting = replace(experiment(layers=(1,), norms=(2.0,))[0], steps=10)
     found = experiments.flow_shapes([setting], 3, 2, follow=1)
     assert found["stray"].tolist() == [True, False]  # it falls, and has not risen yet
     assert (found["shape"] == TURNING).all()

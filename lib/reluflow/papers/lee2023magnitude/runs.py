@@ -102,20 +102,6 @@ class Setting:
         return np.random.default_rng([self.seed, 0]).standard_normal((self.n, self.d))
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """Several panels that share their data; `data` is "empirical" or "population"."""
-
-    settings: tuple[Setting, ...]
-    data: str
-
-    @property
-    def as_printed(self) -> bool:
-        """Whether these are all nine panels of D.3, trained on data; the seed is free."""
-        paper = experiment(seed=self.settings[0].seed)
-        return self.data == "empirical" and set(paper.settings) <= set(self.settings)
-
-
 def experiment(
     layers: Sequence[int] = tuple(RATES),
     norms: Sequence[float] = tuple(NORMS),
@@ -124,19 +110,17 @@ def experiment(
     steps: int = STEPS,
     learning_rate: float | None = None,
     seed: int = 0,
-    data: str = "empirical",
-) -> Experiment:
-    """The panels of all `layers` and `norms`; D.3's by default. A learning rate that is None is
-    D.3's. Where D.3 has none, for more than three layers, k* is that of three, and the rate is the
-    one for which eta k*^(2m) d^m, the progress a step makes, is the same as for D.3's three
-    layers."""
+) -> tuple[Setting, ...]:
+    """Panels that share their data, of all `layers` and `norms`; D.3's by default. A learning rate
+    that is None is D.3's. Where D.3 has none, for more than three layers, k* is that of three, and
+    the rate is the one for which eta k*^(2m) d^m, the progress a step makes, is that of three."""
     deepest, panels = max(RATES), []
     pace = RATES[deepest] * (SCALES[deepest] ** 2 * DIMENSION) ** (deepest - 1)
     for k, norm in product(map(int, layers), map(float, norms)):
         scale = SCALES.get(k, SCALES[deepest])
         rate = learning_rate or RATES.get(k) or pace / (scale**2 * d) ** (k - 1)
         panels.append(Setting(k, norm, scale, rate, int(d), int(n), int(steps), int(seed)))
-    return Experiment(tuple(panels), data)
+    return tuple(panels)
 
 
 def constants(v0: float, target: float) -> tuple[float, float]:
@@ -187,13 +171,12 @@ class Run:
         return known if self.empirical is None else {"empirical": self.empirical, **known}
 
 
-def train(experiment: Experiment, workers: int = 2) -> tuple[Run, ...]:
+def train(settings: Sequence[Setting], data: bool = True, workers: int = 2) -> tuple[Run, ...]:
     """Train every panel, and show meanwhile how many are done. They are shared out to `workers`
     processes, 1 for none but this one; with one thread of linear algebra each, which is faster on
     products this small and makes the digits the same on one core and on many. Raises InputError for
     the first panel that diverges, or whose start is along the target."""
-    settings = experiment.settings
-    run = partial(train_one, data=experiment.data == "empirical")
+    run = partial(train_one, data=data)
     if min(workers, len(settings)) == 1:
         return tuple(progress(map(run, settings), len(settings), "panels"))
     # A forked worker is there at once, with everything imported; its linear algebra has one thread.
@@ -265,10 +248,11 @@ def step_share(runs: Sequence[Run]) -> str:
     return f"in every panel at most {100 * max(shares):.0f} % of that of the sample"
 
 
-def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """D.3's panels among the runs, in the figure's order."""
-    wanted = experiment(seed=runs[0].setting.seed).settings
-    return tuple(run for run in runs if run.setting in wanted)
+def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...] | None:
+    """D.3's nine panels among the runs, trained on data, of any seed; None if one is missing."""
+    wanted = experiment(seed=runs[0].setting.seed)
+    found = tuple(run for run in runs if run.setting in wanted and run.empirical is not None)
+    return found if len(found) == len(wanted) else None
 
 
 def _explodes(rho: NDArray, rho0: float) -> bool:
@@ -459,10 +443,9 @@ MAGNITUDE_READING = Reading(
 )
 
 
-def figure_1(runs: Sequence[Run]) -> list[Evidence]:
+def figure_1(panels: Sequence[Run]) -> list[Evidence]:
     """ma.fig1: both bounds of the angle hold in nine panels, at every step of every path; small
     norm is first with one layer and last with three."""
-    panels = printed_panels(runs)
     checks = angle_checks(panels)
     times = {(run.setting.layers, run.setting.norm): _halving(run) for run in panels}
     small, *others = NORMS
@@ -493,7 +476,7 @@ def figure_2(runs: Sequence[Run]) -> list[Evidence]:
     """ma.fig2: the magnitude stays between its bounds to the width of a line; the lower one follows
     at first, the upper one at last; restarted bounds are tighter; and the shapes are Section
     5.2's."""
-    panels = tuple(run for run in printed_panels(runs) if run.setting.layers <= 2)
+    panels = tuple(run for run in runs if run.setting.layers <= 2)
     checks = (*magnitude_checks(panels), *magnitude_checks(panels, restarted=True))
     early, late, tighter = (sum(column) for column in zip(*map(_nearer, panels), strict=True))
     count, causes = len(panels), sorted({cause for check in checks for cause in check.causes})
