@@ -71,11 +71,11 @@ def test_restarted_bounds_start_at_the_path():
     setting = replace(page.restart_setting(2, 1.0, 0), n=60, d=8)
     panel = page.restart_run(setting)
     for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
-        v, phi = panel.v[at], panel.path.phi[at]
+        v, phi = panel.path.length[at], panel.path.phi[at]
         assert low[0] == pytest.approx(v)
         assert high[0] == pytest.approx(v)
-        assert len(low) == len(panel.v) - at
-        eta, a = setting.rate, float(pull(phi)) * panel.target**2  # the level, squared
+        assert len(low) == len(panel.path.length) - at
+        eta, a = setting.rate, float(pull(phi)) * panel.path.target**2  # the level, squared
         after = np.sqrt(a / (1.0 - (1.0 - a / v**2) * (1.0 - a * eta) ** 300))
         assert low[300] == pytest.approx(after)
 

@@ -107,15 +107,15 @@ def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> page.Rest
     """A panel with other bounds after its k-th restart, at some steps, by these shares of |w*|."""
     panel = restarts(2)
     found = [(a.copy(), b.copy()) for a, b in panel.bounds]
-    found[k][0][at] += low * panel.target
-    found[k][1][at] += high * panel.target
+    found[k][0][at] += low * panel.path.target
+    found[k][1][at] += high * panel.path.target
     return replace(panel, bounds=tuple(found))
 
 
 def mirrored() -> page.Restarts:
     """A panel with its upper bounds below |w| by what they were above it, and the lower ones."""
     panel = restarts(2)
-    both = [2.0 * panel.v[-len(low) :] - (high, low) for low, high in panel.bounds]
+    both = [2.0 * panel.path.length[-len(low) :] - (high, low) for low, high in panel.bounds]
     return replace(panel, bounds=tuple(map(tuple, both)))
 
 

@@ -501,29 +501,26 @@ def approximation(
 # --- Figures 3 and 4, redrawn from computed runs --------------------------------------------------
 
 
-LAYERS = ("one layer", "two layers")
-
-
 @in_house_style
 def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
     """Figure 3: |w(T)| over |w*|, and the bounds that start at four points of it, a panel each."""
-    titles = [f"({chr(97 + k)}) {LAYERS[p.setting.layers - 1]}" for k, p in enumerate(drawn)]
+    names = {1: "one layer", 2: "two layers"}
+    titles = [f"({chr(97 + k)}) {names[p.setting.layers]}" for k, p in enumerate(drawn)]
     fig, axes = panels(1, len(drawn), height=3.7, titles=titles)
     for ax, panel in zip(axes, drawn, strict=True):
+        t, v, target = panel.path.t, panel.path.length, panel.path.target
         for j, (at, curves) in enumerate(zip(panel.points, panel.bounds, strict=True)):
             few = _shown(len(curves[0]) - 1, 150)
             looks = ((LOWER, "lower bounds"), (UPPER, "upper bounds"))
             for curve, (colour, name) in zip(curves, looks, strict=True):
-                ax.plot(panel.path.t[at:][few], curve[few] / panel.target, color=colour, lw=1.3,
+                ax.plot(t[at:][few], curve[few] / target, color=colour, lw=1.3,
                         alpha=0.45 + 0.18 * j, ls=(0, (5, 2)),
                         label=name if j == 0 else "_nolegend_")  # fmt: skip
-        few = _shown(len(panel.path.t) - 1, 150)
-        ax.plot(panel.path.t[few], panel.v[few] / panel.target, color=MOVES, lw=2.2,
-                label=r"$|w(T)|$")  # fmt: skip
-        again = list(panel.points)  # t is the number of the step
-        ax.plot(again, panel.v[again] / panel.target, ls="", marker="o", ms=5.5, mec="white",
-                color=style.INK, zorder=5)  # fmt: skip
-        ax.set(xlabel="step $T$", xlim=(0, panel.path.t[-1]))
+        few, again = _shown(len(t) - 1, 150), list(panel.points)  # t is the number of the step
+        ax.plot(t[few], v[few] / target, color=MOVES, lw=2.2, label=r"$|w(T)|$")
+        ax.plot(again, v[again] / target, ls="", marker="o", ms=5.5, mec="white", color=style.INK,
+                zorder=5)  # fmt: skip
+        ax.set(xlabel="step $T$", xlim=(0, t[-1]))
         ax.margins(y=0.06)
         name_curves(ax)
     axes[0].set_ylabel(r"magnitude over $|w^*|$")

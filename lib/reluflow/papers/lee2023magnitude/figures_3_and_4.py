@@ -487,16 +487,6 @@ class Restarts:
     points: tuple[int, ...]
     bounds: tuple[Bounds, ...]
 
-    @property
-    def v(self) -> NDArray:
-        """|w| at every step (k,)."""
-        return self.path.length
-
-    @property
-    def target(self) -> float:
-        """|w*|."""
-        return self.path.target
-
 
 def restart_setting(layers: int, norm: float, seed: int) -> Setting:
     """D.3's setting of a panel of Figure 3; it does not say which norm k/k* the start has."""
@@ -532,7 +522,8 @@ def measured(panel: Restarts) -> dict[str, Any]:
     early    restarts after which |w| is nearer to its lower bound over a hundredth of the steps
     late     restarts after which it is nearer to the upper one at the last step
     """
-    v, near, after = panel.v, max(2, len(panel.v) // 100), len(panel.v) - panel.points[-1] - 1
+    v, target = panel.path.length, panel.path.target
+    near, after = max(2, len(v) // 100), len(v) - panel.points[-1] - 1
     gaps = np.array([np.mean((high - low)[-after:]) for low, high in panel.bounds])
     outside = [
         max(np.max((low0[-len(low) :] - low)[1:]), np.max((high - high0[-len(low) :])[1:]))
@@ -542,11 +533,11 @@ def measured(panel: Restarts) -> dict[str, Any]:
     rooms = [(v[at:] - low, high - v[at:]) for at, (low, high) in starts]  # below and above |w|
     least = [np.minimum(below, above)[1:].min() for below, above in rooms]
     return {
-        "falls": bool(min(v[0], v[-1]) - v.min() > 0.01 * panel.target),
+        "falls": bool(min(v[0], v[-1]) - v.min() > 0.01 * target),
         "shrinks": bool((np.diff(gaps) < 0.0).all()),
         "left": gaps[-1] / gaps[0],
-        "nested": float(max(outside)) / panel.target,
-        "breach": max(0.0, -float(min(least))) / panel.target,
+        "nested": float(max(outside)) / target,
+        "breach": max(0.0, -float(min(least))) / target,
         "early": sum(
             np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean() for below, above in rooms
         ),

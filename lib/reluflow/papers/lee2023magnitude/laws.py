@@ -148,7 +148,6 @@ AT_OPPOSITE = Reading(
     others="letter by letter it is 0/0 at v = -u; for d = 1 that is the only pair of distinct "
     "unit vectors",
 )
-"""What Lemma 2.1 can mean at v = -u."""
 
 
 def sphere_moments(seed: int, count: int) -> list[Evidence]:
