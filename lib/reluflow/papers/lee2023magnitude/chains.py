@@ -389,7 +389,8 @@ class ActiveSet:
         """Make the direction of w (d,) the reference; h (n,) is X w."""
         n, count = len(h), self._near_count
         with np.errstate(invalid="ignore", divide="ignore"):
-            self._direction = w / (length := np.sqrt(w @ w))
+            length = np.sqrt(w @ w)
+            self._direction = w / length
             margins = np.abs(h) / length / self._norms
         # The margin of x = 0 is nan; it is never active, and put last. Where w = 0 all are nan.
         margins[np.isnan(margins)] = np.inf

@@ -325,12 +325,16 @@ def angle_tails(levels: Sequence[float]) -> Figure:
     titles = "(a) the tail and its bounds", "(b) the angle of u and v"
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     every = np.unique(np.geomspace(2, 1000, 120).astype(int))
+    bounds = {
+        "printed bound": (laws.printed_bound, PRINTED),
+        "ours, a quarter": (laws.half_bound, UPPER),
+    }
     for eps, colour in zip(levels, FAMILY, strict=False):
-        hidden, name = "_" * (eps != levels[0]), rf"tail, $\varepsilon = {eps:g}$"
+        name = rf"tail, $\varepsilon = {eps:g}$"
         left.plot(every, laws.upper_tail(eps, every), color=colour, lw=1.8, label=name)
-        for bound, look, name in ((laws.printed_bound, PRINTED, "printed bound"),
-                                  (laws.half_bound, UPPER, "ours, a quarter")):  # fmt: skip
-            left.plot(every, bound(eps, every), color=look, lw=1.3, ls="--", label=hidden + name)
+        for name, (bound, look) in bounds.items():
+            shown = name if eps == levels[0] else "_nolegend_"
+            left.plot(every, bound(eps, every), color=look, lw=1.3, ls="--", label=shown)
     left.axhline(1.0, color=style.INK, lw=0.8)
     left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
              ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip
@@ -546,7 +550,8 @@ def deep_magnitudes(recorded: Sequence[DeepRun]) -> Figure:
         for ax in (top, bottom):
             if column == 1:
                 ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
-                ax.set_xticks(ticks := [0, 1, 10, 100, 1000, 10000], list(map(str, ticks)))
+                ticks = [0, 1, 10, 100, 1000, 10000]
+                ax.set_xticks(ticks, list(map(str, ticks)))
                 ax.minorticks_off()
             ax.set_xlim(0, run.setting.n_steps)
             name_curves(ax)
