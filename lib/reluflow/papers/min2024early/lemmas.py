@@ -134,9 +134,6 @@ LARGEST = 1e-4
 """Drifts up to this part of |w|^2 are the integrator's, at its smallest tolerance."""
 SPAN = 5.0
 """Flows are followed for the time SPAN / (X_max L(0)), in which |v_j| can lose a factor e^-SPAN."""
-BALANCED_ROUNDING = 1e-4
-"""A bound on |v_j| is passed where it exceeds |v_j| by more than this part of it."""
-_BALANCED_POINTS = 60
 
 
 def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
@@ -205,7 +202,7 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
         row: dict[str, Any] = {"kind": kind}
         for tolerance in TOLERANCES:
             path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
-            times = np.linspace(0.0, path.t[-1], _BALANCED_POINTS) if path.t[-1] > 0.0 else path.t
+            times = np.linspace(0.0, path.t[-1], 60) if path.t[-1] > 0.0 else path.t
             Z = path.at(times)
             W, v = Z[:, : h * d].reshape(-1, h, d), Z[:, h * d :]
             squares = (W**2).sum(axis=-1)
@@ -242,8 +239,8 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
     return [
         fact("flows along which an output weight changes its sign", int(found.flips.sum()), 0,
              tried=len(found)),
-        fact("flows along which |vⱼ| falls below its bound",
-             int((found.above < -BALANCED_ROUNDING).sum()), 0, tried=len(found)),
+        fact("flows along which |vⱼ| falls below its bound",  # but for a rounding of 1e-4 of it
+             int((found.above < -1e-4).sum()), 0, tried=len(found)),
         bound("the least |vⱼ(t)| / |vⱼ(0)| of a neuron that all data shrink",
               float(shrinking.shrunk.min()), ">", 0.0, "", digits=2),
     ]  # fmt: skip
@@ -260,8 +257,6 @@ PROVED_PART = 0.5
 """Lemma 3's proof gives its two bounds without their factor 2."""
 REACH = 3.0
 """Flows are followed to this multiple of T."""
-_HORIZON_POINTS = 91
-_NOISE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -337,10 +332,10 @@ class Slack:
         return np.where(passed.any(axis=0), self.times[passed.argmax(axis=0)], np.inf)
 
 
-def slack(start: Start) -> Slack:
+def slack(start: Start, reach: float = REACH) -> Slack:
     """The slack of all three bounds along the flow from a start with T > 0."""
-    found = path(start)
-    times = np.linspace(0.0, found.t[-1], _HORIZON_POINTS) if found.t[-1] > 0.0 else np.zeros(1)
+    found = path(start, reach)
+    times = np.linspace(0.0, found.t[-1], 91) if found.t[-1] > 0.0 else np.zeros(1)
     U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
     fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
     states = [{**fixed, "U": u, "R": r} for u, r in zip(U, R, strict=True)]
@@ -349,7 +344,7 @@ def slack(start: Start) -> Slack:
     turns = np.array([turning(state, c) for state, c in zip(states, pulls, strict=True)])
     errors = np.linalg.norm(turns, axis=-1).max(axis=-1)
     # A neuron along its data does not turn: what is left of its error there is the integrator's.
-    noise = _NOISE * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
+    noise = 1e-6 * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
     errors = np.where(errors > noise, errors, 0.0)
     with np.errstate(divide="ignore"):
         sizes = np.log([errors, np.ones(len(times)), np.abs(f).max(axis=1)]).T
@@ -663,13 +658,17 @@ def best_factors() -> list[Evidence]:
     ] + [note("the best factor for each of these losses", tuple(found.values()))]  # fmt: skip
 
 
-def speed(item: Instance, loss: Loss) -> float:
-    """|F| / L of the two-layer ReLU network W (h, d), v (h,), computed without L."""
+def velocity(item: Instance, loss: Loss) -> NDArray:
+    """F / L of the two-layer ReLU network W (h, d), v (h,), computed without L, W row by row and
+    then v; s'(0) = 0."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
-    f = network.output(theta, X)
-    F = network.gradient(theta, X, loss.pull(f, y, relative=True))
-    return float(np.linalg.norm(F))
+    return network.gradient(theta, X, loss.pull(network.output(theta, X), y, relative=True))
+
+
+def speed(item: Instance, loss: Loss) -> float:
+    """|F| / L."""
+    return float(np.linalg.norm(velocity(item, loss)))
 
 
 def _on_any_data(
