@@ -20,6 +20,7 @@ from reluflow.flows.alignment import align
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC, SQUARE
+from reluflow.papers.min2024early import lemmas
 from reluflow.papers.min2024early.setting import (
     Draws,
     StartConstants,
@@ -27,10 +28,8 @@ from reluflow.papers.min2024early.setting import (
     centres,
     clearance,
     data_constants,
-    flow,
     log_eps_allowed,
     needed_zeta,
-    neurons,
     polygon,
     printed_zeta,
     separable,
@@ -318,14 +317,8 @@ EXCESS = Fraction(1, 10**6)
 
 
 def cap_is_largest(items: list[Instance]) -> Evidence:
-    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone: u -
-    (1 + EXCESS) c z_i, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1. Data on one
-    line have zeta_1 = 1, and there is no larger cap."""
-    beyond = sum(map(_leaves, items))
-    return fact(
-        "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
-        (len(items), len(items)), tried=len(items),
-    )  # fmt: skip
+    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone."""
+    return _of_all(items, _leaves, "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone")
 
 
 def one_cap_is_too_large() -> list[Evidence]:
@@ -344,11 +337,12 @@ def one_cap_is_too_large() -> list[Evidence]:
 
 def gap_is_largest(items: list[Instance]) -> Evidence:
     """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
-    reached = sum(_reaches(item) for item in items)
-    return fact(
-        "data where a w in neither cone reaches √(1 − μ²) exactly", (reached, len(items)),
-        (len(items), len(items)), tried=len(items),
-    )  # fmt: skip
+    return _of_all(items, _reaches, "data where a w in neither cone reaches √(1 − μ²) exactly")
+
+
+def _of_all(items: list[Instance], test: Callable[[Instance], bool], what: str) -> Evidence:
+    return fact(what, (sum(map(test, items)), len(items)), (len(items), len(items)),
+                tried=len(items))  # fmt: skip
 
 
 def plain(seed: int, number: int) -> list[Instance]:
@@ -393,6 +387,8 @@ def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
 
 
 def _leaves(item: Instance) -> bool:
+    """u - (1 + EXCESS) c z_i does, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1.
+    Data on one line have zeta_1 = 1, and there is no larger cap."""
     X, y = item["X"], np.asarray(item["y"])
     Z = signed_whole(X, y)
     signs = sorted(set(y.tolist()))
@@ -554,52 +550,20 @@ def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> fl
 # --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
 
 
-def exponential_gap(q: float) -> float:
-    """|-dl/dz - y| at q = y z: |e^-q - 1|."""
-    return float(abs(np.expm1(-q)))
+GAPS: Mapping[str, tuple[Callable[[float], float], float, float]] = {
+    "exponential": (lambda q: float(abs(np.expm1(-q))), 2.0, 1.0),
+    "twice the logistic": (lambda q: float(np.tanh(abs(q) / 2.0)), 0.5, 1e6),
+    "square": (abs, 1.0, 1e6),
+}
+"""Of each loss |-dl/dz - y| at q = y z, the factor of |z| that bounds it, and up to which |z| that
+is tried: for two of them it holds for every z."""
 
 
-def logistic_gap(q: float) -> float:
-    """The same of 2 log(1 + e^-q): |2/(1 + e^q) - 1| = tanh(|q|/2)."""
-    return float(np.tanh(abs(q) / 2.0))
-
-
-def square_gap(q: float) -> float:
-    """The same of (y - z)^2/2: |y - z - y| = |q|."""
-    return abs(q)
-
-
-def exponential_slope() -> Statement:
-    """ea.lem2.1: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss (Lemma 2)."""
-    return _near("exponential", exponential_gap, 2.0)
-
-
-def logistic_slope() -> Statement:
-    """ea.lem2.2: the same for 2 log(1 + e^-yz), with 1/2 in place of 2 and for every z."""
-    return _near("twice the logistic", logistic_gap, 0.5)
-
-
-def square_slope() -> Statement:
-    """ea.lem2.3: the same for the square loss, with 1 in place of 2 and for every z (Remark 4)."""
-    return _near("square", square_gap, 1.0)
-
-
-def end_of_the_exponential_bound() -> Evidence:
-    """Where e^q - 1 = 2 q with q > 0, by Lambert's function."""
-    end = -0.5 - lambertw(-0.5 * np.exp(-0.5), -1).real
-    return bound("the bound 2 |ŷ| holds up to |ŷ| =", float(end), ">=", 1.0, "")
-
-
-def printed_logistic() -> Evidence:
-    """The loss log(1 + e^-yz) of Section 2.1, which Lemma 2 does not mean, misses by 1/2 at 0."""
-    slope = float(LOGISTIC.pull(np.zeros(1), np.ones(1))[0])
-    return note("the left side at ŷ = 0 with log(1 + exp(−yŷ)) of Section 2.1, where the right "
-                "side is 0", abs(slope - 1.0), digits=None)  # fmt: skip
-
-
-def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
-    """gap(q) <= factor |q|; relative to |q|. Beyond 1 for the losses where it holds everywhere."""
-    most = 1.0 if gap is exponential_gap else 1e6
+def slope_near_0(name: str) -> Statement:
+    """ea.lem2.1, ea.lem2.2, ea.lem2.3: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss
+    (Lemma 2); with 1/2 for 2 log(1 + e^-yz), and 1 for the square loss (Remark 4); relative to |z|.
+    """
+    gap, factor, most = GAPS[name]
 
     def slack(item: Instance) -> float:
         q = float(item["q"])
@@ -614,6 +578,19 @@ def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
         {f"|ŷ| ≤ {most:g}": lambda item: abs(float(item["q"])) <= most},
         tolerance=1e-15,
     )  # fmt: skip
+
+
+def end_of_the_exponential_bound() -> Evidence:
+    """Where e^q - 1 = 2 q with q > 0, by Lambert's function."""
+    end = -0.5 - lambertw(-0.5 * np.exp(-0.5), -1).real
+    return bound("the bound 2 |ŷ| holds up to |ŷ| =", float(end), ">=", 1.0, "")
+
+
+def printed_logistic() -> Evidence:
+    """The loss log(1 + e^-yz) of Section 2.1, which Lemma 2 does not mean, misses by 1/2 at 0."""
+    slope = float(LOGISTIC.pull(np.zeros(1), np.ones(1))[0])
+    return note("the left side at ŷ = 0 with log(1 + exp(−yŷ)) of Section 2.1, where the right "
+                "side is 0", abs(slope - 1.0), digits=None)  # fmt: skip
 
 
 def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> dict[str, Any]:
@@ -755,28 +732,18 @@ INDEPENDENT_SIGNS = Reading(
 def norms_along_flows(seed: int, count: int) -> list[Evidence]:
     """Lemma 3 with the square loss: max_j |w_j|^2 and max_i |f(x_i)| up to T, from the largest eps
     allowed, each as a share of its bound."""
-    rng, norm, output = np.random.default_rng(seed), 0.0, 0.0
+    rng, worst = np.random.default_rng(seed), np.zeros(3)
     for _ in range(count):
         n, d, h = (int(k) for k in rng.integers((2, 2, 3), (7, 6, 9)))
         X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
         W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        longest, widest = (float(np.linalg.norm(A, axis=1).max()) for A in (X, W))
-        log_eps = -np.log(4.0 * np.sqrt(h) * longest * widest**2)
-        end = -(0.5 * np.log(h) + log_eps) / (4.0 * n * longest)
-        path = flow(X, y, W, signs, log_eps, end, SQUARE)
-        U, logs = neurons(path, np.linspace(0.0, float(path.t[-1]), 30))
-        squares = np.exp(2.0 * logs)
-        inputs = np.maximum(U @ X.T, 0.0)
-        outputs = np.einsum("tjn,tj,j->tn", inputs, squares, signs)
-        eps = np.exp(log_eps)
-        norm = max(norm, float(squares.max() * np.sqrt(h) / (2.0 * eps * widest**2)))
-        most = 2.0 * eps * np.sqrt(h) * longest * widest**2
-        output = max(output, float(np.abs(outputs).max() / most))
-    says = "with the square loss, as a share of Lemma 3's bound:"
+        start = lemmas.Start(X, y, W, signs, 0.0, SQUARE, lemmas.largest_log_eps(X, W))
+        worst = np.maximum(worst, lemmas.slack(start, reach=1.0).largest(1.0))
     return [
-        bound(f"{says} largest ‖wⱼ‖²", norm, "<=", 1.0, "", digits=2),
-        bound(f"{says} largest |f(xᵢ)|", output, "<=", 1.0, "", digits=2),
-    ]
+        bound(f"with the square loss, as a share of Lemma 3's bound: largest {what}", float(share),
+              "<=", 1.0, "", digits=2)
+        for what, share in zip(("‖wⱼ‖²", "|f(xᵢ)|"), worst[1:], strict=True)
+    ]  # fmt: skip
 
 
 def _outputs(item: Instance) -> NDArray:
