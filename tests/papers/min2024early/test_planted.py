@@ -448,7 +448,7 @@ def shrinks_little() -> Faults:
     for what, who in (("groups that shrink", own), ("neurons that shrink", own[0])):
         R = put(each.waiting.R[0], who, began[who] - 0.5005 * rate)
         yield what, judge(survey(**at_moment("waiting", 0, R=R)), ONLY)
-    yield "neurons that shrink", judge(survey(), replace(ONLY, shrunk=-1.001))
+    yield "neurons that shrink", judge(survey(), ONLY._replace(shrunk=-1.001))
     yield LOST, judge(lost(), ONLY)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -54,36 +55,26 @@ from reluflow.papers.min2024early.trajectories import (
 
 X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])
 y = np.array([1.0, -1.0])
-LOG_ANGLE = -230.0
-"""log of the angle between neuron a and x_2 at the start: 1e-100."""
-LOG_SIZE = -130.0
-"""log of |b| / |a| at the start, W_min / W_max."""
 AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
-_HOME, _FITTED = 20.0, 270.0
-"""Times at which neuron a of the second example is home, and at which neuron b has fitted x_1."""
-_RTOL = 1e-12
-"""Tolerance up to the first of them; the first angle is 2e-7."""
 
 
-@dataclass(frozen=True)
-class LateNeuron:
+class LateNeuron(NamedTuple):
     """The first example."""
 
     leaves: float  # when a leaves S_-
     log_ratio: float  # log(|a|^2 / |b|^2) at t_1: where it is positive, f(x_2) > 0
 
 
-def late_neuron() -> LateNeuron:
-    """The first example in numbers; at t_1 the angle is below 1e-70, so that cosines with x_2 are
-    1."""
+def late_neuron(log_angle: float = -230.0, log_size: float = -130.0) -> LateNeuron:
+    """The first example in numbers: the angle of a to x_2 at the start, below 1e-70 still at t_1,
+    where cosines with x_2 are 1, and |b| / |a| there, W_min / W_max."""
     data = setting.data_constants(X, y)
-    t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * LOG_ANGLE)))
-    path = align(X, y, Beside(np.array([1.0, 0.0]), LOG_ANGLE), 1.0)
-    return LateNeuron(float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
+    t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * log_angle)))
+    path = align(X, y, Beside(np.array([1.0, 0.0]), log_angle), 1.0)
+    return LateNeuron(float(path.times[1]), -2.0 * log_size - 4.0 * t_1)
 
 
-@dataclass(frozen=True)
-class OnlyLate:
+class OnlyLate(NamedTuple):
     """The second example, as it goes on to t = 270."""
 
     t_1: float  # as printed
@@ -96,17 +87,17 @@ class OnlyLate:
 
 def only_late() -> OnlyLate:
     """The second example in numbers, by the flow: a beside x_2 and b along x_1, both with v_j > 0,
-    at ln eps = -200."""
+    at ln eps = -200. At t = 20 a is home, at 270 b has fitted x_1; the first angle is 2e-7."""
     W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
     given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
     data, start = given.data, given.start
     t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
-    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, _HOME, rtol=_RTOL,
+    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, 20.0, rtol=1e-12,
                 method=DOP853)  # fmt: skip
     field, chart = parts(path)
     home = float(alignment_times(path).max())
-    path = then(path, field, _FITTED - _HOME, at_zero=0.0, rtol=1e-9, method=DOP853)
-    outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, _FITTED, 100)[1:])]
+    path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
+    outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
     return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
                     setting.fit_time(data, start, given.log_eps, t_1, -1.0),
@@ -116,8 +107,7 @@ def only_late() -> OnlyLate:
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
 
 
-_NEURONS = 3
-_SIGNS = np.repeat([1.0, -1.0], _NEURONS)
+_SIGNS = np.repeat([1.0, -1.0], 3)
 
 
 def inside_cone(
@@ -141,7 +131,7 @@ def in_cones(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     group adding up to 1/(4 X_max) times a factor from 1 to 1000."""
     X, y, made = item["X"], item["y"], {}
     for name, sign in (("plus", 1.0), ("minus", -1.0)):
-        W = inside_cone(X, y, sign, _NEURONS, rng) * rng.exponential(size=(_NEURONS, 1))
+        W = inside_cone(X, y, sign, 3, rng) * rng.exponential(size=(3, 1))
         factor = float(rng.choice([1.0 + 1e-9, 10.0 ** rng.uniform(0.0, 3.0)]))
         made[name] = W * np.sqrt(factor / (4.0 * _longest(X)) / np.sum(W * W))
     return made
@@ -226,10 +216,6 @@ def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
 # --- Lemmas 13 and 14, and the sign of the outputs: how the neurons in S_+ and S_- grow -----------
 
 
-_STEP = 1e-6
-"""Tolerance of the integrator, relative to a log norm."""
-
-
 def log_sum(R: NDArray) -> NDArray:
     """log of the sum of |w_j|^2 over the last axis of log norms R (..., k)."""
     return np.asarray(logsumexp(2.0 * R, axis=-1))
@@ -268,7 +254,7 @@ def grows_in_its_cone(loss: Loss) -> Statement:
         sizes, before = np.linalg.norm(W, axis=1), np.maximum(X @ W.T, 0.0)
         pull = loss.pull(before @ (_SIGNS * sizes), y, relative=True)
         rates = 2.0 * _SIGNS * sizes * (pull @ before)
-        return float(min(rates[:_NEURONS].sum(), rates[_NEURONS:].sum()))
+        return float(rates.reshape(2, 3).sum(axis=1).min())
 
     return Statement(f"{loss.name} loss: either group grows in its cone",
                      extended(data_draws(), in_cones), slack, CONES, fixed=("y",))  # fmt: skip
@@ -282,7 +268,7 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
         for moments in (each.waiting, each.falling):
             for sign in (1.0, -1.0):
                 sums = log_sum(moments.R[:, each.own(sign)])
-                falls += bool(np.any(np.diff(sums) < -_STEP * np.abs(sums[1:])))
+                falls += bool(np.any(np.diff(sums) < -1e-6 * np.abs(sums[1:])))  # the integrator's
                 active = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)]) > 0.0
                 left += not np.all(active == (each.given.y == sign)[:, None])
     return [
@@ -352,12 +338,6 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
 
 GAP = 0.05
 """By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
-_AT_MOST = 1000
-"""Starts that are looked through for some that are not too small."""
-_SMALLEST = -1e5
-"""The least log eps allowed of which the tenth power is followed."""
-
-
 OF_THE_DATA = Reading(
     "The constants may depend on the whole data set, n₊ and n₋ among it, as the theorem says of "
     "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing.",
@@ -444,9 +424,9 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
     changes, sizes, lost = list[float](), list[float](), 0
-    for start in starts(seed, _AT_MOST):
-        try:
-            near = None if start.log_eps < _SMALLEST else gap(start, start.log_eps)
+    for start in starts(seed, 1000):
+        try:  # tenth powers of an eps below e^-100000 are not followed
+            near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
             far = None if near is None else gap(start, 10.0 * start.log_eps)
         except Lost:
             lost += 1
@@ -508,8 +488,6 @@ ROUNDING = 1e-9
 """Singular values of unit vectors in floats, relatively."""
 CITED = "Ji and Telgarsky 2020, Theorem 3.1, and Lyu and Li 2020 on points of KKT"
 """Directional convergence of homogeneous networks, and where they go."""
-LIMIT = 1e-3
-"""How near the stable rank must be to its limit where log(1/L) = 1e6, relatively."""
 
 
 def stable_rank(p: NDArray, q: NDArray, a: float, b: float) -> float:
@@ -532,10 +510,9 @@ def limit_rank(X: NDArray, y: NDArray) -> float:
     return stable_rank(plus.u, minus.u, plus.length, minus.length)
 
 
-def _scaled(moments: Moments) -> tuple[NDArray, NDArray]:
-    """W e^-top (m, h, d) at moments, and top (m,), the largest log norm."""
-    top = moments.R.max(axis=1)
-    return np.exp(moments.R - top[:, None])[..., None] * moments.U, top
+def _scaled(moments: Moments) -> NDArray:
+    """W (m, h, d) at moments, over the largest norm of a neuron."""
+    return np.exp(moments.R - moments.R.max(axis=1)[:, None])[..., None] * moments.U
 
 
 def _largest(W: NDArray) -> NDArray:
@@ -545,18 +522,18 @@ def _largest(W: NDArray) -> NDArray:
 
 def stable_ranks(moments: Moments) -> NDArray:
     """|W|_F^2 / |W|_2^2 (m,) at moments."""
-    W = _scaled(moments)[0]
+    W = _scaled(moments)
     return np.asarray((W**2).sum(axis=(1, 2)) / _largest(W))
 
 
 def excesses(each: Whole, moments: Moments) -> NDArray:
     """(b + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments, >= 0 by D.3, (2, m): for
     b = 2 |W|_2^2, and for the sharper b = |W_+|_2^2 + |W_-|_2^2 on the way."""
-    (W, top), given = _scaled(moments), each.given
+    W, given = _scaled(moments), each.given
     groups = sum(_largest(W[:, given.signs == s]) for s in (1.0, -1.0))
     with np.errstate(over="ignore"):
-        room = 4.0 * np.sqrt(given.start.h) * given.start.W_max**2 * np.exp(
-            given.log_eps - 2.0 * top)  # fmt: skip
+        room = np.exp(given.log_eps - 2.0 * moments.R.max(axis=1))
+        room *= 4.0 * np.sqrt(given.start.h) * given.start.W_max**2
     whole = (W**2).sum(axis=(1, 2))
     return (np.array([2.0 * _largest(W), groups]) + room - whole) / whole
 
@@ -592,7 +569,7 @@ def at_most_two(survey: Survey) -> list[Evidence]:
         fact("trajectories whose norm does not grow to where ln L = -10⁶", grown, 0,
              tried=len(ends)),
         bound("largest relative deviation there from the limit in closed form",
-              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", LIMIT, "", digits=2),
+              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", 1e-3, "", digits=2),
         *followed(survey),
     ]  # fmt: skip
 
@@ -646,13 +623,8 @@ SCALES = (-10.0, -13.0, -16.0)
 """Values of ln eps over which the best alignment is compared."""
 _AT_ONCE = 1e-3
 """t_1 of starts whose neurons are in their cones at once."""
-POWER, POWER_ON_A_RAY = 2.0 / 3.0, 1.0
-"""The angle to x_+ falls to the order of eps^(2/3), and to that of eps where all <x_i, x_+> are
-equal: then the pull of neurons along x_+ is along x_+, whatever the outputs."""
-FIT = 0.05
-"""How near the fitted power must be to it."""
-
-
+POWER, FIT = 2.0 / 3.0, 0.05
+"""The angle to x_+ falls to the order of eps^(2/3); how near the fitted power must be to it."""
 WHILE_WAITING = Reading(
     "It is said of the time before the loss falls, and of ever smaller ε.",
     "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
@@ -788,7 +760,7 @@ def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list
         bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
         deviation("the power where there is one positive datum, against 1",
-                  max(abs(each - POWER_ON_A_RAY) for each in lone), "", digits=2),
+                  max(abs(each - 1.0) for each in lone), "", digits=2),
         fact("flows with one positive datum in which the angle grows before t₂",
              sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
              tried=sum(len(each.curves) for each in single)),

@@ -33,12 +33,8 @@ from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 # so that eps = e^-100000 and times of 10^100 are ordinary numbers.
 
 
-QUARTER = 0.25
-"""The output at which the loss is said to fall: t_2^+ and t_2^- are its first times."""
 _POINTS = 160
 """Moments of a stretch of a trajectory."""
-_LEAST_TAU = 2.0
-"""log(1/L) from which the clock is its logarithm."""
 
 
 class Lost(Exception):
@@ -149,7 +145,7 @@ def reduced(given: Start) -> Start:
     if given.X.shape[1] <= k:
         return given
     Q = np.linalg.qr(np.vstack([given.X, given.W0]).T)[0]
-    return Start(given.X @ Q, given.y, given.W0 @ Q, given.signs, given.loss, given.log_eps)
+    return replace(given, X=given.X @ Q, W0=given.W0 @ Q)
 
 
 def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun | None:
@@ -175,8 +171,8 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
         left = [sign for sign in (1.0, -1.0) if sign not in t_2]
         last = max(setting.fit_time(data, start, given.log_eps, t_1, s) for s in left)
         path = then(path, field, 4.0 * last, at_zero=0.0, rtol=rtol,
-                    stop=lambda _, z, left=left: QUARTER - max(_largest(given, chart, z, s)
-                                                               for s in left))  # fmt: skip
+                    stop=lambda _, z, left=left: 0.25 - max(_largest(given, chart, z, s)
+                                                            for s in left))  # fmt: skip
         if path.status != "stopped":
             raise Lost(f"before t₂: {path.detail}")
         first = max(left, key=lambda s: _largest(given, chart, path.end, s))
@@ -193,8 +189,7 @@ def follow(
         return None
     path, field = begun.path, parts(begun.path)[0]
     tau = -field.log_loss(path.end)
-    path = then(path, replace(field, clock=LOG_LOSS), max(_LEAST_TAU, tau + 0.1), at_zero=0.0,
-                rtol=rtol)  # fmt: skip
+    path = then(path, replace(field, clock=LOG_LOSS), max(2.0, tau + 0.1), at_zero=0.0, rtol=rtol)
     path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
     if path.status != "horizon":
         raise Lost(f"after t₂: {path.detail}")
@@ -211,13 +206,8 @@ def _largest(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 """The exponential loss and the logistic one of Appendix B and of Section 2.1."""
-LEAST_MU = 0.03
-"""Below this the eps that is allowed is less than e^(-10^8), whose log norms are too coarse."""
-_NEURONS = 4
 LATE = 1e-9
 """Tolerance of flows from late starts, whose angles are 1e-8 at first."""
-_FORBIDDEN = 1e-6
-"""Angle between an adversarial neuron and the direction that (A2) forbids it."""
 
 
 def data_draws() -> Draws:
@@ -236,29 +226,29 @@ def data_draws() -> Draws:
 
 
 def neurons(X: NDArray, y: NDArray, signs: NDArray, rng: np.random.Generator) -> NDArray:
-    """W_0 (h, d): the first of either sign active on a datum of its label, the third next to the
-    direction that (A2) forbids it; lengths over six decades."""
+    """W_0 (h, d): the first of either sign active on a datum of its label, the third at an angle of
+    1e-6 from the direction that (A2) forbids it; lengths over six decades."""
     W0 = rng.standard_normal((len(signs), X.shape[1]))
     for k, sign in enumerate(signs[:2]):
         x = X[rng.choice(np.flatnonzero(y == sign))]
         W0[k] *= np.sign(W0[k] @ x)
     forbidden = X[y == -signs[2]].sum(axis=0)
-    W0[2] = forbidden / np.linalg.norm(forbidden) + _FORBIDDEN * W0[2]
+    W0[2] = forbidden / np.linalg.norm(forbidden) + 1e-6 * W0[2]
     lengths = 10.0 ** rng.uniform(-6.0, 0.0, (len(signs), 1))
     return W0 / np.linalg.norm(W0, axis=1, keepdims=True) * lengths
 
 
 def starts(seed: int, count: int) -> Iterator[Start]:
     """`count` starts of four neurons, two of either sign, the kinds of data and the losses in turn.
-    eps is the largest that (Small) allows with the constants as printed."""
+    eps is the largest that (Small) allows with the constants as printed; for a mu below 0.03 it is
+    less than e^(-10^8), whose log norms are too coarse."""
     rng = np.random.default_rng(seed)
-    draws = list(data_draws().values())
-    signs = np.where(np.arange(_NEURONS) % 2 == 0, 1.0, -1.0)
+    draws, signs = list(data_draws().values()), np.array([1.0, -1.0, 1.0, -1.0])
     for k in range(count):
         while True:
             item = draws[k % len(draws)](rng)
             X, y = np.asarray(item["X"]), np.asarray(item["y"])
-            if len(set(y)) == 2 and separation(X, y) > LEAST_MU:
+            if len(set(y)) == 2 and separation(X, y) > 0.03:
                 break
         made = Start(X, y, neurons(X, y, signs, rng), signs, LOSSES[k % 3], 0.0)
         yield replace(made, log_eps=allowed(made))
