@@ -58,10 +58,8 @@ def uniform_time(mu: float, X_min: float = 1.0) -> float:
 def stay(X: NDArray, y: NDArray, log_angle: float, sign: float) -> float:
     """log(cot(theta/2)) / |x_-|, the longest stay in S_- from an angle theta = e^log_angle to x_-.
     With sign -1 it is x_+ and S_+."""
-    rate = float(np.linalg.norm(X[y == -sign].sum(axis=0)))
-    return (np.log(2.0) - log_angle) / rate if log_angle < -20.0 else float(
-        -np.log(np.tan(0.5 * np.exp(log_angle))) / rate
-    )  # fmt: skip
+    half = log_angle - np.log(2.0) if log_angle < -20.0 else np.log(np.tan(0.5 * np.exp(log_angle)))
+    return float(-half / np.linalg.norm(X[y == -sign].sum(axis=0)))
 
 
 def path(item: Mapping[str, Any]) -> Alignment:
@@ -136,14 +134,19 @@ def odd(rng: np.random.Generator) -> dict[str, Any]:
     return {"X": X * unit, "y": y, "w": w.astype(float), "sign": float(rng.choice([-1.0, 1.0]))}
 
 
+def angle(w: NDArray, u: NDArray) -> float:
+    """The angle between two vectors, by their chord."""
+    chord = w / np.linalg.norm(w) - u / np.linalg.norm(u)
+    return float(2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(chord), 1.0)))
+
+
 def angle_from_excluded(item: Mapping[str, Any]) -> float:
-    """log of the angle between the start and x_- (x_+ for the sign -1), by the chord."""
+    """log of the angle between the start and x_- (x_+ for the sign -1)."""
     if "log_angle" in item:
         return float(item["log_angle"])
-    away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
-    chord = item["w"] / np.linalg.norm(item["w"]) - away / np.linalg.norm(away)
     with np.errstate(divide="ignore"):
-        return float(np.log(2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(chord), 1.0))))
+        away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
+        return float(np.log(angle(item["w"], away)))
 
 
 def vector(item: Mapping[str, Any]) -> NDArray:
@@ -237,11 +240,9 @@ def excluded_angle(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float 
     S_+ with sign -1), from sines of chords; None if there is no such neuron."""
     angles = []
     for label, u in centres(X, y).items():
-        away = label * u / np.linalg.norm(u)
-        for w in W[signs == -label]:
-            if np.array_equal(X @ w > 0.0, y == label):
-                angles.append(2.0 * np.arcsin(0.5 * np.linalg.norm(w / np.linalg.norm(w) - away)))
-    return float(min(angles)) if angles else None
+        inside = [w for w in W[signs == -label] if np.array_equal(X @ w > 0.0, y == label)]
+        angles += [angle(w, label * u) for w in inside]
+    return min(angles, default=None)
 
 
 def enough_time(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
@@ -525,8 +526,6 @@ def growth_of_the_time() -> list[Evidence]:
 
 
 MU, XI = Fraction(12, 13), Fraction(144, 169)
-EXIT = Fraction(2, 3)
-"""tan(theta/2) where sin(theta) = 12/13."""
 
 
 @dataclass(frozen=True)
@@ -542,7 +541,7 @@ class Enclosed:
 def enclosed(half_tangent: Fraction, log_eps: int) -> Enclosed:
     """The times for tan(theta(0)/2) = `half_tangent` < 2/3 and ln eps = `log_eps`, with the printed
     zeta = max(zeta_1, zeta_2), of which m_2 = min(zeta, xi) = 144/169 knows nothing."""
-    longest = _ball(EXIT / half_tangent).log()
+    longest = _ball(Fraction(2, 3) / half_tangent).log()  # tan(theta/2) = 2/3 at the exit
     shortest = longest * (-((2 * arb(log_eps)).exp())).exp()
     root = _ball(XI) * _ball(MU).sqrt()
     t_1, pattern = 16 * arb(2).log() / root, 4 / root
@@ -575,8 +574,6 @@ LOG_EPS = -200
 EXAMPLE_MUS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
 Y = np.array([1.0, -1.0])
-_UNTIL = 20.0
-"""The angle is 2e-7 at first: the tolerances must be far below it."""
 
 
 def start() -> NDArray:
@@ -592,7 +589,7 @@ def _times() -> tuple[float, float, float, bool]:
     signs = np.ones(1)
     data, begin = data_constants(X, Y), start_constants(X, Y, start(), signs)
     zeta = printed_zeta(data, begin)
-    found = flow(X, Y, start(), signs, LOG_EPS, _UNTIL, rtol=1e-12)
+    found = flow(X, Y, start(), signs, LOG_EPS, 20.0, rtol=1e-12)  # the angle is 2e-7 at first
     first = [t for t, _ in patterns(found)][1]
     allowed = log_eps_allowed(data, begin, zeta)
     return first, float(alignment_times(found)[0]), alignment_time(data, zeta), allowed >= LOG_EPS
@@ -663,12 +660,6 @@ def keeps_its_pattern() -> Counterexample:
 # --- How much room Theorem 1 leaves: its time and its eps against what data and flows need --------
 
 
-LARGEST = 0.0
-"""The largest ln eps that is tried."""
-_EDGE = 1e-9
-"""A neuron that has died lies on a boundary, up to this."""
-
-
 def maps_printed_time(n: int, mu: float) -> float:
     """t_1 X_min for neurons outside the cone of the other label: min(zeta, xi) = mu^2 at best."""
     return alignment_time(DataConstants(n, 1, n - 1, mu, 1.0, 1.0, mu**2, mu**2), mu**2)
@@ -725,11 +716,11 @@ def largest_log_eps(
     X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float, precision: float = 0.5
 ) -> float:
     """The largest ln eps, up to `precision`, at which all neurons are home at T_*; by bisection
-    between LARGEST and `least`, where they are."""
+    between 0 and `least`, where they are."""
     until = enough_time(X, y, W, signs)
 
     def away(_: float, z: NDArray) -> float:
-        active = X @ z[: W.size].reshape(W.shape).T > _EDGE
+        active = X @ z[: W.size].reshape(W.shape).T > 1e-9  # a dead one lies on a boundary
         home = np.all(active == (y[:, None] == signs), axis=0) | ~active.any(axis=0)
         return -1.0 if home.all() else 1.0
 
@@ -739,7 +730,7 @@ def largest_log_eps(
         path = flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
         return path.status == "stopped"
 
-    low, high = LARGEST, LARGEST
+    low = high = 0.0
     while low > least and not home(low):
         low, high = max(2.0 * low - 1.0, least), low
     while high - low > precision:
