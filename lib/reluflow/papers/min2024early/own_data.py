@@ -23,13 +23,13 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, then
 from reluflow.geometry.separability import separation, silent, violations
 from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
 from reluflow.networks.dense import one_thread
-from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
 from reluflow.papers.min2024early.setting import (
+    LOSSES,
     PRINTED,
     DataConstants,
     Labelled,
@@ -55,8 +55,6 @@ from reluflow.progress import progress
 # --- The main page's experiment: data, a start, and a training ------------------------------------
 
 
-LOSSES: Mapping[str, Loss] = dict(zip(setting.LOSSES, (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC),
-                                      strict=True))  # fmt: skip
 _MOST_DATA, _MOST_NUMBERS = 1000, 100_000
 """What a page does in seconds."""
 _SHORTEST, _LONGEST = 1e-6, 1e6
