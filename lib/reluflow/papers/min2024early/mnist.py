@@ -104,7 +104,6 @@ class ShallowLoss:
         return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
 
     def value(self, neurons: Neurons) -> float:
-        """L."""
         return self.value_and_slope(neurons)[0]
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
@@ -817,7 +816,6 @@ class Record:
 
     @property
     def seed(self) -> int:
-        """The seed of the start."""
         return self.facts["seed"]
 
     def picture(self, name: str) -> NDArray:
@@ -962,8 +960,7 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
     low, high = STEPS["aligned"]
     inside = [low <= one["aligned"] <= high for one in starts]
     return [
-        bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
-              _scattered(record), "<=", ORTHOGONAL, "", digits=3),
+        _scattered(record),
         bound("first step at which all have a cosine of 0.9", aligned(c, ALIGNED), ">=", low, "",
               after=BAR),
         bound("the same", aligned(c, ALIGNED), "<=", high, "", after=BAR),
@@ -1025,8 +1022,7 @@ def alike(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Evidenc
     return [
         note("share of pairs with the right sign, of one digit, of two, of all",
              _shares(record.facts["data"]["shares"])),
-        bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
-              _scattered(record), "<=", ORTHOGONAL, "", digits=3),
+        _scattered(record),
         bound("first step at which all have a cosine of 0.9, over that at which a tenth of the "
               "loss is gone", aligned(c, ALIGNED) / fallen(c, FALLEN), "<", 1.0, "", after=BAR),
         note("these steps", (aligned(c, ALIGNED), fallen(c, FALLEN))),
@@ -1087,9 +1083,11 @@ def _peak(run: pd.DataFrame) -> int:
     return int(run.epoch[run.norms[1:].idxmax()])
 
 
-def _scattered(record: Record) -> float:
+def _scattered(record: Record) -> Evidence:
     ends = ["plus_least", "plus_largest", "minus_least", "minus_largest"]
-    return float(record.curves.loc[0, ends].abs().max())
+    return bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
+                 float(record.curves.loc[0, ends].abs().max()), "<=", ORTHOGONAL, "",
+                 digits=3)  # fmt: skip
 
 
 def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
@@ -1100,7 +1098,6 @@ def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
 
 
 def _drops(record: Record) -> list[Evidence]:
-    """The alignment at the end lies below the best."""
     found = []
     for name, cosines in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
         drop = float(cosines.max() - cosines.iloc[-1])
@@ -1149,7 +1146,6 @@ def _digits(record: Record) -> str:
 
 
 def _run(record: Record) -> list[Evidence]:
-    """What the record is."""
     facts = record.facts
     return [
         note("plain steps of descent, all taken; images; seed",

@@ -18,6 +18,7 @@ from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate
 from reluflow.geometry.separability import cosines, separation, signed
+from reluflow.ledger import Evidence, fact
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 from reluflow.rational import rationals
@@ -161,6 +162,14 @@ def _ended(active: NDArray, y: NDArray, sign: int) -> str:
     if not active.any():
         return "dead"
     return "serves" if (active == (y == sign)).all() else "rests"
+
+
+# --- Evidence that nothing goes wrong -------------------------------------------------------------
+
+
+def none_of(what: str, wrong: ArrayLike) -> Evidence:
+    """That there are none: `wrong` has, for each one tried, whether it is such, or how many are."""
+    return fact(what, int(np.sum(wrong)), 0, tried=np.size(wrong))
 
 
 # --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------
