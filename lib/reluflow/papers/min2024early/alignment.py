@@ -19,15 +19,8 @@ from reluflow.falsify import Instance, statement, survey
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early.setting import (
-    centres,
-    data_constants,
-    flow,
-    needed_zeta,
-    patterns,
-    separable,
-    separable_draws,
-)
+from reluflow.papers.min2024early import setting
+from reluflow.papers.min2024early.setting import none_of
 from reluflow.papers.min2024early.theorem_1 import everywhere, path, separated, started
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
@@ -60,14 +53,14 @@ def placed(item: Instance) -> tuple[NDArray, NDArray]:
     active = X @ W.T > 0.0
     active[0, 0] = False
     outputs = ((X @ W.T) * active) @ (signs * np.linalg.norm(W, axis=1))
-    data = data_constants(X, y)
+    data = setting.data_constants(X, y)
     most = data.mu**2 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
     size = np.abs(outputs).max()
     return (W * np.sqrt(most / size), outputs * most / size) if size > 0.0 else (W, outputs)
 
 
 @statement("on a boundary the neuron turns to the right side, by the rate of the proof",
-           extended(separable_draws(), _network), {"(A1)": separated}, tolerance=ROUNDING,
+           extended(setting.separable_draws(), _network), {"(A1)": separated}, tolerance=ROUNDING,
            fixed=("y", "signs"))  # fmt: skip
 def turns_across(item: Instance) -> float:
     """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) over mu^(3/2) X_min / 2, less
@@ -78,7 +71,7 @@ def turns_across(item: Instance) -> float:
     active[0] = False
     if not active.any():
         return np.inf
-    data, worst = data_constants(X, y), np.inf
+    data, worst = setting.data_constants(X, y), np.inf
     for loss in (EXPONENTIAL, TWICE_LOGISTIC):
         g = (loss.pull(outputs, y) * active) @ X
         rate = y[0] * float(X[0] @ g) / float(np.linalg.norm(X[0]))
@@ -101,8 +94,8 @@ def changes_one_way(item: Instance) -> float:
 def needed_durations(item: Instance) -> float:
     """ea.pattern-time: with min(zeta_1, zeta_2) no pattern but that of the own cone lasts longer
     than 4/(m_2 sqrt(mu) X_min n_a), m_2 = min(zeta, xi); the slack is relative."""
-    found, data = path(item), data_constants(item["X"], item["y"])
-    m_2 = min(needed_zeta(data, started(item)), data.xi)
+    found, data = path(item), setting.data_constants(item["X"], item["y"])
+    m_2 = min(setting.needed_zeta(data, started(item)), data.xi)
     active = found.patterns.sum(axis=1)[:-1]
     allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
     return float(np.min(1.0 - found.durations / allowed, initial=1.0))
@@ -115,7 +108,7 @@ def never_nearer(item: Instance) -> float:
     """A neuron of V_+ never comes nearer to x_- than it began, or than a right angle, so that it
     enters no cap S_-^zeta: the least difference of the cosines."""
     found, sign = path(item), float(item["sign"])
-    u = -sign * centres(item["X"], item["y"])[-sign]
+    u = -sign * setting.centres(item["X"], item["y"])[-sign]
     grid = np.linspace(0.0, found.time, 20) if found.time > 0.0 else np.zeros(1)
     cosines = found.at(np.union1d(grid, found.times)) @ u / np.linalg.norm(u)
     return float(max(cosines[0], 0.0) - cosines.max())
@@ -130,15 +123,16 @@ def logs(seed: int, count: int) -> pd.DataFrame:
 
     def one(k: int) -> Mapping[str, Any]:
         n, d = int(rng.integers(2, 7)), int(rng.integers(2, 7))
-        X, y = separable(n, d, float(rng.uniform(0.05, 0.8)), rng)
+        X, y = setting.separable(n, d, float(rng.uniform(0.05, 0.8)), rng)
         signs = np.array([1.0, -1.0, 1.0, -1.0])
         W = rng.standard_normal((4, d))
         W[:2] = 0.2 * W[:2] + np.array([y[y == -s] @ X[y == -s] * -s for s in signs[:2]])
         log_eps = float(rng.uniform(-6.0, 1.0) * np.log(10.0))
-        found = flow(X, y, W, signs, log_eps, 20.0, (EXPONENTIAL, LOGISTIC)[k % 2], method=DOP853)
+        loss = (EXPONENTIAL, LOGISTIC)[k % 2]
+        found = setting.flow(X, y, W, signs, log_eps, 20.0, loss, method=DOP853)
         own = y[:, None] == signs
         wrong = sum((e.kind == "activate") != bool(own[e.datum, e.neuron]) for e in found.events)
-        seen = [active for _, active in patterns(found)]
+        seen = [active for _, active in setting.patterns(found)]
         home = np.array([np.all(at == own, axis=0) | ~at.any(axis=0) for at in seen])
         changes = np.array([sum(e.neuron == j for e in found.events) for j in range(4)])
         began, caught = (int(np.sum(np.all(at != own, axis=0))) for at in (seen[0], seen[-1]))
@@ -152,10 +146,8 @@ def logs(seed: int, count: int) -> pd.DataFrame:
 def logs_are_one_way(found: pd.DataFrame) -> list[Evidence]:
     """What `logs` shows for the changes."""
     return [
-        fact("flows of (GF): events that lose an own datum or gain another one",
-             int(found.wrong.sum()), 0, tried=len(found)),
-        fact("flows with a neuron that changes more than n times",
-             int((found.changes > 1.0).sum()), 0, tried=len(found)),
+        none_of("flows of (GF): events that lose an own datum or gain another one", found.wrong),
+        none_of("flows with a neuron that changes more than n times", found.changes > 1.0),
         note("neurons that make all n changes, of those that start in the cone of the other label",
              (int(found.full.sum()), int(found.began.sum()))),
     ]  # fmt: skip
@@ -165,8 +157,7 @@ def cones_are_not_left(found: pd.DataFrame) -> list[Evidence]:
     """ea.thm1.trap.1: in `logs` no neuron leaves the cone of its label, and nearly all leave the
     other one: what holds them is not that cones are wide."""
     return [
-        fact("flows of (GF): neurons that leave the cone of their label or S_dead",
-             int(found.left.sum()), 0, tried=len(found)),
+        none_of("flows of (GF): neurons that leave the cone of their label or S_dead", found.left),
         note("neurons that begin in the cone of the other label, and that end there",
              (int(found.began.sum()), int(found.caught.sum()))),
     ]  # fmt: skip

@@ -20,22 +20,8 @@ from reluflow.flows.alignment import align
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC, SQUARE
-from reluflow.papers.min2024early import lemmas
-from reluflow.papers.min2024early.setting import (
-    Draws,
-    StartConstants,
-    alignment_time,
-    centres,
-    clearance,
-    data_constants,
-    log_eps_allowed,
-    needed_zeta,
-    polygon,
-    printed_zeta,
-    separable,
-    separable_draws,
-    unmarked,
-)
+from reluflow.papers.min2024early import lemmas, setting
+from reluflow.papers.min2024early.setting import Draws, centres, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
 # --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------
@@ -544,7 +530,7 @@ def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> fl
     """ea.cones.2: where S_dead = {0}, every neuron that (A2) allows ends in the cone of its sign:
     directions in the limit eps -> 0, followed as polygons in exact arithmetic. At a finite eps that
     (Small) allows it is Theorem 1."""
-    return 1.0 if polygon(X, y, w, int(sign)).status == "serves" else -1.0
+    return 1.0 if setting.polygon(X, y, w, int(sign)).status == "serves" else -1.0
 
 
 # --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
@@ -644,14 +630,15 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
         X, y = separable(4, D, 0.3, rng)
         W = rng.standard_normal((count, D))
         signs = rng.choice([-1.0, 1.0], count)
-        nearest = np.array([clearance(X, y, W[k : k + 1], signs[k : k + 1]) for k in range(count)])
+        each = (setting.clearance(X, y, W[[k]], signs[[k]]) for k in range(count))
+        nearest = np.fromiter(each, float)
         parallel += int((nearest == 0.0).sum())
         outside += sum(not _likely(int((nearest <= z).sum()), count, chance_of_clearance(z, 1, D))
                        for z in (0.05, 0.5))  # fmt: skip
     rng, h = np.random.default_rng(seed + 1), 3  # in R^1, x_1 = 1 and x_2 = -1 of labels 1, -1
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     W, signs = rng.standard_normal((count, h, 1)), rng.choice([-1.0, 1.0], (count, h))
-    met = sum(clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
+    met = sum(setting.clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
     return [
         fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
         fact("neurons along the forbidden direction", parallel, 0, tried=3 * count),
@@ -790,15 +777,16 @@ def directions_near(item: Instance) -> float:
 def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
     """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
     these angles from x_-."""
-    data, rows = data_constants(X, y), []
+    data, rows = setting.data_constants(X, y), []
     u = -centres(X, y)[-1.0] / np.linalg.norm(centres(X, y)[-1.0])
     for angle in angles:
         w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
-        start = StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))
-        zetas = [printed_zeta(data, start), needed_zeta(data, start)]
-        values = [alignment_time(data, zeta) for zeta in zetas]
-        values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
-        rows.append([f"{angle:g}", unmarked(start.zeta_2, 3), *(unmarked(v) for v in values)])
+        start = setting.StartConstants(1, 1.0, 1.0, setting.clearance(X, y, w[None], np.ones(1)))
+        zetas = [setting.printed_zeta(data, start), setting.needed_zeta(data, start)]
+        values = [setting.alignment_time(data, zeta) for zeta in zetas]
+        values += [setting.log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
+        zeta_2 = setting.unmarked(start.zeta_2, 3)
+        rows.append([f"{angle:g}", zeta_2, *map(setting.unmarked, values)])
     names = ["angle to x₋ (radians)", "ζ₂", "t₁, maximum", "t₁, minimum", "log₁₀ ε, maximum",
              "log₁₀ ε, minimum"]  # fmt: skip
     return pd.DataFrame(rows, columns=names).set_index(names[0])

@@ -14,7 +14,7 @@ from scipy.integrate import DOP853
 from scipy.special import logsumexp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement, given
+from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.integrate import log_steepness, then
 from reluflow.geometry.separability import separation, serves
@@ -22,31 +22,10 @@ from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.papers.min2024early import setting, theorem_1
-from reluflow.papers.min2024early.setting import (
-    alignment_times,
-    flow,
-    parts,
-    separable,
-    separable_draws,
-)
+from reluflow.papers.min2024early import setting, theorem_1, trajectories
+from reluflow.papers.min2024early.setting import none_of
 from reluflow.papers.min2024early.theorem_1 import both_labels, odd
-from reluflow.papers.min2024early.trajectories import (
-    LATE,
-    Begun,
-    Lost,
-    Moments,
-    Start,
-    Survey,
-    Whole,
-    allowed,
-    begin,
-    data_draws,
-    follow,
-    followed,
-    late,
-    starts,
-)
+from reluflow.papers.min2024early.trajectories import Begun, Moments, Start, Survey, Whole, followed
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
 #
@@ -92,10 +71,9 @@ def only_late() -> OnlyLate:
     given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
     data, start = given.data, given.start
     t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
-    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, 20.0, rtol=1e-12,
-                method=DOP853)  # fmt: skip
-    field, chart = parts(path)
-    home = float(alignment_times(path).max())
+    path = given.flow(20.0, rtol=1e-12, method=DOP853)
+    field, chart = setting.parts(path)
+    home = float(setting.alignment_times(path).max())
     path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
@@ -141,36 +119,31 @@ def _longest(X: NDArray) -> float:
     return float(np.linalg.norm(X, axis=1).max())
 
 
-BOTH = {
-    "data of both labels, μ > 1e-6": lambda item: bool(
-        len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6)
-}  # fmt: skip
+BOTH = {"data of both labels, μ > 1e-6": lambda X, y: len(set(y)) == 2 and separation(X, y) > 1e-6}
 CONES = {
     **BOTH,
-    "S₊ holds the one group": lambda item: bool(serves(item["X"], item["y"], item["plus"]).all()),
-    "S₋ the other": lambda item: bool(serves(item["X"], item["y"], item["minus"], -1.0).all()),
+    "S₊ holds the one group": lambda X, y, plus: serves(X, y, plus).all(),
+    "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
 }
 """Hypotheses of an instance of `in_cones`."""
+IN_CONES = extended(trajectories.data_draws(), in_cones)
 
 
 def steep_enough(loss: Loss) -> Statement:
     """|grad L|^2 >= alpha L^2 with alpha = (mu X_min)^2 / (32 X_max) (D.2, from Lemma 15), wherever
     either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient."""
+    grown = {"both groups have grown": lambda X, plus, minus: (
+        min(np.sum(plus**2), np.sum(minus**2)) >= 0.25 / _longest(X))}  # fmt: skip
 
-    def slack(item: Instance) -> float:
-        X, y, W = item["X"], item["y"], np.vstack([item["plus"], item["minus"]])
+    @statement(f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown", IN_CONES,
+               {**CONES, **grown}, fixed=("y",))  # fmt: skip
+    def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
+        W = np.vstack([plus, minus])
         sizes = np.linalg.norm(W, axis=1)
         steep = log_steepness(W / sizes[:, None], np.log(sizes), _SIGNS, X, y, loss)
         return steep - float(np.log(setting.decay(setting.data_constants(X, y))))
 
-    return Statement(
-        f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
-        extended(data_draws(), in_cones),
-        slack,
-        {**CONES, "both groups have grown": lambda item: bool(min(
-            np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
-        fixed=("y",),
-    )  # fmt: skip
+    return slack()
 
 
 def slack_of_decay(each: Whole) -> NDArray:
@@ -202,8 +175,8 @@ def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
     least = min((float(s.min()) for s in slacks), default=np.nan)
     limits = [times_loss(each) for each in found]
     return [
-        fact("trajectories that break the bound somewhere up to ln L = -10⁶",
-             sum(not bool(np.all(s >= 0.0)) for s in slacks), 0, tried=len(found)),
+        none_of("trajectories that break the bound somewhere up to ln L = -10⁶",
+                [not np.all(s >= 0.0) for s in slacks]),
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
         note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
@@ -234,9 +207,9 @@ def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
         for own in (each.own(1.0), each.own(-1.0)):
             slacks.append(float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate)
     return [
-        fact("groups that shrink by more", sum(s < 0.0 for s in slacks), 0, tried=len(slacks)),
-        fact("neurons that shrink by more, each for itself, a late one among them",
-             sum(s < 0.0 for s in each_alone), 0, tried=len(each_alone)),
+        none_of("groups that shrink by more", np.array(slacks) < 0.0),
+        none_of("neurons that shrink by more, each for itself, a late one among them",
+                np.array(each_alone) < 0.0),
         note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
         *followed(survey),
@@ -244,20 +217,18 @@ def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
 
 
 def grows_in_its_cone(loss: Loss) -> Statement:
-    """The derivative of a group's squared lengths is not negative in its cone (Lemma 14).
+    """The derivative of a group's squared lengths is not negative in its cone (Lemma 14); the slack
+    is the lesser of both groups."""
 
-    Instances as in `convergence.in_cones`; the slack is the lesser of both groups, over X_max."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        W = np.vstack([item["plus"], item["minus"]])
+    @statement(f"{loss.name} loss: either group grows in its cone", IN_CONES, CONES, fixed=("y",))
+    def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
+        W = np.vstack([plus, minus])
         sizes, before = np.linalg.norm(W, axis=1), np.maximum(X @ W.T, 0.0)
         pull = loss.pull(before @ (_SIGNS * sizes), y, relative=True)
         rates = 2.0 * _SIGNS * sizes * (pull @ before)
-        return float(rates.reshape(2, 3).sum(axis=1).min())
+        return rates.reshape(2, 3).sum(axis=1).min()
 
-    return Statement(f"{loss.name} loss: either group grows in its cone",
-                     extended(data_draws(), in_cones), slack, CONES, fixed=("y",))  # fmt: skip
+    return slack()
 
 
 def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
@@ -294,15 +265,11 @@ def log_margins(each: Whole, moments: Moments) -> NDArray:
 def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
     """ea.thm1.classify: all data are classified correctly by the sign of f from t_1 on
     (Section 3.1)."""
-    wrong, least = 0, list[float]()
-    for each in survey.found:
-        for moments in (each.waiting, each.falling):
-            margins = log_margins(each, moments)
-            wrong += int(np.any(~np.isfinite(margins)))
-        least.append(float(log_margins(each, each.waiting)[0].min()))
+    each = [(log_margins(one, one.waiting), log_margins(one, one.falling)) for one in survey.found]
+    wrong = [not all(np.isfinite(margins).all() for margins in both) for both in each]
+    least = [float(waiting[0].min()) for waiting, _ in each]
     return [
-        fact("trajectories that classify a datum wrongly at some moment from t₁ on", wrong, 0,
-             tried=len(survey.found)),
+        none_of("trajectories that classify a datum wrongly at some moment from t₁ on", wrong),
         note("log of the least y f(x) at t₁: least, largest", (min(least), max(least)), digits=2),
         note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
              "that of the neuron that should win", late.log_ratio, digits=3),
@@ -361,8 +328,7 @@ def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
     shares = [limit / each.t_2[s] for each in survey.found for s, limit in bounds(each).items()]
     early = sum(min(each.t_2.values()) < each.t_1 for each in survey.found)
     return [
-        fact("times t_2 of either label beyond their bounds", sum(s < 1.0 for s in shares), 0,
-             tried=len(shares)),
+        none_of("times t_2 of either label beyond their bounds", np.array(shares) < 1.0),
         fact("times t_2 before t_1", early, 0, tried=len(shares)),
         note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
         note(f"{AT_THE_NUMBER}, where a late neuron of V₊ is alone in S₋: the bound on t₂⁻, and "
@@ -377,7 +343,7 @@ def one_against(many: int) -> Start:
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
     made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL, 0.0)
-    return replace(made, log_eps=allowed(made))
+    return replace(made, log_eps=trajectories.allowed(made))
 
 
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
@@ -388,13 +354,12 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     ]
-    above = sum(each.fall > max(bounds(each).values()) for each in survey.found)
+    above = [each.fall > max(bounds(each).values()) for each in survey.found]
     log_eps = one_against(99).log_eps
     few, many = (n * collinear_fall(n - 1, 1, log_eps, 2.0) for n in (2, 100))
     return [
         bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
-        fact("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above, 0,
-             tried=len(survey.found)),
+        none_of("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above),
         note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by the "
              "exponential integral", many / few),
         *followed(survey),
@@ -407,7 +372,7 @@ def gap(
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
     log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
     None where part 1 does not hold then."""
-    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    each = trajectories.begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
     return None if each is None else gap_of(each)
 
 
@@ -424,11 +389,11 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
     changes, sizes, lost = list[float](), list[float](), 0
-    for start in starts(seed, 1000):
+    for start in trajectories.starts(seed, 1000):
         try:  # tenth powers of an eps below e^-100000 are not followed
             near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
             far = None if near is None else gap(start, 10.0 * start.log_eps)
-        except Lost:
+        except trajectories.Lost:
             lost += 1
             continue
         if near is not None and far is not None:
@@ -437,7 +402,8 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         if len(changes) == 2 * count:
             break
     for slow in behind.found:
-        near, far = gap_of(slow), gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
+        tenth = 10.0 * slow.given.log_eps
+        near, far = gap_of(slow), gap(slow.given, tenth, trajectories.LATE, slow.t_1)
         changes += [np.nan] * 2 if far is None else np.abs(far - near).tolist()
         sizes += [] if far is None else np.abs(far).tolist()
     moved = sum(not change <= GAP for change in changes)
@@ -448,7 +414,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         fact(f"of {len(changes)} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
              "power", moved, 0),
-        late(behind),
+        trajectories.late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", max(sizes, default=np.nan), digits=2),
@@ -557,17 +523,16 @@ def nearly_two(survey: Survey) -> list[Evidence]:
 
 def at_most_two(survey: Survey) -> list[Evidence]:
     """ea.thm1.rank.2: |W| -> infinity, and limsup |W|_F^2 / |W|_2^2 <= 2 (Theorem 1, part 2)."""
-    ends, grown = [_end(each) for each in survey.found], 0
+    ends, small = [_end(each) for each in survey.found], list[bool]()
     for each in survey.found:
         # The outputs ask that |W|^2 is at least (log(1/L) - log n) / X_max at the end.
         last, data = each.falling, each.given.data
         needed = (-last.log_loss[-1] - np.log(2.0 * data.n)) / data.X_max
-        grown += not np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed
+        small.append(not np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed)
     return [
         bound("largest stable rank where ln L = -10⁶", max(rank for rank, _ in ends), "<=", 2.0,
               "", digits=3),
-        fact("trajectories whose norm does not grow to where ln L = -10⁶", grown, 0,
-             tried=len(ends)),
+        none_of("trajectories whose norm does not grow to where ln L = -10⁶", small),
         bound("largest relative deviation there from the limit in closed form",
               max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", 1e-3, "", digits=2),
         *followed(survey),
@@ -594,7 +559,7 @@ def below_two() -> Statement:
 
     return Statement(
         "the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
-        {**separable_draws(sizes=(2, 8)), "odd": odd},
+        {**setting.separable_draws(sizes=(2, 8)), "odd": odd},
         slack,
         given("ea.ours.rank", setting=both_labels),
         tolerance=1e-7,
@@ -610,7 +575,7 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
-        late(behind),
+        trajectories.late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip
@@ -654,8 +619,7 @@ def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
             least = float(cosines(each, each.waiting.U[kept], sign).min(initial=np.inf))
             tried += [least] if np.isfinite(least) else []
     return [
-        fact("groups with a neuron that is further away", sum(c < 0.25 for c in tried), 0,
-             tried=len(tried)),
+        none_of("groups with a neuron that is further away", np.array(tried) < 0.25),
         note("least cosine in that time, of all groups", min(tried, default=np.nan), digits=3),
         note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
              "time", late.leaves, digits=4),
@@ -672,10 +636,15 @@ def turns_towards(loss: Loss) -> Statement:
         q = 0.25 * rng.choice([rng.uniform(size=len(y)), rng.integers(0, 2, len(y))])
         return {"w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
-    def slack(item: Instance) -> float:
-        X, y, w = item["X"], item["y"], item["w"] / np.linalg.norm(item["w"])
+    @statement(f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
+               extended(trajectories.data_draws(), more),
+               {**BOTH, "w in S₊": lambda X, y, w: serves(X, y, w),
+                "outputs at most 1/4": lambda q: np.all((q >= 0) & (q <= 0.25))},
+               fixed=("y",))  # fmt: skip
+    def slack(X: NDArray, y: NDArray, w: NDArray, q: NDArray) -> float:
+        w = w / np.linalg.norm(w)
         own, data = X[y > 0.0], setting.data_constants(X, y)
-        pull = loss.pull(item["q"][y > 0.0], np.ones(len(own)), relative=False)
+        pull = loss.pull(q[y > 0.0], np.ones(len(own)), relative=False)
         x, g = own.sum(axis=0), pull @ own
         size = float(np.linalg.norm(x))
         cosine = float(w @ x) / size
@@ -683,15 +652,7 @@ def turns_towards(loss: Loss) -> Statement:
         least = (1.0 / 3.0 - cosine) * np.sqrt(data.mu) * data.n_plus * data.X_min / 2.0
         return (rate - least) / size
 
-    return Statement(
-        f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-        extended(data_draws(), more),
-        slack,
-        {**BOTH,
-         "w in S₊": lambda item: bool(serves(item["X"], item["y"], item["w"])),
-         "outputs at most 1/4": lambda item: bool(np.all((item["q"] >= 0) & (item["q"] <= 0.25)))},
-        fixed=("y",),
-    )  # fmt: skip
+    return slack()
 
 
 @dataclass(frozen=True, eq=False)
@@ -721,11 +682,11 @@ def best_alignment(given: Start) -> Best:
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
     for log_eps in SCALES:
-        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
+        each = trajectories.begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
-    whole = follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
+    whole = trajectories.follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
     assert whole is not None
     end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))
@@ -738,7 +699,7 @@ def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
     rng, found = np.random.default_rng(seed), []
     signs, labels = np.array([1.0, 1.0, 1.0, -1.0]), np.append(np.ones(plus), -1.0)
     for _ in range(count):
-        X, y = separable(plus + 1, 3, 0.3, rng, 0.2)
+        X, y = setting.separable(plus + 1, 3, 0.3, rng, 0.2)
         X = X * (y * labels)[:, None]
         W0 = np.vstack([inside_cone(X, labels, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
         found.append(best_alignment(Start(X, labels, W0, signs, EXPONENTIAL, SCALES[0])))

@@ -26,7 +26,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early import lemmas
 from reluflow.papers.min2024early.alignment import departure_residual, leaving, velocity
-from reluflow.papers.min2024early.setting import polygon, separable_draws
+from reluflow.papers.min2024early.setting import none_of, polygon, separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 
@@ -52,11 +52,9 @@ class Problem:
 
     @property
     def chart(self) -> Neurons:
-        """Coordinates of the neurons."""
         return Neurons(self.signs, self.X.shape[1])
 
     def field(self, clock: str) -> GradientFlow:
-        """The gradient flow on this clock."""
         return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
 
     def path(self, span: float, rtol: float = 1e-8, stop: Stop | None = None,
@@ -160,8 +158,7 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
     a neuron may cross back."""
     path, _ = alone(*TWICE, 1.2)
     return [
-        fact("flows in which some boundary is crossed twice", int((found.most > 1).sum()), 0,
-             tried=len(found)),
+        none_of("flows in which some boundary is crossed twice", found.most > 1),
         fact("changes of activity against the direction of eq. (46)", int(found.backward.sum()), 0,
              tried=int(found.changes.sum())),
         fact("without (A1): changes of activity by datum in the example, exactly",
@@ -255,19 +252,16 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
 
     found: flows in time; far: flows on the clock log(1/L); others: on data that are not separated.
     """
-    ends = ("horizon", "converged", "stalled")
-    stuck = int((~far.status.isin(ends)).sum() + (~found.status.isin(ends)).sum())
+    stuck = ~pd.concat([far, found]).status.isin(["horizon", "converged", "stalled"])
     paths = [ANTIPARALLEL.path(_SPAN, at_zero=at_zero) for at_zero in (0.0, None)]
     lives = tuple(revived(path, ANTIPARALLEL, _SPAN) for path in paths)
     apart = max(residual(path, ANTIPARALLEL, _SPAN) for path in paths)
     slid = int((others.status == "sliding").sum())
     return [
-        fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
-             tried=len(found) + len(far)),
+        none_of("flows that do not go on for ever: that slide, branch or come to a stop", stuck),
         bound("largest residual of the integral equation, over |theta|",
               float(found.residual.max()), "<=", RESIDUAL, "", digits=2),
-        fact("flows in which a dead neuron comes to life", int(found.revived.sum()), 0,
-             tried=len(found)),
+        none_of("flows in which a dead neuron comes to life", found.revived),
         note("flows that start on a boundary", int(found["on boundaries"].sum()
                                                    + far["on boundaries"].sum())),
         fact("antiparallel data: the neuron revives, along the regular solution and along another",
@@ -494,8 +488,6 @@ def no_choice(seed: int, count: int) -> list[Evidence]:
                            log_norms=problem.log_norms[kept])  # fmt: skip
             until = 0.2 / float(np.linalg.norm(X, axis=1).max())
             found.append(live.path(until, at_zero=None).status)
-    open_ends = sum(status in ("non-unique", "sliding") for status in found)
-    return [
-        fact("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a choice, or "
-             "no way", open_ends, 0, tried=len(found)),
-    ]  # fmt: skip
+    open_ends = [status in ("non-unique", "sliding") for status in found]
+    return [none_of("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a "
+                    "choice, or no way", open_ends)]  # fmt: skip

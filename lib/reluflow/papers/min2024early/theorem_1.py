@@ -31,6 +31,7 @@ from reluflow.papers.min2024early.setting import (
     log_eps_allowed,
     needed_zeta,
     neurons,
+    none_of,
     patterns,
     printed_zeta,
     separable,
@@ -478,12 +479,11 @@ def flows_are_home(seed: int, count: int) -> list[Evidence]:
                 "served": bool(np.all(np.all(last == own, axis=0)[began]))}  # fmt: skip
 
     found = survey(range(count), one)
-    late = int((~(found.needed <= found.t_1)).sum())
+    late = ~(found.needed <= found.t_1)
     return [
-        fact("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late, 0,
-             tried=len(found)),
-        fact("of these with a neuron that began on its own label and does not serve",
-             int((~found.served).sum()), 0, tried=len(found)),
+        none_of("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late),
+        none_of("of these with a neuron that began on its own label and does not serve",
+                ~found.served),
         note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
              digits=2),
         note("ln ε of these flows, from and to", _ends(found.log_eps), digits=3),
@@ -621,15 +621,15 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
 def kept_at_every_mu() -> Evidence:
     """How many mu have two unit data, as eps -> 0, and a neuron of V_+ so near to x_- that it keeps
     its pattern for too long, longer than the printed t_1: all."""
-    kept = 0
+    kept = list[bool]()
     for mu in EXAMPLE_MUS:
         pair = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
         data = data_constants(pair, Y)
         t_1 = alignment_time(data, data.xi)
         found = align(pair, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0)))
-        kept += found.durations[0] > t_1 / (4.0 * np.log(2.0))
-    return fact("values of μ for which two data have a start that keeps its active datum for "
-                "longer than the printed bound", int(kept), 0, tried=len(EXAMPLE_MUS))  # fmt: skip
+        kept.append(found.durations[0] > t_1 / (4.0 * np.log(2.0)))
+    return none_of("values of μ for which two data have a start that keeps its active datum for "
+                   "longer than the printed bound", kept)  # fmt: skip
 
 
 def is_not_home_at_t_1() -> Counterexample:
@@ -705,11 +705,8 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
 
 def late_at_printed_time(found: pd.DataFrame) -> Evidence:
     """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
-    late = int(np.sum(found.needed > found.printed))
-    return fact(
-        "angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the printed t₁",
-        late, 0, tried=len(found.needed),
-    )  # fmt: skip
+    return none_of("angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the "
+                   "printed t₁", found.needed > found.printed)  # fmt: skip
 
 
 def largest_log_eps(

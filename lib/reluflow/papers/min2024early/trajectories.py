@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,6 @@ from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.setting import (
-    DataConstants,
-    Draws,
-    StartConstants,
-    flow,
-    parts,
-    patterns,
-    separable,
-    separable_draws,
-)
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 
 # --- One trajectory from ln eps through the alignment to L = e^-reach -----------------------------
@@ -53,18 +44,21 @@ class Start:
     log_eps: float
 
     @property
-    def data(self) -> DataConstants:
-        """The constants of the data."""
+    def data(self) -> setting.DataConstants:
         return setting.data_constants(self.X, self.y)
 
     @property
-    def start(self) -> StartConstants:
-        """The constants of the start."""
+    def start(self) -> setting.StartConstants:
         return setting.start_constants(self.X, self.y, self.W0, self.signs)
 
     def centre(self, sign: float) -> NDArray:
         """x_+ or x_-, (d,)."""
         return self.X[self.y == sign].sum(axis=0)
+
+    def flow(self, until: float, **options: Any) -> FlowPath:
+        """The flow from this start over the time `until`."""
+        start = self.X, self.y, self.W0, self.signs, self.log_eps
+        return setting.flow(*start, until, self.loss, **options)
 
 
 @dataclass(frozen=True)
@@ -104,7 +98,7 @@ class Begun:
 
     def _moments(self, Z: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """U, R and log L at states Z (m, k)."""
-        field, chart = parts(self.path)
+        field, chart = setting.parts(self.path)
         U, R = chart.split(Z)
         U = U / np.linalg.norm(U, axis=-1, keepdims=True)
         return U, R, np.array([field.log_loss(z) for z in Z])
@@ -157,9 +151,9 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     data, start = given.data, given.start
     if t_1 is None:
         t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
-    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, t_1, given.loss, rtol=rtol)
-    field, chart = parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
-    active = [pattern for _, pattern in patterns(path)][-1]
+    path = given.flow(t_1, rtol=rtol)
+    field, chart = setting.parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
+    active = [pattern for _, pattern in setting.patterns(path)][-1]
     lives = np.all(active == (given.y[:, None] == given.signs), axis=0)
     both = all(np.any(lives & (given.signs == sign)) for sign in (1.0, -1.0))
     if path.status != "horizon":
@@ -187,7 +181,7 @@ def follow(
     begun = begin(given, rtol, t_1)
     if begun is None:
         return None
-    path, field = begun.path, parts(begun.path)[0]
+    path, field = begun.path, setting.parts(begun.path)[0]
     tau = -field.log_loss(path.end)
     path = then(path, replace(field, clock=LOG_LOSS), max(2.0, tau + 0.1), at_zero=0.0, rtol=rtol)
     path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
@@ -210,16 +204,16 @@ LATE = 1e-9
 """Tolerance of flows from late starts, whose angles are 1e-8 at first."""
 
 
-def data_draws() -> Draws:
+def data_draws() -> setting.Draws:
     """Draws of {"X", "y"} with data of both labels: mu from 0.03 to 0.9, up to 50 dimensions.
     Lengths that differ by more than 100 would ask for an eps below e^(-10^9), whose log norms have
     no digit left after the point: those draws are left to the lemmas."""
-    kept = separable_draws(sizes=(2, 6))
+    kept = setting.separable_draws(sizes=(2, 6))
 
     def narrow(rng: np.random.Generator) -> dict[str, NDArray]:
         mu = float(10.0 ** rng.uniform(-1.5, -1.0))
         n, d = int(rng.integers(2, 5)), int(rng.integers(2, 51))
-        return dict(zip(("X", "y"), separable(n, d, mu, rng, 0.3), strict=True))
+        return dict(zip(("X", "y"), setting.separable(n, d, mu, rng, 0.3), strict=True))
 
     names = ("wide", "integers", "parallel", "one against many")
     return {**{name: kept[name] for name in names}, "narrow": narrow}
