@@ -64,16 +64,6 @@ def test_dead_directions_by_two_routes(seed: int, d: int) -> None:
     assert has_dead_ray(X) == (program.fun < -1e-9 or not spans)
 
 
-def test_a_neuron_in_s_dead_does_not_serve() -> None:
-    item = {"X": np.array([[1.0, 0.0], [-1.0, 0.0]]), "y": np.array([1.0, -1.0]),
-            "w": np.array([0.0, 1.0]), "sign": np.array(1.0)}  # fmt: skip
-    held = cones.every_neuron_serves()
-    assert held.slack(item) == -1.0
-    assert held.slack({**item, "w": np.array([1.0, 1.0])}) == 1.0
-    assert not cones._is_allowed(**{**item, "w": np.array([-2.0, 0.0])})
-    assert cones._is_allowed(**{**item, "w": np.array([2.0, 0.0])})
-
-
 def test_hypotheses_end_where_they_say() -> None:
     x, w = cones.whole([2.0, 1.0]), cones.whole([3.0, -0.5])
     moved = cones._onto(x, w)

@@ -81,17 +81,3 @@ def test_the_loss_of_the_one_that_leaves() -> None:
     found = solve_ivp(lambda _, f: np.exp(-f) * np.sqrt(1.0 + 4.0 * f**2), (0.0, 8.0), [0.0],
                       rtol=1e-11, atol=1e-13)  # fmt: skip
     assert np.prod(inclusions.leaving(8.0)) == pytest.approx(found.y[0, -1], rel=1e-8)
-
-
-def test_every_element_of_the_inclusion_crosses_alike_only_with_a1() -> None:
-    statement = inclusions.selections_point_inward()
-    item = {
-        "X": np.array([[1.0, 0.0], [-1.0, 1.0]]),
-        "y": np.ones(2),
-        "w": np.array([0.0, 1.0]),
-        "on": np.array([True, False]),
-        "slopes": np.ones(2),
-        "c": np.array([1.0, 10.0]),
-    }
-    assert statement.slack(item) < 0.0
-    assert statement.unmet(item) == "(A1)"

@@ -82,20 +82,6 @@ def test_a_neuron_on_the_boundary_or_zero_is_inactive() -> None:
         assert slope.flat.abs().max() == 0.0
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("size", [1e-6, 0.5])
-def test_groups_of_data_give_the_same_path(dtype: torch.dtype, size: float) -> None:
-    problem, start = draw(3, 500, 6, 9, dtype=dtype, size=size)
-    ours = GroupedLoss(problem)
-    paths = [descent(one, start, 0.05) for one in (problem, ours)]
-    tolerance = 1e-12 if dtype == torch.float64 else 1e-4
-    for a, b in islice(zip(*paths, strict=False), 600):
-        assert a.loss == pytest.approx(b.loss, rel=tolerance)
-        gap = (a.neurons.flat - b.neurons.flat).norm() / a.neurons.flat.norm()
-        assert gap < tolerance
-    assert len(ours._sorted[1]) >= 1
-
-
 @given(st.integers(0, 10**6), st.sampled_from([1e-12, 1e-6, 1.0, 1e3]))
 def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
     problem, start = draw(seed, 200, 3, 4, size=0.3)

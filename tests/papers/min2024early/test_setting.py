@@ -118,11 +118,6 @@ def test_lengths_and_labels_are_told_apart() -> None:
         assert found == pytest.approx(7 + 6 / rate + 4 / rate * growth)
 
 
-def test_a_datum_without_an_angle_is_refused() -> None:
-    with pytest.raises(InputError, match="row 2 is 0"):
-        setting.data_constants(np.array([[1.0, 0.0], [0.0, 0.0]]), np.ones(2))
-
-
 @given(SEEDS, st.integers(2, 12), st.integers(2, 30), st.floats(-6, -0.01))
 def test_drawn_data_have_the_separation_asked_for(seed: int, n: int, d: int, decade: float) -> None:
     X, y = separable(n, d, 10.0**decade, np.random.default_rng(seed))
