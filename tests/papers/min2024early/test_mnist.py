@@ -179,30 +179,25 @@ def test_the_flow_stays_beside_small_steps() -> None:
     assert run.loss.iloc[-1] < 0.9 * run.loss[0]
 
 
-def test_pairs_are_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = mnist.first_of(DIGITS, 13)
-    pair = images.pair(few, 4, 9)
-    slow = dict.fromkeys(("equal", "equal_right", "different", "different_right"), 0)
-    least, cosines, before = np.inf, [], []
-    for i in range(26):
-        for j in range(26):
-            product = float(pair.X[i] @ pair.X[j])
-            sizes = np.linalg.norm(pair.X[i]) * np.linalg.norm(pair.X[j])
-            cosines.append(pair.y[i] * pair.y[j] * product / sizes)
-            same = pair.y[i] == pair.y[j]
-            if not same:
-                least = min(least, product)
-                before.append(int(pair.levels[i].astype(int) @ pair.levels[j].astype(int)))
-            if i < j:
-                slow["equal" if same else "different"] += 1
-                right = product > 0 if same else product < 0
-                slow["equal_right" if same else "different_right"] += right
+def test_pairs_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = images.pair(mnist.first_of(DIGITS, 13), 4, 9)
+    products, same = pair.X @ pair.X.T, np.equal.outer(pair.y, pair.y)
+    before, above = pair.levels.astype(int) @ pair.levels.T, np.triu(np.full(same.shape, True), 1)
+    sizes = np.linalg.norm(pair.X, axis=1)
+    cosines = np.outer(pair.y, pair.y) * products / np.outer(sizes, sizes)
+    right = (products > 0) & same | (products < 0) & ~same
+    slow = {
+        "equal": (above & same).sum(),
+        "equal_right": (above & same & right).sum(),
+        "different": (above & ~same).sum(),
+        "different_right": (above & ~same & right).sum(),
+    }
     for block in (1000, 7):
         monkeypatch.setattr(mnist, "_BLOCK", block)
         assert mnist.shares(pair) == slow
-        assert mnist.least_before(pair) == min(before)
-        assert mnist.least_after(pair) == pytest.approx(least)
-        assert mnist.mu(pair) == pytest.approx(min(cosines))
+        assert mnist.least_before(pair) == before[~same].min()
+        assert mnist.least_after(pair) == pytest.approx(products[~same].min())
+        assert mnist.mu(pair) == pytest.approx(cosines.min())
     assert mnist.left_over(pair) == 0
     uneven = replace(pair, y=-pair.y, levels=np.vstack([pair.levels[1:], pair.levels[:1]]))
     assert mnist.left_over(uneven) == 0  # an identity, whatever the labels

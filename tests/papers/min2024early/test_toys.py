@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.flows.charts import Plain
@@ -23,26 +22,23 @@ from reluflow.papers.min2024early.toys import (
 )
 from scipy.integrate import quad
 
+from tests.papers.min2024early.test_lemmas import velocities
+
 # Many networks side by side, against one network at a time.
 
 
 X = np.array([[1.0, 0.2, 0.8], [0.4, 0.9, 0.9], [-0.8, -0.7, 1.0], [-0.2, -1.1, 0.7]])
 Y = np.array([1.0, 1.0, -1.0, -1.0])
-SLOW = {EXPONENTIAL.name: lambda q: torch.exp(-q),
-        LOGISTIC.name: lambda q: torch.nn.functional.softplus(-q)}  # fmt: skip
 
 
 def plain_loop(W: NDArray, v: NDArray, loss: Loss, step: float, steps: int) -> tuple:
     """Descent of one network by automatic differentiation."""
-    w, u = (torch.tensor(a, requires_grad=True) for a in (W, v))
-    x, y = torch.tensor(X), torch.tensor(Y)
     losses = []
     for _ in range(steps):
-        value = SLOW[loss.name](y * (torch.relu(x @ w.T) @ u)).sum()
-        losses.append(float(value.detach()))
-        gw, gu = torch.autograd.grad(value, (w, u))
-        w, u = ((a - step * g).detach().requires_grad_(True) for a, g in ((w, gw), (u, gu)))
-    return w.detach().numpy(), u.detach().numpy(), losses
+        losses.append(float(loss.value(np.maximum(X @ W.T, 0.0) @ v, Y)))
+        dW, dv = velocities(W, v, X, Y, 0.0, loss)
+        W, v = W + step * dW, v + step * dv
+    return W, v, losses
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
