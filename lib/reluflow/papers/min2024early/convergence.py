@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
@@ -44,9 +44,10 @@ class LateNeuron(NamedTuple):
     log_ratio: float  # log(|a|^2 / |b|^2) at t_1: where it is positive, f(x_2) > 0
 
 
-def late_neuron(log_angle: float = -230.0, log_size: float = -130.0) -> LateNeuron:
-    """The first example in numbers: the angle of a to x_2 at the start, below 1e-70 still at t_1,
-    where cosines with x_2 are 1, and |b| / |a| there, W_min / W_max."""
+def late_neuron() -> LateNeuron:
+    """The first example in numbers; at t_1 the angle of a to x_2 is below 1e-70, so that cosines
+    with x_2 are 1."""
+    log_angle, log_size = -230.0, -130.0  # at the start: of that angle, and of |b| / |a|
     data = setting.data_constants(X, y)
     t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * log_angle)))
     path = align(X, y, Beside(np.array([1.0, 0.0]), log_angle), 1.0)
@@ -119,8 +120,11 @@ def _longest(X: NDArray) -> float:
     return float(np.linalg.norm(X, axis=1).max())
 
 
-BOTH = {"data of both labels, μ > 1e-6": lambda X, y: len(set(y)) == 2 and separation(X, y) > 1e-6}
-CONES = {
+Tests = Mapping[str, Callable[..., Any]]
+BOTH: Tests = {
+    "data of both labels, μ > 1e-6": lambda X, y: len(set(y)) == 2 and separation(X, y) > 1e-6
+}
+CONES: Tests = {
     **BOTH,
     "S₊ holds the one group": lambda X, y, plus: serves(X, y, plus).all(),
     "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
@@ -132,11 +136,11 @@ IN_CONES = extended(trajectories.data_draws(), in_cones)
 def steep_enough(loss: Loss) -> Statement:
     """|grad L|^2 >= alpha L^2 with alpha = (mu X_min)^2 / (32 X_max) (D.2, from Lemma 15), wherever
     either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient."""
-    grown = {"both groups have grown": lambda X, plus, minus: (
-        min(np.sum(plus**2), np.sum(minus**2)) >= 0.25 / _longest(X))}  # fmt: skip
 
     @statement(f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown", IN_CONES,
-               {**CONES, **grown}, fixed=("y",))  # fmt: skip
+               {**CONES, "both groups have grown": lambda X, plus, minus:
+                   min(np.sum(plus**2), np.sum(minus**2)) >= 0.25 / _longest(X)},
+               fixed=("y",))  # fmt: skip
     def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
         W = np.vstack([plus, minus])
         sizes = np.linalg.norm(W, axis=1)
@@ -239,7 +243,8 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
         for moments in (each.waiting, each.falling):
             for sign in (1.0, -1.0):
                 sums = log_sum(moments.R[:, each.own(sign)])
-                falls += bool(np.any(np.diff(sums) < -1e-6 * np.abs(sums[1:])))  # the integrator's
+                # Within its tolerance the integrator's sums may fall.
+                falls += bool(np.any(np.diff(sums) < -1e-6 * np.abs(sums[1:])))
                 active = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)]) > 0.0
                 left += not np.all(active == (each.given.y == sign)[:, None])
     return [

@@ -331,12 +331,6 @@ def relative_length(found: Alignment) -> float:
     return float(length)
 
 
-def in_the_setting(item: Mapping[str, Any]) -> bool:
-    """(A1), and a neuron that is not 0."""
-    known = np.isfinite(item["X"]).all() and np.any(item["w"])
-    return bool(known and separation(item["X"], item["y"]) > 0.0)
-
-
 def polygons_are_short() -> Statement:
     """As eps -> 0 the polygon is no longer than |w(0)| / mu; the slack is relative."""
 
@@ -344,9 +338,13 @@ def polygons_are_short() -> Statement:
         mu = data_constants(item["X"], item["y"]).mu
         return 1.0 - mu * relative_length(path(item)) if mu >= 1e-7 else float("nan")
 
+    def setting(item: Mapping[str, Any]) -> bool:
+        known = np.isfinite(item["X"]).all() and np.any(item["w"])
+        return bool(known and separation(item["X"], item["y"]) > 0.0)
+
     return Statement("the polygon of a neuron is no longer than its start over μ",
                      {**starts(), "odd": odd}, slack,
-                     given("ea.ours.growth", setting=in_the_setting), tolerance=TOLERANCE,
+                     given("ea.ours.growth", setting=setting), tolerance=TOLERANCE,
                      fixed=("y", "sign"))  # fmt: skip
 
 
@@ -384,7 +382,6 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
 
 
 Zeta = Callable[[DataConstants, StartConstants], float]
-
 RATE = Reading(
     "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
     "not on n and μ",
@@ -404,18 +401,18 @@ def started(item: Mapping[str, Any]) -> StartConstants:
     return StartConstants(found.h, found.W_min, found.W_max, squared)
 
 
+def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
+    """How long before t_1, with this zeta, the neuron is at one of these ends as eps -> 0, in units
+    of 1/X_min."""
+    found, data = path(item), data_constants(item["X"], item["y"])
+    t_1 = alignment_time(data, zeta(data, started(item)))
+    return (t_1 - found.time) * data.X_min if found.status in ends else -np.inf
+
+
 def home_at_t_1(zeta: Zeta, says: str) -> Statement:
-    """As eps -> 0 the neuron is home at t_1, computed with this zeta; slack in units of 1/X_min."""
-
-    def slack(item: Mapping[str, Any]) -> float:
-        found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, zeta(data, started(item)))
-        home = found.status in ("serves", "dead")
-        return (t_1 - found.time) * data.X_min if home else -np.inf
-
-    return Statement(
-        says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
-    )
+    """As eps -> 0 the neuron is home at t_1, computed with this zeta."""
+    return Statement(says, everywhere(), lambda item: before_t_1(item, zeta, "serves", "dead"),
+                     {"(A1)": separated}, fixed=("y", "sign", "log_angle"))  # fmt: skip
 
 
 def alignment_printed_time() -> Statement:
@@ -452,9 +449,7 @@ def own_label_serves(item: Instance) -> float:
     """ea.thm1.align.2: how long before t_1 a neuron that starts active on a datum of its label
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
     so that zeta_2 does not matter to it."""
-    found, data = path(item), data_constants(item["X"], item["y"])
-    t_1 = alignment_time(data, printed_zeta(data, started(item)))
-    return (t_1 - found.time) * data.X_min if found.status == "serves" else -np.inf
+    return before_t_1(item, printed_zeta, "serves")
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
