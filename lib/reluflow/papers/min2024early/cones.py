@@ -437,17 +437,12 @@ def _neuron(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     return {"w": float(a_sign(rng)) * in_hull(item, rng, share=2.0)}
 
 
-def _active(X: NDArray, y: NDArray, w: NDArray) -> tuple[NDArray, NDArray]:
-    """All z_i (n, d) and those that are active (n_a, d)."""
-    Z = signed_whole(X, y)
-    return Z, Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
-
-
 @statement("‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", extended(data(), _neuron), SEPARABLE, fixed=("y",))
 def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     """ea.lem11: |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, x_a(w) the sum of the n_a active y_i x_i (Lemma
     11, eq 25)."""
-    Z, active = _active(X, y, w)
+    Z = signed_whole(X, y)
+    active = Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
     if not len(active):
         return np.inf
     total, shortest = active.sum(axis=0), min(z.dot(z) for z in Z)

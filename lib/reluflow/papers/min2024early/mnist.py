@@ -370,12 +370,8 @@ def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
     the task taken off."""
     moves, scale = task.pair.moves, task.setting.scale / images.white
     means = (images.levels[images.digit == k].mean(axis=0) * scale for k in range(10))
-    return [cosine(w, mean[moves] - task.pair.mean[moves]) for mean in means]
-
-
-def cosine(a: NDArray, b: NDArray) -> float:
-    """cos(a, b) of two vectors."""
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+    centred = (mean[moves] - task.pair.mean[moves] for mean in means)
+    return [float(w @ m / (np.linalg.norm(w) * np.linalg.norm(m))) for m in centred]
 
 
 # --- Changes of norms and of directions along SGD (Min et al. 2024, A.5, Figures 12 and 13) -------

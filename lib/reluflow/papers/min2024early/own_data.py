@@ -170,10 +170,6 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
 # --- What the theorem says of any data and start: whether it applies, what it promises ------------
 
 
-LEAST_LOG_EPS = -1e6
-"""The flow of the page starts at no smaller ln eps."""
-_WITHOUT = -50.0
-"""ln eps of the flow's start where the theorem allows none, because (A1) does not hold."""
 _FEW = 3
 
 
@@ -247,11 +243,11 @@ def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
 
 def log_eps(own: Experiment) -> float:
     """ln eps of the flow's start: the reader's, else the largest of `promise`'s last row, which is
-    proved; -50 without (A1), where nothing is."""
+    proved, but at least -1e6; -50 without (A1), where nothing is."""
     if own.log_eps is not None:
         return own.log_eps
     found = _promises(own)
-    return max(float(found.iloc[-1, 1]), LEAST_LOG_EPS) if len(found) else _WITHOUT
+    return max(float(found.iloc[-1, 1]), -1e6) if len(found) else -50.0
 
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
@@ -263,8 +259,6 @@ _MOST_CROSSINGS = 1000
 """Pairs of a datum and a neuron, n h, each of which may end a stretch of the trajectory."""
 _FAR = 1e12
 """The longest flow, in units of the time 1/X_max."""
-_DECADES = 100.0
-"""log10(1/L) to which the flow is followed."""
 _RTOL = 1e-6
 """Relative tolerance of the flow, of which three or four digits are shown."""
 _MOST_PRODUCTS = 1e11
@@ -354,7 +348,7 @@ def grow(own: Experiment) -> Grown:
                         loss_over_half, rtol=_RTOL)  # fmt: skip
     if path.status == "stopped":
         clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
-        path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0, rtol=_RTOL)
+        path = then(path, clock, 100.0 * np.log(10.0), at_zero=0.0, rtol=_RTOL)
     return Grown(start, "followed" if path.status == "horizon" else f"ends: {path.status}", path)
 
 

@@ -127,7 +127,7 @@ def _followed(
             losses.append(loss.value(stacked.outputs(W, v), y))
         if k in wanted:
             states.append(stacked.all(W, v))
-        if k % 200 == 0:  # to look each time would take longer than it saves
+        if k % 200 == 0:  # a look at which neurons have died
             W, v = stacked.cleared(W, v)
         W, v = move(stacked, W, v)
     kept_W, kept_v = (np.array(part) for part in zip(*states, strict=True))
