@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
@@ -43,24 +42,6 @@ def test_the_enclosure_holds_the_limit_flow() -> None:
     assert float(certain.exit.mid()) == pytest.approx(found, abs=1e-9)
     assert not enclosed(Fraction(1, 10**7), -1).small
     assert not enclosed(Fraction(1, 10), -200).exit > certain.t_1
-
-
-@pytest.mark.parametrize("size", [(1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (0, 2), (3, 3)])
-def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
-    """The largest time from each place on, place by place."""
-    each = list(alignment.paths(*size))
-    assert len(set(each)) == len(each)
-
-    @cache
-    def slowest(a: int, b: int) -> Fraction:
-        later = [(p, q) for p in range(a, size[0] + 1) for q in range(b + 1)
-                 if (p, q) not in ((a, b), (0, 0))]  # fmt: skip
-        return max((Fraction(1, a + b) + slowest(*place) for place in later), default=Fraction(0))
-
-    grid = [(a, b) for a in range(size[0] + 1) for b in range(size[1] + 1) if a + b]
-    assert bool(each) == (size[0] > 0)  # (0, 0) is no end of a path
-    if each:
-        assert max(map(alignment.travel_time, each)) == max(slowest(*place) for place in grid)
 
 
 def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
@@ -132,18 +113,3 @@ def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     assert theorem_1.enough_time(X, y, start, np.ones(1)) == pytest.approx(
         plain + 2.0 * np.log(1e7), rel=1e-6
     )
-
-
-def test_the_largest_scale_is_one_that_does_and_the_next_does_not() -> None:
-    rng = np.random.default_rng(6)
-    X, y = separable(4, 3, 0.3, rng, 0.0)
-    W, signs = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
-    until = theorem_1.enough_time(X, y, W, signs)
-    most = theorem_1.largest_log_eps(X, y, W, signs, -40.0, 0.25)
-
-    def late(log_eps: float) -> bool:
-        return not np.isfinite(alignment_times(flow(X, y, W, signs, log_eps, until))).all()
-
-    assert -40.0 < most < 0.0
-    assert not late(most)
-    assert late(most + 0.3)

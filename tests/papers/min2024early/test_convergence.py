@@ -13,32 +13,16 @@ from reluflow.papers.min2024early import convergence, trajectories
 from reluflow.papers.min2024early.setting import separable
 from scipy.integrate import solve_ivp
 
+from tests.papers.min2024early.test_planted import LATE, followed, survey
+
 PLANE = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 
 
-@pytest.fixture(scope="module")
-def survey() -> trajectories.Survey:
-    return trajectories.trajectories(2, 4)
-
-
-@pytest.fixture(scope="module")
-def late() -> convergence.LateNeuron:
-    return convergence.late_neuron()
-
-
-@pytest.fixture(scope="module")
-def only() -> convergence.OnlyLate:
-    return convergence.only_late()
-
-
 def failed(evidence: list[ledger.Evidence]) -> list[str]:
     return [item.what for item in evidence if item.decides and item.form != "deviation"
             and not item.holds]  # fmt: skip
-
-
-# The trajectory itself.
 
 
 def test_one_datum_a_label_has_a_closed_form() -> None:
@@ -102,8 +86,9 @@ def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
     assert short.fall == pytest.approx(full.fall, rel=1e-5)
 
 
-def test_the_only_late_neuron_by_its_own_equations(only) -> None:
+def test_the_only_late_neuron_by_its_own_equations() -> None:
     """Angle and log norms with the outputs written out, by a plain integrator."""
+    only = convergence.only_late()
     x, at = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]]), np.arctan2(5.0, -12.0)
 
     def rate(_: float, z: np.ndarray) -> list[float]:
@@ -122,9 +107,6 @@ def test_the_only_late_neuron_by_its_own_equations(only) -> None:
     assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
 
 
-# The stable rank.
-
-
 def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
@@ -134,9 +116,6 @@ def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
         W = np.array([np.sqrt(a) * p / np.linalg.norm(p), np.sqrt(b) * q / np.linalg.norm(q)])
         rank = (W**2).sum() / np.linalg.norm(W, 2) ** 2
         assert convergence.stable_rank(p, q, a, b) == pytest.approx(rank, rel=1e-12)
-
-
-# Times and angles.
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
@@ -190,17 +169,10 @@ def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     assert trajectories.begin(behind, t_1=30.0) is not None
 
 
-def test_states_out_of_place_are_noticed(survey, late) -> None:
+def test_states_out_of_place_are_noticed() -> None:
     """One trajectory whose moments are replaced: reversed in time, turned round."""
-
-    def one(each: trajectories.Whole, **moments: trajectories.Moments) -> trajectories.Survey:
-        other = replace(each)
-        other.__dict__.update({"waiting": each.waiting, "falling": each.falling, **moments})
-        return trajectories.Survey([other], 0, 0)
-
-    each = survey.found[0]
-    waiting = each.waiting
-    shrinking = one(each, waiting=replace(waiting, R=waiting.R[::-1]))
-    assert failed(convergence.grows_from_t_1(shrinking, late))
-    turned = one(each, waiting=replace(waiting, U=-waiting.U))
-    assert failed(convergence.turned_by_then(turned, late))
+    waiting = followed()[0].waiting
+    shrinking = survey(waiting=replace(waiting, R=waiting.R[::-1]))
+    assert failed(convergence.grows_from_t_1(shrinking, LATE))
+    turned = survey(waiting=replace(waiting, U=-waiting.U))
+    assert failed(convergence.turned_by_then(turned, LATE))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
-from papers.faults import judged, sees
+from papers.faults import but, judged, sees, where
 from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (
@@ -24,6 +24,7 @@ from reluflow.papers.min2024early import (
     lemmas,
     mnist,
     own_data,
+    setting,
     theorem_1,
     toys,
     trajectories,
@@ -397,7 +398,7 @@ def falls_in_time() -> Faults:
 
 def exact_order_of_the_data() -> Faults:
     each, judge = followed()[0], convergence.exact_order_of_the_data
-    room = convergence.setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
+    room = setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
     yield "least t₂", judge(survey(t_2={1.0: 0.98 * room, -1.0: 0.5 * room}))
     above = 1.001 * max(convergence.bounds(each).values())
     yield "trajectories with t₂ above", judge(survey(t_2=each.t_2 | {-1.0: above}))
@@ -448,7 +449,7 @@ def shrinks_little() -> Faults:
     for what, who in (("groups that shrink", own), ("neurons that shrink", own[0])):
         R = put(each.waiting.R[0], who, began[who] - 0.5005 * rate)
         yield what, judge(survey(**at_moment("waiting", 0, R=R)), ONLY)
-    yield "neurons that shrink", judge(survey(), replace(ONLY, shrunk=-1.001))
+    yield "neurons that shrink", judge(survey(), ONLY._replace(shrunk=-1.001))
     yield LOST, judge(lost(), ONLY)
 
 
@@ -590,68 +591,63 @@ def solutions_exist() -> Faults:
 
 
 def no_solution() -> Faults:
-    for at, what in ((2, "ways to leave"), (1, "their limit")):
-        slopes = [Fraction(0) if k == at else a for k, a in enumerate(inclusions.SLOPES)]
-        with patch.object(inclusions, "SLOPES", tuple(slopes)):
-            yield what, inclusions.no_solution()
-    with patch.object(inclusions, "SLOPES", (Fraction(1, 4), Fraction(1, 3), Fraction(1))):
-        yield "s'(0) = 1/2: p after", inclusions.no_solution()
-    with leaky(Fraction(1)):
-        yield "with s'(0) = 0, the ways", inclusions.no_solution()
+    told = partial(where, inclusions.no_solution, inclusions)
+    quarter, half, one = inclusions.SLOPES
+    for what, *slopes in (
+        ("ways to leave", quarter, half, Fraction(0)),
+        ("their limit", quarter, Fraction(0), one),
+        ("s'(0) = 1/2: p after", quarter, Fraction(1, 3), one),
+    ):
+        yield what, told(SLOPES=tuple(slopes))
+    yield "with s'(0) = 0, the ways", told(slopes=leaky(Fraction(1)))
     flow = inclusions.flow
-    with patch.object(inclusions, "flow", lambda label, at: flow(label, 0.5 - at)):
-        told = inclusions.no_solution()
-    yield "what the integrator says", told
-    yield "and for", told
+    for what in ("what the integrator says", "and for"):
+        yield what, told(flow=lambda label, at: flow(label, 0.5 - at))
 
 
-def leaky(leak: Fraction) -> Any:
+def leaky(leak: Fraction) -> Callable[..., dict[str, Fraction]]:
     """An activation with this slope at negative inputs."""
     slopes = inclusions.slopes
-    return patch.object(inclusions, "slopes", lambda at_zero, *_: slopes(at_zero, leak))
+    return lambda at_zero, *_: slopes(at_zero, leak)
 
 
 def many_solutions() -> Faults:
-    judge, velocity, sinh = inclusions.many_solutions, inclusions.velocity, sympy.sinh
-    with leaky(Fraction(-1)):
-        yield "ways to go on", judge()
-    with patch.object(inclusions.sympy, "sinh", lambda s: sinh(s) + 1):
-        yield "p = sinh s", judge()
-    with patch.object(inclusions, "velocity", lambda p, v, label, _: velocity(p, v, label, 1e-15)):
-        yield "residual of the constant", judge()
+    judge, velocity, sinh = inclusions.many_solutions, alignment.velocity, sympy.sinh
+    told = partial(where, judge, inclusions)
+    yield "ways to go on", told(slopes=leaky(Fraction(-1)))
+    yield "p = sinh s", where(judge, inclusions.sympy, sinh=lambda s: sinh(s) + 1)
+    moved = lambda p, v, label, _: velocity(p, v, label, 1e-15)  # noqa: E731
+    yield "residual of the constant", told(velocity=moved)
     for k in range(3):
         other = at_call(inclusions.departure_residual, k, lambda found: found + 2e-9)
-        with patch.object(inclusions, "departure_residual", other):
-            yield "largest residual", judge()
+        yield "largest residual", told(departure_residual=other)
 
 
 # --- The alignment --------------------------------------------------------------------------------
 
 
 def small_grants_both() -> Faults:
-    horizon, allowed, judge = own_data.horizon, own_data.log_eps_allowed, own_data.small_grants_both
+    judge, horizon, allowed = own_data.small_grants_both, setting.horizon, setting.log_eps_allowed
 
-    def drawn() -> Any:
-        return own_data.under_small(0, 4)
+    def drawn(**made: Any) -> pd.DataFrame:
+        with patch.multiple(setting, **made):
+            return own_data.under_small(0, 4)
 
     for row, what, time in (
         (4, "flows under the first", "largest t₁"), (5, "the same flows", "the same flows"),
     ):  # fmt: skip
-        with patch.object(own_data, "horizon", at_call(horizon, 2 * row, lambda T: 8.0 * T)):
-            yield what, judge(drawn())
+        yield what, judge(drawn(horizon=at_call(horizon, 2 * row, lambda T: 8.0 * T)))
         larger = at_call(allowed, row, lambda log_eps: (1.0 - 4e-9) * log_eps)
-        with patch.object(own_data, "log_eps_allowed", larger):
-            yield time, judge(drawn())
+        yield time, judge(drawn(log_eps_allowed=larger))
         for share in (1.001, np.nan):
-            yield what, judge(put_row(drawn(), row, share=share))
+            yield what, judge(put_row(own_data.under_small(0, 4), row, share=share))
 
 
 def growth_of_the_time() -> Faults:
     slowest, time = theorem_1.slowest, theorem_1.uniform_time
-    with patch.object(theorem_1, "slowest", at_call(slowest, 7, lambda _: slowest(1e-7, 1e-3))):
-        yield "least growth", theorem_1.growth_of_the_time()
-    with patch.object(theorem_1, "uniform_time", lambda mu: time(mu) * (1.0 + 0.25 * (mu < 0.3))):
-        yield "least c", theorem_1.growth_of_the_time()
+    told = partial(where, theorem_1.growth_of_the_time, theorem_1)
+    yield "least growth", told(slowest=at_call(slowest, 7, lambda _: slowest(1e-7, 1e-3)))
+    yield "least c", told(uniform_time=lambda mu: time(mu) * (1.0 + 0.25 * (mu < 0.3)))
 
 
 def figure_15_is_longest() -> Faults:
@@ -673,13 +669,13 @@ def figure_15_is_longest() -> Faults:
 
 
 def cones_are_not_left() -> Faults:
-    patterns = alignment.patterns
+    patterns = setting.patterns
 
     def leaves(found: Sequence[tuple[float, NDArray]]) -> list[tuple[float, NDArray]]:
         (t, last) = list(found)[-1]
         return [*found, (t, put(last, (slice(None), 3), ~last[:, 3]))]
 
-    with patch.object(alignment, "patterns", at_call(lambda path: list(patterns(path)), 1, leaves)):
+    with patch.object(setting, "patterns", at_call(lambda path: list(patterns(path)), 1, leaves)):
         found = alignment.logs(0, 3)
     yield "flows of (GF)", alignment.cones_are_not_left(found)
 
@@ -711,34 +707,30 @@ def scale_is_enough() -> Faults:
 
 
 def assumption_2_is_sure() -> Faults:
-    law, clearance, judge = cones.chance_of_clearance, cones.clearance, cones.assumption_2_is_sure
+    law, clearance, judge = cones.chance_of_clearance, setting.clearance, cones.assumption_2_is_sure
     for factor in (0.2, 5.0):
-        wrong = lambda *given, factor=factor: factor * law(*given)  # noqa: E731
-        with patch.object(cones, "chance_of_clearance", wrong):
-            yield "shares in R²", judge(0, 400)
-    with patch.object(cones, "clearance", at_call(clearance, 15, lambda _: 0.0)):
-        yield "neurons along", judge(0, 10)
-    at = lambda X, *given: 0.0 if X.shape[1] == 1 else clearance(X, *given)  # noqa: E731
-    with patch.object(cones, "clearance", at):
-        yield "2⁻ʰ", judge(0, 200)
+        wrong = but(law, lambda *_: True, lambda found, factor=factor: factor * found)
+        yield "shares in R²", where(partial(judge, 0, 400), cones, chance_of_clearance=wrong)
+    along = at_call(clearance, 15, lambda _: 0.0)
+    yield "neurons along", where(partial(judge, 0, 10), setting, clearance=along)
+    at = but(clearance, lambda X, *_: X.shape[1] == 1, lambda _: 0.0)
+    yield "2⁻ʰ", where(partial(judge, 0, 200), setting, clearance=at)
 
 
 def half_start_active() -> Faults:
     judge, align, share = cones.half_start_active, cones.align, cones.active_share
     for name in ("plane_share", "space_share"):
         other = at_call(getattr(cones, name), 5, lambda found: 1.2 * found)
-        with patch.object(cones, name, other):
-            yield "shares that miss", judge(0, 2000, 1)
+        yield "shares that miss", where(partial(judge, 0, 2000, 1), cones, **{name: other})
     for number in (12 + 38, 12 + 39):  # the last of the positive, and of the negative label
-        with patch.object(cones, "active_share", at_call(share, number, lambda _: 0.4)):
-            yield "shares below 1/2", judge(0, 2000, 1)
+        few = at_call(share, number, lambda _: 0.4)
+        yield "shares below 1/2", where(partial(judge, 0, 2000, 1), cones, active_share=few)
     for number, what in ((3, "neurons active"), (7, "signs that look")):
         ended = at_call(align, number, lambda found: replace(found, status="astray"))
-        with patch.object(cones, "align", ended):
-            yield what, judge(0, 200, 5)
+        yield what, where(partial(judge, 0, 200, 5), cones, align=ended)
     one_sided = lambda rng: Mock(standard_normal=lambda n: np.abs(rng.standard_normal(n)))  # noqa: E731
-    with patch.object(np.random, "default_rng", at_call(np.random.default_rng, 1, one_sided)):
-        yield "1 − 2⁻³", judge(0, 500, 1)
+    other = at_call(np.random.default_rng, 1, one_sided)
+    yield "1 − 2⁻³", where(partial(judge, 0, 500, 1), np.random, default_rng=other)
 
 
 FAULTS: Mapping[str, Callable[[], Faults]] = {

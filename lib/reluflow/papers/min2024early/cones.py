@@ -20,23 +20,8 @@ from reluflow.flows.alignment import align
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC, SQUARE
-from reluflow.papers.min2024early.setting import (
-    Draws,
-    StartConstants,
-    alignment_time,
-    centres,
-    clearance,
-    data_constants,
-    flow,
-    log_eps_allowed,
-    needed_zeta,
-    neurons,
-    polygon,
-    printed_zeta,
-    separable,
-    separable_draws,
-    unmarked,
-)
+from reluflow.papers.min2024early import lemmas, setting
+from reluflow.papers.min2024early.setting import Draws, centres, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
 # --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------
@@ -318,14 +303,8 @@ EXCESS = Fraction(1, 10**6)
 
 
 def cap_is_largest(items: list[Instance]) -> Evidence:
-    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone: u -
-    (1 + EXCESS) c z_i, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1. Data on one
-    line have zeta_1 = 1, and there is no larger cap."""
-    beyond = sum(map(_leaves, items))
-    return fact(
-        "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
-        (len(items), len(items)), tried=len(items),
-    )  # fmt: skip
+    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone."""
+    return _of_all(items, _leaves, "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone")
 
 
 def one_cap_is_too_large() -> list[Evidence]:
@@ -344,11 +323,12 @@ def one_cap_is_too_large() -> list[Evidence]:
 
 def gap_is_largest(items: list[Instance]) -> Evidence:
     """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
-    reached = sum(_reaches(item) for item in items)
-    return fact(
-        "data where a w in neither cone reaches √(1 − μ²) exactly", (reached, len(items)),
-        (len(items), len(items)), tried=len(items),
-    )  # fmt: skip
+    return _of_all(items, _reaches, "data where a w in neither cone reaches √(1 − μ²) exactly")
+
+
+def _of_all(items: list[Instance], test: Callable[[Instance], bool], what: str) -> Evidence:
+    return fact(what, (sum(map(test, items)), len(items)), (len(items), len(items)),
+                tried=len(items))  # fmt: skip
 
 
 def plain(seed: int, number: int) -> list[Instance]:
@@ -393,6 +373,8 @@ def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
 
 
 def _leaves(item: Instance) -> bool:
+    """u - (1 + EXCESS) c z_i does, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1.
+    Data on one line have zeta_1 = 1, and there is no larger cap."""
     X, y = item["X"], np.asarray(item["y"])
     Z = signed_whole(X, y)
     signs = sorted(set(y.tolist()))
@@ -455,17 +437,12 @@ def _neuron(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     return {"w": float(a_sign(rng)) * in_hull(item, rng, share=2.0)}
 
 
-def _active(X: NDArray, y: NDArray, w: NDArray) -> tuple[NDArray, NDArray]:
-    """All z_i (n, d) and those that are active (n_a, d)."""
-    Z = signed_whole(X, y)
-    return Z, Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
-
-
 @statement("‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", extended(data(), _neuron), SEPARABLE, fixed=("y",))
 def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     """ea.lem11: |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, x_a(w) the sum of the n_a active y_i x_i (Lemma
     11, eq 25)."""
-    Z, active = _active(X, y, w)
+    Z = signed_whole(X, y)
+    active = Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
     if not len(active):
         return np.inf
     total, shortest = active.sum(axis=0), min(z.dot(z) for z in Z)
@@ -548,58 +525,26 @@ def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> fl
     """ea.cones.2: where S_dead = {0}, every neuron that (A2) allows ends in the cone of its sign:
     directions in the limit eps -> 0, followed as polygons in exact arithmetic. At a finite eps that
     (Small) allows it is Theorem 1."""
-    return 1.0 if polygon(X, y, w, int(sign)).status == "serves" else -1.0
+    return 1.0 if setting.polygon(X, y, w, int(sign)).status == "serves" else -1.0
 
 
 # --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
 
 
-def exponential_gap(q: float) -> float:
-    """|-dl/dz - y| at q = y z: |e^-q - 1|."""
-    return float(abs(np.expm1(-q)))
+GAPS: Mapping[str, tuple[Callable[[float], float], float, float]] = {
+    "exponential": (lambda q: float(abs(np.expm1(-q))), 2.0, 1.0),
+    "twice the logistic": (lambda q: float(np.tanh(abs(q) / 2.0)), 0.5, 1e6),
+    "square": (abs, 1.0, 1e6),
+}
+"""Of each loss |-dl/dz - y| at q = y z, the factor of |z| that bounds it, and up to which |z| that
+is tried: for two of them it holds for every z."""
 
 
-def logistic_gap(q: float) -> float:
-    """The same of 2 log(1 + e^-q): |2/(1 + e^q) - 1| = tanh(|q|/2)."""
-    return float(np.tanh(abs(q) / 2.0))
-
-
-def square_gap(q: float) -> float:
-    """The same of (y - z)^2/2: |y - z - y| = |q|."""
-    return abs(q)
-
-
-def exponential_slope() -> Statement:
-    """ea.lem2.1: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss (Lemma 2)."""
-    return _near("exponential", exponential_gap, 2.0)
-
-
-def logistic_slope() -> Statement:
-    """ea.lem2.2: the same for 2 log(1 + e^-yz), with 1/2 in place of 2 and for every z."""
-    return _near("twice the logistic", logistic_gap, 0.5)
-
-
-def square_slope() -> Statement:
-    """ea.lem2.3: the same for the square loss, with 1 in place of 2 and for every z (Remark 4)."""
-    return _near("square", square_gap, 1.0)
-
-
-def end_of_the_exponential_bound() -> Evidence:
-    """Where e^q - 1 = 2 q with q > 0, by Lambert's function."""
-    end = -0.5 - lambertw(-0.5 * np.exp(-0.5), -1).real
-    return bound("the bound 2 |ŷ| holds up to |ŷ| =", float(end), ">=", 1.0, "")
-
-
-def printed_logistic() -> Evidence:
-    """The loss log(1 + e^-yz) of Section 2.1, which Lemma 2 does not mean, misses by 1/2 at 0."""
-    slope = float(LOGISTIC.pull(np.zeros(1), np.ones(1))[0])
-    return note("the left side at ŷ = 0 with log(1 + exp(−yŷ)) of Section 2.1, where the right "
-                "side is 0", abs(slope - 1.0), digits=None)  # fmt: skip
-
-
-def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
-    """gap(q) <= factor |q|; relative to |q|. Beyond 1 for the losses where it holds everywhere."""
-    most = 1.0 if gap is exponential_gap else 1e6
+def slope_near_0(name: str) -> Statement:
+    """ea.lem2.1, ea.lem2.2, ea.lem2.3: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss
+    (Lemma 2); with 1/2 for 2 log(1 + e^-yz), and 1 for the square loss (Remark 4); relative to |z|.
+    """
+    gap, factor, most = GAPS[name]
 
     def slack(item: Instance) -> float:
         q = float(item["q"])
@@ -614,6 +559,19 @@ def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
         {f"|ŷ| ≤ {most:g}": lambda item: abs(float(item["q"])) <= most},
         tolerance=1e-15,
     )  # fmt: skip
+
+
+def end_of_the_exponential_bound() -> Evidence:
+    """Where e^q - 1 = 2 q with q > 0, by Lambert's function."""
+    end = -0.5 - lambertw(-0.5 * np.exp(-0.5), -1).real
+    return bound("the bound 2 |ŷ| holds up to |ŷ| =", float(end), ">=", 1.0, "")
+
+
+def printed_logistic() -> Evidence:
+    """The loss log(1 + e^-yz) of Section 2.1, which Lemma 2 does not mean, misses by 1/2 at 0."""
+    slope = float(LOGISTIC.pull(np.zeros(1), np.ones(1))[0])
+    return note("the left side at ŷ = 0 with log(1 + exp(−yŷ)) of Section 2.1, where the right "
+                "side is 0", abs(slope - 1.0), digits=None)  # fmt: skip
 
 
 def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> dict[str, Any]:
@@ -667,14 +625,15 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
         X, y = separable(4, D, 0.3, rng)
         W = rng.standard_normal((count, D))
         signs = rng.choice([-1.0, 1.0], count)
-        nearest = np.array([clearance(X, y, W[k : k + 1], signs[k : k + 1]) for k in range(count)])
+        each = (setting.clearance(X, y, W[[k]], signs[[k]]) for k in range(count))
+        nearest = np.fromiter(each, float)
         parallel += int((nearest == 0.0).sum())
         outside += sum(not _likely(int((nearest <= z).sum()), count, chance_of_clearance(z, 1, D))
                        for z in (0.05, 0.5))  # fmt: skip
     rng, h = np.random.default_rng(seed + 1), 3  # in R^1, x_1 = 1 and x_2 = -1 of labels 1, -1
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     W, signs = rng.standard_normal((count, h, 1)), rng.choice([-1.0, 1.0], (count, h))
-    met = sum(clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
+    met = sum(setting.clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
     return [
         fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
         fact("neurons along the forbidden direction", parallel, 0, tried=3 * count),
@@ -755,28 +714,18 @@ INDEPENDENT_SIGNS = Reading(
 def norms_along_flows(seed: int, count: int) -> list[Evidence]:
     """Lemma 3 with the square loss: max_j |w_j|^2 and max_i |f(x_i)| up to T, from the largest eps
     allowed, each as a share of its bound."""
-    rng, norm, output = np.random.default_rng(seed), 0.0, 0.0
+    rng, worst = np.random.default_rng(seed), np.zeros(3)
     for _ in range(count):
         n, d, h = (int(k) for k in rng.integers((2, 2, 3), (7, 6, 9)))
         X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
         W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        longest, widest = (float(np.linalg.norm(A, axis=1).max()) for A in (X, W))
-        log_eps = -np.log(4.0 * np.sqrt(h) * longest * widest**2)
-        end = -(0.5 * np.log(h) + log_eps) / (4.0 * n * longest)
-        path = flow(X, y, W, signs, log_eps, end, SQUARE)
-        U, logs = neurons(path, np.linspace(0.0, float(path.t[-1]), 30))
-        squares = np.exp(2.0 * logs)
-        inputs = np.maximum(U @ X.T, 0.0)
-        outputs = np.einsum("tjn,tj,j->tn", inputs, squares, signs)
-        eps = np.exp(log_eps)
-        norm = max(norm, float(squares.max() * np.sqrt(h) / (2.0 * eps * widest**2)))
-        most = 2.0 * eps * np.sqrt(h) * longest * widest**2
-        output = max(output, float(np.abs(outputs).max() / most))
-    says = "with the square loss, as a share of Lemma 3's bound:"
+        start = lemmas.Start(X, y, W, signs, 0.0, SQUARE, lemmas.largest_log_eps(X, W))
+        worst = np.maximum(worst, lemmas.slack(start, reach=1.0).largest(1.0))
     return [
-        bound(f"{says} largest ‖wⱼ‖²", norm, "<=", 1.0, "", digits=2),
-        bound(f"{says} largest |f(xᵢ)|", output, "<=", 1.0, "", digits=2),
-    ]
+        bound(f"with the square loss, as a share of Lemma 3's bound: largest {what}", float(share),
+              "<=", 1.0, "", digits=2)
+        for what, share in zip(("‖wⱼ‖²", "|f(xᵢ)|"), worst[1:], strict=True)
+    ]  # fmt: skip
 
 
 def _outputs(item: Instance) -> NDArray:
@@ -823,15 +772,16 @@ def directions_near(item: Instance) -> float:
 def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
     """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
     these angles from x_-."""
-    data, rows = data_constants(X, y), []
+    data, rows = setting.data_constants(X, y), []
     u = -centres(X, y)[-1.0] / np.linalg.norm(centres(X, y)[-1.0])
     for angle in angles:
         w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
-        start = StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))
-        zetas = [printed_zeta(data, start), needed_zeta(data, start)]
-        values = [alignment_time(data, zeta) for zeta in zetas]
-        values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
-        rows.append([f"{angle:g}", unmarked(start.zeta_2, 3), *(unmarked(v) for v in values)])
+        start = setting.StartConstants(1, 1.0, 1.0, setting.clearance(X, y, w[None], np.ones(1)))
+        zetas = [setting.printed_zeta(data, start), setting.needed_zeta(data, start)]
+        values = [setting.alignment_time(data, zeta) for zeta in zetas]
+        values += [setting.log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
+        zeta_2 = setting.unmarked(start.zeta_2, 3)
+        rows.append([f"{angle:g}", zeta_2, *map(setting.unmarked, values)])
     names = ["angle to x₋ (radians)", "ζ₂", "t₁, maximum", "t₁, minimum", "log₁₀ ε, maximum",
              "log₁₀ ε, minimum"]  # fmt: skip
     return pd.DataFrame(rows, columns=names).set_index(names[0])

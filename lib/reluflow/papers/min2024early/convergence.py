@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy
@@ -13,7 +14,7 @@ from scipy.integrate import DOP853
 from scipy.special import logsumexp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement, given
+from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.integrate import log_steepness, then
 from reluflow.geometry.separability import separation, serves
@@ -21,31 +22,10 @@ from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.papers.min2024early import setting, theorem_1
-from reluflow.papers.min2024early.setting import (
-    alignment_times,
-    flow,
-    parts,
-    separable,
-    separable_draws,
-)
+from reluflow.papers.min2024early import setting, theorem_1, trajectories
+from reluflow.papers.min2024early.setting import none_of
 from reluflow.papers.min2024early.theorem_1 import both_labels, odd
-from reluflow.papers.min2024early.trajectories import (
-    LATE,
-    Begun,
-    Lost,
-    Moments,
-    Start,
-    Survey,
-    Whole,
-    allowed,
-    begin,
-    data_draws,
-    follow,
-    followed,
-    late,
-    starts,
-)
+from reluflow.papers.min2024early.trajectories import Begun, Moments, Start, Survey, Whole, followed
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
 #
@@ -54,19 +34,10 @@ from reluflow.papers.min2024early.trajectories import (
 
 X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])
 y = np.array([1.0, -1.0])
-LOG_ANGLE = -230.0
-"""log of the angle between neuron a and x_2 at the start: 1e-100."""
-LOG_SIZE = -130.0
-"""log of |b| / |a| at the start, W_min / W_max."""
 AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
-_HOME, _FITTED = 20.0, 270.0
-"""Times at which neuron a of the second example is home, and at which neuron b has fitted x_1."""
-_RTOL = 1e-12
-"""Tolerance up to the first of them; the first angle is 2e-7."""
 
 
-@dataclass(frozen=True)
-class LateNeuron:
+class LateNeuron(NamedTuple):
     """The first example."""
 
     leaves: float  # when a leaves S_-
@@ -74,16 +45,16 @@ class LateNeuron:
 
 
 def late_neuron() -> LateNeuron:
-    """The first example in numbers; at t_1 the angle is below 1e-70, so that cosines with x_2 are
-    1."""
+    """The first example in numbers; at t_1 the angle of a to x_2 is below 1e-70, so that cosines
+    with x_2 are 1."""
+    log_angle, log_size = -230.0, -130.0  # at the start: of that angle, and of |b| / |a|
     data = setting.data_constants(X, y)
-    t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * LOG_ANGLE)))
-    path = align(X, y, Beside(np.array([1.0, 0.0]), LOG_ANGLE), 1.0)
-    return LateNeuron(float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
+    t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * log_angle)))
+    path = align(X, y, Beside(np.array([1.0, 0.0]), log_angle), 1.0)
+    return LateNeuron(float(path.times[1]), -2.0 * log_size - 4.0 * t_1)
 
 
-@dataclass(frozen=True)
-class OnlyLate:
+class OnlyLate(NamedTuple):
     """The second example, as it goes on to t = 270."""
 
     t_1: float  # as printed
@@ -96,17 +67,16 @@ class OnlyLate:
 
 def only_late() -> OnlyLate:
     """The second example in numbers, by the flow: a beside x_2 and b along x_1, both with v_j > 0,
-    at ln eps = -200."""
+    at ln eps = -200. At t = 20 a is home, at 270 b has fitted x_1; the first angle is 2e-7."""
     W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
     given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
     data, start = given.data, given.start
     t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
-    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, _HOME, rtol=_RTOL,
-                method=DOP853)  # fmt: skip
-    field, chart = parts(path)
-    home = float(alignment_times(path).max())
-    path = then(path, field, _FITTED - _HOME, at_zero=0.0, rtol=1e-9, method=DOP853)
-    outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, _FITTED, 100)[1:])]
+    path = given.flow(20.0, rtol=1e-12, method=DOP853)
+    field, chart = setting.parts(path)
+    home = float(setting.alignment_times(path).max())
+    path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
+    outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
     return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
                     setting.fit_time(data, start, given.log_eps, t_1, -1.0),
@@ -116,8 +86,7 @@ def only_late() -> OnlyLate:
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
 
 
-_NEURONS = 3
-_SIGNS = np.repeat([1.0, -1.0], _NEURONS)
+_SIGNS = np.repeat([1.0, -1.0], 3)
 
 
 def inside_cone(
@@ -141,7 +110,7 @@ def in_cones(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     group adding up to 1/(4 X_max) times a factor from 1 to 1000."""
     X, y, made = item["X"], item["y"], {}
     for name, sign in (("plus", 1.0), ("minus", -1.0)):
-        W = inside_cone(X, y, sign, _NEURONS, rng) * rng.exponential(size=(_NEURONS, 1))
+        W = inside_cone(X, y, sign, 3, rng) * rng.exponential(size=(3, 1))
         factor = float(rng.choice([1.0 + 1e-9, 10.0 ** rng.uniform(0.0, 3.0)]))
         made[name] = W * np.sqrt(factor / (4.0 * _longest(X)) / np.sum(W * W))
     return made
@@ -151,36 +120,34 @@ def _longest(X: NDArray) -> float:
     return float(np.linalg.norm(X, axis=1).max())
 
 
-BOTH = {
-    "data of both labels, μ > 1e-6": lambda item: bool(
-        len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6)
-}  # fmt: skip
-CONES = {
+Tests = Mapping[str, Callable[..., Any]]
+BOTH: Tests = {
+    "data of both labels, μ > 1e-6": lambda X, y: len(set(y)) == 2 and separation(X, y) > 1e-6
+}
+CONES: Tests = {
     **BOTH,
-    "S₊ holds the one group": lambda item: bool(serves(item["X"], item["y"], item["plus"]).all()),
-    "S₋ the other": lambda item: bool(serves(item["X"], item["y"], item["minus"], -1.0).all()),
+    "S₊ holds the one group": lambda X, y, plus: serves(X, y, plus).all(),
+    "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
 }
 """Hypotheses of an instance of `in_cones`."""
+IN_CONES = extended(trajectories.data_draws(), in_cones)
 
 
 def steep_enough(loss: Loss) -> Statement:
     """|grad L|^2 >= alpha L^2 with alpha = (mu X_min)^2 / (32 X_max) (D.2, from Lemma 15), wherever
     either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient."""
 
-    def slack(item: Instance) -> float:
-        X, y, W = item["X"], item["y"], np.vstack([item["plus"], item["minus"]])
+    @statement(f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown", IN_CONES,
+               {**CONES, "both groups have grown": lambda X, plus, minus:
+                   min(np.sum(plus**2), np.sum(minus**2)) >= 0.25 / _longest(X)},
+               fixed=("y",))  # fmt: skip
+    def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
+        W = np.vstack([plus, minus])
         sizes = np.linalg.norm(W, axis=1)
         steep = log_steepness(W / sizes[:, None], np.log(sizes), _SIGNS, X, y, loss)
         return steep - float(np.log(setting.decay(setting.data_constants(X, y))))
 
-    return Statement(
-        f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
-        extended(data_draws(), in_cones),
-        slack,
-        {**CONES, "both groups have grown": lambda item: bool(min(
-            np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
-        fixed=("y",),
-    )  # fmt: skip
+    return slack()
 
 
 def slack_of_decay(each: Whole) -> NDArray:
@@ -212,8 +179,8 @@ def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
     least = min((float(s.min()) for s in slacks), default=np.nan)
     limits = [times_loss(each) for each in found]
     return [
-        fact("trajectories that break the bound somewhere up to ln L = -10⁶",
-             sum(not bool(np.all(s >= 0.0)) for s in slacks), 0, tried=len(found)),
+        none_of("trajectories that break the bound somewhere up to ln L = -10⁶",
+                [not np.all(s >= 0.0) for s in slacks]),
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
         note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
@@ -224,10 +191,6 @@ def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
 
 
 # --- Lemmas 13 and 14, and the sign of the outputs: how the neurons in S_+ and S_- grow -----------
-
-
-_STEP = 1e-6
-"""Tolerance of the integrator, relative to a log norm."""
 
 
 def log_sum(R: NDArray) -> NDArray:
@@ -248,9 +211,9 @@ def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
         for own in (each.own(1.0), each.own(-1.0)):
             slacks.append(float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate)
     return [
-        fact("groups that shrink by more", sum(s < 0.0 for s in slacks), 0, tried=len(slacks)),
-        fact("neurons that shrink by more, each for itself, a late one among them",
-             sum(s < 0.0 for s in each_alone), 0, tried=len(each_alone)),
+        none_of("groups that shrink by more", np.array(slacks) < 0.0),
+        none_of("neurons that shrink by more, each for itself, a late one among them",
+                np.array(each_alone) < 0.0),
         note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
         *followed(survey),
@@ -258,20 +221,18 @@ def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
 
 
 def grows_in_its_cone(loss: Loss) -> Statement:
-    """The derivative of a group's squared lengths is not negative in its cone (Lemma 14).
+    """The derivative of a group's squared lengths is not negative in its cone (Lemma 14); the slack
+    is the lesser of both groups."""
 
-    Instances as in `convergence.in_cones`; the slack is the lesser of both groups, over X_max."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        W = np.vstack([item["plus"], item["minus"]])
+    @statement(f"{loss.name} loss: either group grows in its cone", IN_CONES, CONES, fixed=("y",))
+    def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
+        W = np.vstack([plus, minus])
         sizes, before = np.linalg.norm(W, axis=1), np.maximum(X @ W.T, 0.0)
         pull = loss.pull(before @ (_SIGNS * sizes), y, relative=True)
         rates = 2.0 * _SIGNS * sizes * (pull @ before)
-        return float(min(rates[:_NEURONS].sum(), rates[_NEURONS:].sum()))
+        return rates.reshape(2, 3).sum(axis=1).min()
 
-    return Statement(f"{loss.name} loss: either group grows in its cone",
-                     extended(data_draws(), in_cones), slack, CONES, fixed=("y",))  # fmt: skip
+    return slack()
 
 
 def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
@@ -282,7 +243,8 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
         for moments in (each.waiting, each.falling):
             for sign in (1.0, -1.0):
                 sums = log_sum(moments.R[:, each.own(sign)])
-                falls += bool(np.any(np.diff(sums) < -_STEP * np.abs(sums[1:])))
+                # Within its tolerance the integrator's sums may fall.
+                falls += bool(np.any(np.diff(sums) < -1e-6 * np.abs(sums[1:])))
                 active = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)]) > 0.0
                 left += not np.all(active == (each.given.y == sign)[:, None])
     return [
@@ -308,15 +270,11 @@ def log_margins(each: Whole, moments: Moments) -> NDArray:
 def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
     """ea.thm1.classify: all data are classified correctly by the sign of f from t_1 on
     (Section 3.1)."""
-    wrong, least = 0, list[float]()
-    for each in survey.found:
-        for moments in (each.waiting, each.falling):
-            margins = log_margins(each, moments)
-            wrong += int(np.any(~np.isfinite(margins)))
-        least.append(float(log_margins(each, each.waiting)[0].min()))
+    each = [(log_margins(one, one.waiting), log_margins(one, one.falling)) for one in survey.found]
+    wrong = [not all(np.isfinite(margins).all() for margins in both) for both in each]
+    least = [float(waiting[0].min()) for waiting, _ in each]
     return [
-        fact("trajectories that classify a datum wrongly at some moment from t₁ on", wrong, 0,
-             tried=len(survey.found)),
+        none_of("trajectories that classify a datum wrongly at some moment from t₁ on", wrong),
         note("log of the least y f(x) at t₁: least, largest", (min(least), max(least)), digits=2),
         note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
              "that of the neuron that should win", late.log_ratio, digits=3),
@@ -352,12 +310,6 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
 
 GAP = 0.05
 """By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
-_AT_MOST = 1000
-"""Starts that are looked through for some that are not too small."""
-_SMALLEST = -1e5
-"""The least log eps allowed of which the tenth power is followed."""
-
-
 OF_THE_DATA = Reading(
     "The constants may depend on the whole data set, n₊ and n₋ among it, as the theorem says of "
     "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing.",
@@ -381,8 +333,7 @@ def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
     shares = [limit / each.t_2[s] for each in survey.found for s, limit in bounds(each).items()]
     early = sum(min(each.t_2.values()) < each.t_1 for each in survey.found)
     return [
-        fact("times t_2 of either label beyond their bounds", sum(s < 1.0 for s in shares), 0,
-             tried=len(shares)),
+        none_of("times t_2 of either label beyond their bounds", np.array(shares) < 1.0),
         fact("times t_2 before t_1", early, 0, tried=len(shares)),
         note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
         note(f"{AT_THE_NUMBER}, where a late neuron of V₊ is alone in S₋: the bound on t₂⁻, and "
@@ -397,7 +348,7 @@ def one_against(many: int) -> Start:
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
     made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL, 0.0)
-    return replace(made, log_eps=allowed(made))
+    return replace(made, log_eps=trajectories.allowed(made))
 
 
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
@@ -408,13 +359,12 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     ]
-    above = sum(each.fall > max(bounds(each).values()) for each in survey.found)
+    above = [each.fall > max(bounds(each).values()) for each in survey.found]
     log_eps = one_against(99).log_eps
     few, many = (n * collinear_fall(n - 1, 1, log_eps, 2.0) for n in (2, 100))
     return [
         bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
-        fact("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above, 0,
-             tried=len(survey.found)),
+        none_of("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above),
         note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by the "
              "exponential integral", many / few),
         *followed(survey),
@@ -427,7 +377,7 @@ def gap(
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
     log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
     None where part 1 does not hold then."""
-    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    each = trajectories.begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
     return None if each is None else gap_of(each)
 
 
@@ -444,11 +394,11 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
     changes, sizes, lost = list[float](), list[float](), 0
-    for start in starts(seed, _AT_MOST):
-        try:
-            near = None if start.log_eps < _SMALLEST else gap(start, start.log_eps)
+    for start in trajectories.starts(seed, 1000):
+        try:  # tenth powers of an eps below e^-100000 are not followed
+            near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
             far = None if near is None else gap(start, 10.0 * start.log_eps)
-        except Lost:
+        except trajectories.Lost:
             lost += 1
             continue
         if near is not None and far is not None:
@@ -457,7 +407,8 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         if len(changes) == 2 * count:
             break
     for slow in behind.found:
-        near, far = gap_of(slow), gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
+        tenth = 10.0 * slow.given.log_eps
+        near, far = gap_of(slow), gap(slow.given, tenth, trajectories.LATE, slow.t_1)
         changes += [np.nan] * 2 if far is None else np.abs(far - near).tolist()
         sizes += [] if far is None else np.abs(far).tolist()
     moved = sum(not change <= GAP for change in changes)
@@ -468,7 +419,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         fact(f"of {len(changes)} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
              "power", moved, 0),
-        late(behind),
+        trajectories.late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", max(sizes, default=np.nan), digits=2),
@@ -508,8 +459,6 @@ ROUNDING = 1e-9
 """Singular values of unit vectors in floats, relatively."""
 CITED = "Ji and Telgarsky 2020, Theorem 3.1, and Lyu and Li 2020 on points of KKT"
 """Directional convergence of homogeneous networks, and where they go."""
-LIMIT = 1e-3
-"""How near the stable rank must be to its limit where log(1/L) = 1e6, relatively."""
 
 
 def stable_rank(p: NDArray, q: NDArray, a: float, b: float) -> float:
@@ -532,10 +481,9 @@ def limit_rank(X: NDArray, y: NDArray) -> float:
     return stable_rank(plus.u, minus.u, plus.length, minus.length)
 
 
-def _scaled(moments: Moments) -> tuple[NDArray, NDArray]:
-    """W e^-top (m, h, d) at moments, and top (m,), the largest log norm."""
-    top = moments.R.max(axis=1)
-    return np.exp(moments.R - top[:, None])[..., None] * moments.U, top
+def _scaled(moments: Moments) -> NDArray:
+    """W (m, h, d) at moments, over the largest norm of a neuron."""
+    return np.exp(moments.R - moments.R.max(axis=1)[:, None])[..., None] * moments.U
 
 
 def _largest(W: NDArray) -> NDArray:
@@ -545,18 +493,18 @@ def _largest(W: NDArray) -> NDArray:
 
 def stable_ranks(moments: Moments) -> NDArray:
     """|W|_F^2 / |W|_2^2 (m,) at moments."""
-    W = _scaled(moments)[0]
+    W = _scaled(moments)
     return np.asarray((W**2).sum(axis=(1, 2)) / _largest(W))
 
 
 def excesses(each: Whole, moments: Moments) -> NDArray:
     """(b + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments, >= 0 by D.3, (2, m): for
     b = 2 |W|_2^2, and for the sharper b = |W_+|_2^2 + |W_-|_2^2 on the way."""
-    (W, top), given = _scaled(moments), each.given
+    W, given = _scaled(moments), each.given
     groups = sum(_largest(W[:, given.signs == s]) for s in (1.0, -1.0))
     with np.errstate(over="ignore"):
-        room = 4.0 * np.sqrt(given.start.h) * given.start.W_max**2 * np.exp(
-            given.log_eps - 2.0 * top)  # fmt: skip
+        room = np.exp(given.log_eps - 2.0 * moments.R.max(axis=1))
+        room *= 4.0 * np.sqrt(given.start.h) * given.start.W_max**2
     whole = (W**2).sum(axis=(1, 2))
     return (np.array([2.0 * _largest(W), groups]) + room - whole) / whole
 
@@ -580,19 +528,18 @@ def nearly_two(survey: Survey) -> list[Evidence]:
 
 def at_most_two(survey: Survey) -> list[Evidence]:
     """ea.thm1.rank.2: |W| -> infinity, and limsup |W|_F^2 / |W|_2^2 <= 2 (Theorem 1, part 2)."""
-    ends, grown = [_end(each) for each in survey.found], 0
+    ends, small = [_end(each) for each in survey.found], list[bool]()
     for each in survey.found:
         # The outputs ask that |W|^2 is at least (log(1/L) - log n) / X_max at the end.
         last, data = each.falling, each.given.data
         needed = (-last.log_loss[-1] - np.log(2.0 * data.n)) / data.X_max
-        grown += not np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed
+        small.append(not np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed)
     return [
         bound("largest stable rank where ln L = -10⁶", max(rank for rank, _ in ends), "<=", 2.0,
               "", digits=3),
-        fact("trajectories whose norm does not grow to where ln L = -10⁶", grown, 0,
-             tried=len(ends)),
+        none_of("trajectories whose norm does not grow to where ln L = -10⁶", small),
         bound("largest relative deviation there from the limit in closed form",
-              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", LIMIT, "", digits=2),
+              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", 1e-3, "", digits=2),
         *followed(survey),
     ]  # fmt: skip
 
@@ -617,7 +564,7 @@ def below_two() -> Statement:
 
     return Statement(
         "the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
-        {**separable_draws(sizes=(2, 8)), "odd": odd},
+        {**setting.separable_draws(sizes=(2, 8)), "odd": odd},
         slack,
         given("ea.ours.rank", setting=both_labels),
         tolerance=1e-7,
@@ -633,7 +580,7 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
-        late(behind),
+        trajectories.late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip
@@ -646,13 +593,8 @@ SCALES = (-10.0, -13.0, -16.0)
 """Values of ln eps over which the best alignment is compared."""
 _AT_ONCE = 1e-3
 """t_1 of starts whose neurons are in their cones at once."""
-POWER, POWER_ON_A_RAY = 2.0 / 3.0, 1.0
-"""The angle to x_+ falls to the order of eps^(2/3), and to that of eps where all <x_i, x_+> are
-equal: then the pull of neurons along x_+ is along x_+, whatever the outputs."""
-FIT = 0.05
-"""How near the fitted power must be to it."""
-
-
+POWER, FIT = 2.0 / 3.0, 0.05
+"""The angle to x_+ falls to the order of eps^(2/3); how near the fitted power must be to it."""
 WHILE_WAITING = Reading(
     "It is said of the time before the loss falls, and of ever smaller ε.",
     "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
@@ -682,8 +624,7 @@ def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
             least = float(cosines(each, each.waiting.U[kept], sign).min(initial=np.inf))
             tried += [least] if np.isfinite(least) else []
     return [
-        fact("groups with a neuron that is further away", sum(c < 0.25 for c in tried), 0,
-             tried=len(tried)),
+        none_of("groups with a neuron that is further away", np.array(tried) < 0.25),
         note("least cosine in that time, of all groups", min(tried, default=np.nan), digits=3),
         note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
              "time", late.leaves, digits=4),
@@ -700,10 +641,15 @@ def turns_towards(loss: Loss) -> Statement:
         q = 0.25 * rng.choice([rng.uniform(size=len(y)), rng.integers(0, 2, len(y))])
         return {"w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
-    def slack(item: Instance) -> float:
-        X, y, w = item["X"], item["y"], item["w"] / np.linalg.norm(item["w"])
+    @statement(f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
+               extended(trajectories.data_draws(), more),
+               {**BOTH, "w in S₊": lambda X, y, w: serves(X, y, w),
+                "outputs at most 1/4": lambda q: np.all((q >= 0) & (q <= 0.25))},
+               fixed=("y",))  # fmt: skip
+    def slack(X: NDArray, y: NDArray, w: NDArray, q: NDArray) -> float:
+        w = w / np.linalg.norm(w)
         own, data = X[y > 0.0], setting.data_constants(X, y)
-        pull = loss.pull(item["q"][y > 0.0], np.ones(len(own)), relative=False)
+        pull = loss.pull(q[y > 0.0], np.ones(len(own)), relative=False)
         x, g = own.sum(axis=0), pull @ own
         size = float(np.linalg.norm(x))
         cosine = float(w @ x) / size
@@ -711,15 +657,7 @@ def turns_towards(loss: Loss) -> Statement:
         least = (1.0 / 3.0 - cosine) * np.sqrt(data.mu) * data.n_plus * data.X_min / 2.0
         return (rate - least) / size
 
-    return Statement(
-        f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-        extended(data_draws(), more),
-        slack,
-        {**BOTH,
-         "w in S₊": lambda item: bool(serves(item["X"], item["y"], item["w"])),
-         "outputs at most 1/4": lambda item: bool(np.all((item["q"] >= 0) & (item["q"] <= 0.25)))},
-        fixed=("y",),
-    )  # fmt: skip
+    return slack()
 
 
 @dataclass(frozen=True, eq=False)
@@ -749,11 +687,11 @@ def best_alignment(given: Start) -> Best:
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
     for log_eps in SCALES:
-        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
+        each = trajectories.begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
-    whole = follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
+    whole = trajectories.follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
     assert whole is not None
     end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))
@@ -766,7 +704,7 @@ def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
     rng, found = np.random.default_rng(seed), []
     signs, labels = np.array([1.0, 1.0, 1.0, -1.0]), np.append(np.ones(plus), -1.0)
     for _ in range(count):
-        X, y = separable(plus + 1, 3, 0.3, rng, 0.2)
+        X, y = setting.separable(plus + 1, 3, 0.3, rng, 0.2)
         X = X * (y * labels)[:, None]
         W0 = np.vstack([inside_cone(X, labels, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
         found.append(best_alignment(Start(X, labels, W0, signs, EXPONENTIAL, SCALES[0])))
@@ -788,7 +726,7 @@ def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list
         bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
         deviation("the power where there is one positive datum, against 1",
-                  max(abs(each - POWER_ON_A_RAY) for each in lone), "", digits=2),
+                  max(abs(each - 1.0) for each in lone), "", digits=2),
         fact("flows with one positive datum in which the angle grows before t₂",
              sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
              tried=sum(len(each.curves) for each in single)),

@@ -258,10 +258,6 @@ def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
 # s x_a(w). Where the line meets a boundary <x_i, w> = 0 it bends.
 
 
-_WINDOW = 2.0
-"""Half the width of a panel, in lengths of the longest start."""
-
-
 @in_house_style
 def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -> Figure:
     """The polygons of neurons in the plane, those with v_j > 0 in one panel, the others in another.
@@ -282,7 +278,7 @@ def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -
 
 def _weights(ax: Axes, X: NDArray, y: NDArray, size: float) -> None:
     """The plane of weights: the three cones, the boundaries and the directions of the data."""
-    edge = _WINDOW * size
+    edge = 2.0 * size
     ax.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     for name, where in regions(X, y).items():
@@ -322,8 +318,6 @@ def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> N
 
 
 PRINTED, OURS, NEEDED = "#D55E00", "#0072B2", INK
-_MARKERS = "osD^v"
-_FILLS = ("white", "#BBBBBB", "#444444")
 _DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
 
 
@@ -341,8 +335,9 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
     drawn = sorted(found.mu.unique())
     ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
             label="data that come nearest to $t_*$")  # fmt: skip
-    for n, marker in zip(ns, _MARKERS, strict=False):
-        for d, fill in zip(sorted(found.d.unique()), _FILLS, strict=False):
+    for n, marker in zip(ns, "osD^v", strict=False):
+        fills = ("white", "#BBBBBB", "#444444")
+        for d, fill in zip(sorted(found.d.unique()), fills, strict=False):
             part = found[(found.n == n) & (found.d == d)]
             ax.plot(part.mu, part.needed, ls="", marker=marker, ms=4.5, mfc=fill, mec=NEEDED,
                     mew=0.9)  # fmt: skip
@@ -601,15 +596,11 @@ def decay(found: Sequence[Whole]) -> Figure:
 # --- A reader's neurons while they turn: where they point, and when each of them is home ----------
 
 
-_POINTS = 400
-_LONGER = 1.3
-"""The figure goes on for so much longer than the last neuron needs."""
-
-
 def turning(turned: Turned) -> Figure:
-    """The directions against time in the limit eps -> 0: angles in the plane, else cosines."""
+    """The directions in the limit eps -> 0 against time, to a little beyond the last neuron's home:
+    angles in the plane, else cosines."""
     last = float(turned.homes.max())
-    t = np.linspace(0.0, _LONGER * last if last > 0.0 else 1.0, _POINTS)
+    t = np.linspace(0.0, 1.3 * last if last > 0.0 else 1.0, 400)
     W, signs = turned.directions(t), turned.own.signs
     if W.shape[-1] == 2:
         X, y = turned.own.X, turned.own.y

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -24,8 +24,9 @@ from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.min2024early.alignment import leaving
-from reluflow.papers.min2024early.setting import polygon, separable_draws
+from reluflow.papers.min2024early import lemmas
+from reluflow.papers.min2024early.alignment import departure_residual, leaving, velocity
+from reluflow.papers.min2024early.setting import none_of, polygon, separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 
@@ -34,7 +35,7 @@ LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 DECADES = 10.0
 """Flows are followed until the loss has fallen by this many powers of ten, or falls no more."""
 _KINDS = ("wide", "integers", "parallel", "one against many")
-_STEPS = 3000
+_HOW: Mapping[str, Any] = {"max_steps": 3000, "method": DOP853}
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,16 @@ class Problem:
 
     @property
     def chart(self) -> Neurons:
-        """Coordinates of the neurons."""
         return Neurons(self.signs, self.X.shape[1])
 
     def field(self, clock: str) -> GradientFlow:
-        """The gradient flow on this clock."""
         return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
 
     def path(self, span: float, rtol: float = 1e-8, stop: Stop | None = None,
              at_zero: float | None = 0.0) -> FlowPath:  # fmt: skip
         """The flow over the time `span`: with s'(0) = 0 the regular one."""
         z = self.chart.along(self.W, self.log_norms)
-        options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
-        return integrate(self.field(TIME), z, span, stop, at_zero, **options)
+        return integrate(self.field(TIME), z, span, stop, at_zero, rtol=rtol, **_HOW)
 
     def far(self) -> FlowPath:
         """The flow until the loss has fallen by many powers of ten, or falls no more. In time while
@@ -72,8 +70,7 @@ class Problem:
         early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
         late = self.field(LOG_LOSS)
         until = late.begin(early.end) + DECADES * np.log(10.0)
-        options = {"rtol": 1e-6, "max_steps": _STEPS, "method": DOP853}
-        return then(early, late, until, at_zero=0.0, **options)
+        return then(early, late, until, at_zero=0.0, rtol=1e-6, **_HOW)
 
 
 def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
@@ -161,8 +158,7 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
     a neuron may cross back."""
     path, _ = alone(*TWICE, 1.2)
     return [
-        fact("flows in which some boundary is crossed twice", int((found.most > 1).sum()), 0,
-             tried=len(found)),
+        none_of("flows in which some boundary is crossed twice", found.most > 1),
         fact("changes of activity against the direction of eq. (46)", int(found.backward.sum()), 0,
              tried=int(found.changes.sum())),
         fact("without (A1): changes of activity by datum in the example, exactly",
@@ -182,7 +178,6 @@ RESIDUAL = 1e-5
 _ON = 1e-9
 """Cosines up to this size are 0: within it an event is located, and a dead neuron rests."""
 _PANELS, _MOST_PANELS = 4, 1024
-_GAUSS = np.polynomial.legendre.leggauss(6)
 
 
 ANTIPARALLEL = Problem(
@@ -199,7 +194,7 @@ def residual(path: FlowPath, problem: Problem, end: float) -> float:
     The integral is by Gauss' rule between the changes of activity, on ever more panels until it
     stands; F is from the network's gradient."""
     network = fully_connected([problem.X.shape[1], len(problem.signs)])
-    chart, (nodes, weights) = problem.chart, _GAUSS
+    chart, (nodes, weights) = problem.chart, np.polynomial.legendre.leggauss(6)
 
     def parameters(t: NDArray) -> NDArray:
         theta, scale = chart.parameters(path.at(t))
@@ -257,19 +252,16 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
 
     found: flows in time; far: flows on the clock log(1/L); others: on data that are not separated.
     """
-    ends = ("horizon", "converged", "stalled")
-    stuck = int((~far.status.isin(ends)).sum() + (~found.status.isin(ends)).sum())
+    stuck = ~pd.concat([far, found]).status.isin(["horizon", "converged", "stalled"])
     paths = [ANTIPARALLEL.path(_SPAN, at_zero=at_zero) for at_zero in (0.0, None)]
     lives = tuple(revived(path, ANTIPARALLEL, _SPAN) for path in paths)
     apart = max(residual(path, ANTIPARALLEL, _SPAN) for path in paths)
     slid = int((others.status == "sliding").sum())
     return [
-        fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
-             tried=len(found) + len(far)),
+        none_of("flows that do not go on for ever: that slide, branch or come to a stop", stuck),
         bound("largest residual of the integral equation, over |theta|",
               float(found.residual.max()), "<=", RESIDUAL, "", digits=2),
-        fact("flows in which a dead neuron comes to life", int(found.revived.sum()), 0,
-             tried=len(found)),
+        none_of("flows in which a dead neuron comes to life", found.revived),
         note("flows that start on a boundary", int(found["on boundaries"].sum()
                                                    + far["on boundaries"].sum())),
         fact("antiparallel data: the neuron revives, along the regular solution and along another",
@@ -290,24 +282,17 @@ VELOCITY = Reading(
     "neuron breaks the inequality: x = 1, y = 1 and w = v = 1 have -1/e for the exponential loss",
 )
 """Which sign of the gradient is meant."""
-_A1 = {"(A1)": lambda item: separation(item["X"], item["y"]) > 0.0}
+_A1 = {"(A1)": lambda item: bool(separation(item["X"], item["y"]) > 0.0)}
 
 
-def gradient_in_weights(item: Instance, loss: Loss) -> NDArray:
-    """grad_(w_j) L over L, shape (h, d), at W (h, d), v (h,), with s'(0) = 0."""
-    X, y, W, v = item["X"], item["y"], item["W"], item["v"]
-    network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
-    pull = loss.pull(network.output(theta, X), y, relative=True)
-    return -network.gradient(theta, X, pull)[: W.size].reshape(W.shape)
-
-
-def _cosines(item: Instance, velocity: NDArray) -> NDArray:
-    """y_i sign(v_j) <x_i, velocity_j> over |x_i| |velocity_j| for the neurons that are active on
-    some datum, shape (n, active neurons)."""
-    X, y = item["X"], item["y"]
-    awake = np.any(item["W"] @ X.T > 0.0, axis=1)
+def _cosines(item: Instance, loss: Loss) -> NDArray:
+    """y_i sign(v_j) <x_i, F_j> over |x_i| |F_j| for the neurons that are active on some datum,
+    shape (n, active neurons)."""
+    X, y, W = item["X"], item["y"], item["W"]
+    awake = np.any(W @ X.T > 0.0, axis=1)
     Z = y[:, None] * X / np.linalg.norm(X, axis=1)[:, None]
-    moving = velocity[awake] * np.sign(item["v"][awake])[:, None]
+    moving = lemmas.velocity(item, loss)[: W.size].reshape(W.shape)[awake]
+    moving = moving * np.sign(item["v"][awake])[:, None]
     return Z @ (moving / np.linalg.norm(moving, axis=1)[:, None]).T
 
 
@@ -330,7 +315,7 @@ def velocity_points_inward(loss: Loss) -> Statement:
     return Statement(
         f"{loss.name} loss: yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons",
         extended(separable_draws((2, 12), (2, 7)), _with_weights),
-        lambda item: float(_cosines(item, -gradient_in_weights(item, loss)).min()),
+        lambda item: float(_cosines(item, loss).min()),
         {**_A1,
          "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
          "no vⱼ is 0": lambda item: bool(item["v"].all())},
@@ -397,13 +382,6 @@ SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 CHART = Neurons(np.ones(1), 2)
 
 
-def velocity(p: NDArray, v: NDArray, label: float, at_zero: float) -> tuple[NDArray, NDArray]:
-    """p' and v', of the shape of p and v."""
-    slope = np.where(p > 0.0, 1.0, np.where(p < 0.0, 0.0, at_zero))
-    pull = label * np.exp(-label * v * np.maximum(p, 0.0))
-    return pull * v * slope, pull * np.maximum(p, 0.0)
-
-
 def flow(label: float, at_zero: float | None, start: float = 0.0, until: float = 5.0) -> FlowPath:
     """The house's integrator from w = (start, 1), balanced; `at_zero` None for every s'(0)."""
     field = GradientFlow(CHART, EXPONENTIAL, np.array([[1.0, 0.0]]), np.array([label]), TIME)
@@ -418,17 +396,6 @@ def departure() -> tuple[NDArray, NDArray, NDArray]:
     t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
     kept = t < 8.0
     return t[kept], np.sinh(s[kept]), np.cosh(s[kept])
-
-
-def departure_residual(end: float) -> float:
-    """The residual of the integral equation along `departure` up to s = `end`, s'(0) = 0. By Gauss'
-    rule, which does not touch p = 0: one moment more or less changes no integral."""
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    s = 0.5 * end * (1.0 + nodes)
-    rates = velocity(np.sinh(s), np.cosh(s), 1.0, 0.0)
-    dt = 0.5 * end * weights * np.exp(0.5 * np.sinh(2.0 * s))
-    gaps = np.sinh(end) - rates[0] @ dt, np.cosh(end) - 1.0 - rates[1] @ dt
-    return float(np.abs(gaps).max())
 
 
 def resting_residual(label: float, at_zero: float, end: float) -> float:
@@ -497,8 +464,7 @@ def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
 
 @statement("every element of the inclusion that is not 0 crosses the boundaries the same way",
            extended(separable_draws((2, 12), (2, 7)), _on_boundaries),
-           {"(A1)": lambda item: separation(item["X"], item["y"]) > 0.0,
-            "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0))},
+           {**_A1, "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0))},
            strict=True, fixed=("y", "on"))  # fmt: skip
 def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray) -> float:
     """ea.appF: on a boundary every element of the differential inclusion that is not 0 crosses it
@@ -522,8 +488,6 @@ def no_choice(seed: int, count: int) -> list[Evidence]:
                            log_norms=problem.log_norms[kept])  # fmt: skip
             until = 0.2 / float(np.linalg.norm(X, axis=1).max())
             found.append(live.path(until, at_zero=None).status)
-    open_ends = sum(status in ("non-unique", "sliding") for status in found)
-    return [
-        fact("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a choice, or "
-             "no way", open_ends, 0, tried=len(found)),
-    ]  # fmt: skip
+    open_ends = [status in ("non-unique", "sliding") for status in found]
+    return [none_of("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a "
+                    "choice, or no way", open_ends)]  # fmt: skip

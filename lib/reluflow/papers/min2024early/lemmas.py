@@ -25,7 +25,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.min2024early.setting import flow, separable
+from reluflow.papers.min2024early.setting import flow, none_of, separable
 
 # --- Random balanced parameters with small outputs, no assumption on data -------------------------
 #
@@ -134,9 +134,6 @@ LARGEST = 1e-4
 """Drifts up to this part of |w|^2 are the integrator's, at its smallest tolerance."""
 SPAN = 5.0
 """Flows are followed for the time SPAN / (X_max L(0)), in which |v_j| can lose a factor e^-SPAN."""
-BALANCED_ROUNDING = 1e-4
-"""A bound on |v_j| is passed where it exceeds |v_j| by more than this part of it."""
-_BALANCED_POINTS = 60
 
 
 def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
@@ -205,7 +202,7 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
         row: dict[str, Any] = {"kind": kind}
         for tolerance in TOLERANCES:
             path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
-            times = np.linspace(0.0, path.t[-1], _BALANCED_POINTS) if path.t[-1] > 0.0 else path.t
+            times = np.linspace(0.0, path.t[-1], 60) if path.t[-1] > 0.0 else path.t
             Z = path.at(times)
             W, v = Z[:, : h * d].reshape(-1, h, d), Z[:, h * d :]
             squares = (W**2).sum(axis=-1)
@@ -225,9 +222,8 @@ def stays_balanced(found: pd.DataFrame) -> list[Evidence]:
     first, last = found[f"{TOLERANCES[0]:g}"], found[f"{TOLERANCES[-1]:g}"]
     moved = first > 1e-9
     return [
-        fact(f"flows along which v² - |w|² leaves 0 by {LARGEST:g} of |w|² at the tolerance "
-             f"{TOLERANCES[-1]:g}",
-             int((last > LARGEST).sum()), 0, tried=len(found)),
+        none_of(f"flows along which v² - |w|² leaves 0 by {LARGEST:g} of |w|² at the tolerance "
+                f"{TOLERANCES[-1]:g}", last > LARGEST),
         bound("median factor by which a tolerance 10000 times smaller lessens the drift",
               float(np.median(first[moved] / np.maximum(last[moved], 1e-16))), ">=", 25.0, "",
               digits=2),
@@ -240,10 +236,9 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
     """ea.balanced.2: sign v_j(t) = sign v_j(0), and |v_j(t)| >= |v_j(0)| e^(-X_max L(0) t)."""
     shrinking = found[found.kind == "shrinking"]
     return [
-        fact("flows along which an output weight changes its sign", int(found.flips.sum()), 0,
-             tried=len(found)),
-        fact("flows along which |vⱼ| falls below its bound",
-             int((found.above < -BALANCED_ROUNDING).sum()), 0, tried=len(found)),
+        none_of("flows along which an output weight changes its sign", found.flips),
+        none_of("flows along which |vⱼ| falls below its bound",  # by more than a rounding
+                found.above < -1e-4),
         bound("the least |vⱼ(t)| / |vⱼ(0)| of a neuron that all data shrink",
               float(shrinking.shrunk.min()), ">", 0.0, "", digits=2),
     ]  # fmt: skip
@@ -260,8 +255,6 @@ PROVED_PART = 0.5
 """Lemma 3's proof gives its two bounds without their factor 2."""
 REACH = 3.0
 """Flows are followed to this multiple of T."""
-_HORIZON_POINTS = 91
-_NOISE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -337,10 +330,10 @@ class Slack:
         return np.where(passed.any(axis=0), self.times[passed.argmax(axis=0)], np.inf)
 
 
-def slack(start: Start) -> Slack:
+def slack(start: Start, reach: float = REACH) -> Slack:
     """The slack of all three bounds along the flow from a start with T > 0."""
-    found = path(start)
-    times = np.linspace(0.0, found.t[-1], _HORIZON_POINTS) if found.t[-1] > 0.0 else np.zeros(1)
+    found = path(start, reach)
+    times = np.linspace(0.0, found.t[-1], 91) if found.t[-1] > 0.0 else np.zeros(1)
     U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
     fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
     states = [{**fixed, "U": u, "R": r} for u, r in zip(U, R, strict=True)]
@@ -349,7 +342,7 @@ def slack(start: Start) -> Slack:
     turns = np.array([turning(state, c) for state, c in zip(states, pulls, strict=True)])
     errors = np.linalg.norm(turns, axis=-1).max(axis=-1)
     # A neuron along its data does not turn: what is left of its error there is the integrator's.
-    noise = _NOISE * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
+    noise = 1e-6 * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
     errors = np.where(errors > noise, errors, 0.0)
     with np.errstate(divide="ignore"):
         sizes = np.log([errors, np.ones(len(times)), np.abs(f).max(axis=1)]).T
@@ -414,21 +407,21 @@ def one_neuron(log_eps: float) -> Start:
     return Start(one, np.ones(1), one, np.ones(1), 0.0, EXPONENTIAL, log_eps)
 
 
-def _passed(found: pd.DataFrame, names: tuple[str, ...], until: float) -> int:
-    """Flows along which one of these bounds is passed before `until` T."""
-    return int((found[[f"{name} holds" for name in names]] <= until).any(axis=1).sum())
+def _passed(found: pd.DataFrame, names: tuple[str, ...], until: float) -> pd.Series:
+    """Along which flows one of these bounds is passed before `until` T."""
+    return (found[[f"{name} holds" for name in names]] <= until).any(axis=1)
 
 
 def directions_follow_their_limit(found: pd.DataFrame) -> list[Evidence]:
     """ea.lem1: |d/dt w_j/|w_j| - s_j P_j x_a(w_j)| <= 4 eps n sqrt(h) X_max^2 W_max^2, t <= T."""
     proved, other = found[found.loss != LOGISTIC.name], found[found.loss == LOGISTIC.name]
     return [
-        fact("flows along which the direction's error passes its bound before T",
-             _passed(proved, ("direction",), 1.0), 0, tried=len(proved)),
+        none_of("flows along which the direction's error passes its bound before T",
+                _passed(proved, ("direction",), 1.0)),
         bound("the largest error over its bound", float(proved.direction.max()), "<=", 1.0, "",
               digits=2),
         note("flows with the loss log(1 + exp(-y f)) that pass it, and flows with that loss",
-             (_passed(other, ("direction",), 1.0), len(other))),
+             (int(_passed(other, ("direction",), 1.0).sum()), len(other))),
         *_followed(found),
     ]  # fmt: skip
 
@@ -437,12 +430,12 @@ def neurons_stay_small(found: pd.DataFrame) -> list[Evidence]:
     """ea.lem3: |w_j|^2 <= 2 eps W_max^2 / sqrt(h) and |f(x_i)| <= 2 eps sqrt(h) X_max W_max^2 for
     t <= T (eq. 10); the proof itself gives both without the factor 2."""
     sizes = ["norm", "output"]
-    past = int((found[sizes] > PROVED_PART * (1.0 + HORIZON_ROUNDING)).any(axis=1).sum())
+    past = (found[sizes] > PROVED_PART * (1.0 + HORIZON_ROUNDING)).any(axis=1)
     return [
-        fact("flows along which |wⱼ|² or |f| passes its bound before T",
-             _passed(found, ("norm", "output"), 1.0), 0, tried=len(found)),
-        fact(f"flows along which one passes {PROVED_PART:g} of its bound before T, which the proof "
-             "excludes", past, 0, tried=len(found)),
+        none_of("flows along which |wⱼ|² or |f| passes its bound before T",
+                _passed(found, ("norm", "output"), 1.0)),
+        none_of(f"flows along which one passes {PROVED_PART:g} of its bound before T, which the "
+                "proof excludes", past),
         bound("the largest of both over its bound", float(found[sizes].max().max()), "<=", 1.0, "",
               digits=2),
         *_followed(found),
@@ -455,9 +448,9 @@ def twice_as_long(found: pd.DataFrame) -> list[Evidence]:
     last = {log_eps: passing_time(log_eps) for log_eps in (-10.0, -100.0, -1000.0)}
     return [
         fact(f"of {len(found)} flows, those along which |wⱼ|² or |f| passes its bound before 2 T",
-             _passed(found, ("norm", "output"), 2.0), 0),
+             int(_passed(found, ("norm", "output"), 2.0).sum()), 0),
         fact(f"of {len(proved)}, those along which the direction's error passes its bound before "
-             "2 T", _passed(proved, ("direction",), 2.0), 0),
+             "2 T", int(_passed(proved, ("direction",), 2.0).sum()), 0),
         bound("one datum, one neuron along it, ln ε = -1000: when |w|² passes, over T",
               last[-1000.0], "<", 2.002, ""),
         note("the same for ln ε = -10, -100, -1000", tuple(last.values())),
@@ -472,7 +465,6 @@ def passing_time(log_eps: float) -> float:
 
 
 def _followed(found: pd.DataFrame) -> list[Evidence]:
-    """What kind of flows these were."""
     return [
         note("flows: exponential loss, 2 log(1 + e⁻ʸᶠ), log(1 + e⁻ʸᶠ)",
              tuple(int((found.loss == loss.name).sum()) for loss in LOSSES)),
@@ -663,13 +655,17 @@ def best_factors() -> list[Evidence]:
     ] + [note("the best factor for each of these losses", tuple(found.values()))]  # fmt: skip
 
 
-def speed(item: Instance, loss: Loss) -> float:
-    """|F| / L of the two-layer ReLU network W (h, d), v (h,), computed without L."""
+def velocity(item: Instance, loss: Loss) -> NDArray:
+    """F / L of the two-layer ReLU network W (h, d), v (h,), computed without L, W row by row and
+    then v; s'(0) = 0."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
-    f = network.output(theta, X)
-    F = network.gradient(theta, X, loss.pull(f, y, relative=True))
-    return float(np.linalg.norm(F))
+    return network.gradient(theta, X, loss.pull(network.output(theta, X), y, relative=True))
+
+
+def speed(item: Instance, loss: Loss) -> float:
+    """|F| / L."""
+    return float(np.linalg.norm(velocity(item, loss)))
 
 
 def _on_any_data(

@@ -104,7 +104,6 @@ class ShallowLoss:
         return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
 
     def value(self, neurons: Neurons) -> float:
-        """L."""
         return self.value_and_slope(neurons)[0]
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
@@ -371,12 +370,8 @@ def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
     the task taken off."""
     moves, scale = task.pair.moves, task.setting.scale / images.white
     means = (images.levels[images.digit == k].mean(axis=0) * scale for k in range(10))
-    return [cosine(w, mean[moves] - task.pair.mean[moves]) for mean in means]
-
-
-def cosine(a: NDArray, b: NDArray) -> float:
-    """cos(a, b) of two vectors."""
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+    centred = (mean[moves] - task.pair.mean[moves] for mean in means)
+    return [float(w @ m / (np.linalg.norm(w) * np.linalg.norm(m))) for m in centred]
 
 
 # --- Changes of norms and of directions along SGD (Min et al. 2024, A.5, Figures 12 and 13) -------
@@ -410,25 +405,16 @@ def rates(epoch: int, problem: ShallowLoss, neurons: Neurons, still: NDArray) ->
     return Rates(epoch, loss, 2.0 * float(along.sum()), float(turned), float(squares.sum()))
 
 
-def both_layers(task: Task, seed: int, epochs: int) -> Iterator[Rates]:
-    """Figure 12: SGD on both layers, batch 2000."""
-    neurons, still = task.start(seed)
-    return _epochs(task, neurons, still, task.setting.step, seed, epochs)
-
-
-def first_layer(task: Task, seed: int, epochs: int) -> Iterator[Rates]:
-    """Figure 13: v_j = +-1 with equal probability, and only W is trained."""
-    neurons, still = task.start(seed)
-    signs = np.random.default_rng((seed, 1)).choice([-1.0, 1.0], task.setting.width)
-    return _epochs(task, Neurons(neurons.W, neurons.W.new_tensor(signs)), still, 0.0, seed, epochs)
-
-
-def _epochs(
-    task: Task, start: Neurons, still: NDArray, step_v: float, seed: int, epochs: int
-) -> Iterator[Rates]:
-    rng, setting = np.random.default_rng((seed, 2)), task.setting
-    path = stochastic_descent(task.loss, start, setting.step, step_v, BATCH, rng)
-    for state in islice(path, epochs + 1):
+def epochs(task: Task, seed: int, number: int, both: bool) -> Iterator[Rates]:
+    """SGD, batch 2000: on both layers (Figure 12), or on W alone, with v_j = +-1 of equal
+    probability (Figure 13)."""
+    (start, still), step = task.start(seed), task.setting.step
+    if not both:
+        signs = np.random.default_rng((seed, 1)).choice([-1.0, 1.0], task.setting.width)
+        start = Neurons(start.W, start.W.new_tensor(signs))
+    rng = np.random.default_rng((seed, 2))
+    path = stochastic_descent(task.loss, start, step, step if both else 0.0, BATCH, rng)
+    for state in islice(path, number + 1):
         yield rates(state.step, task.loss, state.neurons, np.diag(still))
 
 
@@ -530,8 +516,6 @@ BEGINS = (0.95, 1.05)
 PRODUCTS = (20.0, 200.0)
 LAST = 6000
 """Steps after which a reading is given up."""
-_AFTER = 500
-_EVERY = 50
 
 
 @dataclass(frozen=True)
@@ -588,14 +572,14 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
         largest = float(state.neurons.flat.abs().max())
         if not (np.isfinite(state.loss) and largest < 1e6):
             return
-        if state.step <= _EVERY or state.step % _EVERY == 0:
+        if state.step <= 50 or state.step % 50 == 0:
             seen = task.seen(state, still)
             yield seen
             begins = state.loss if begins is None else begins
             home |= min(seen.plus_least, seen.minus_least) >= ALIGNED
             if state.loss <= (1.0 - FALLEN) * begins:
                 fell = min(fell, state.step)
-        if state.step >= min(last, fell if home else fell + _AFTER):
+        if state.step >= min(last, fell if home else fell + 500):
             return
 
 
@@ -675,7 +659,7 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
 
 
 FIGURES = {"figure-5": Setting(1, 0), "figure-10": Setting(3, 8), "figure-11": Setting(1, 7)}
-PHASES = {"figure-12": both_layers, "figure-13": first_layer}
+PHASES = {"figure-12": partial(epochs, both=True), "figure-13": partial(epochs, both=False)}
 EPOCHS = 1000
 FIRST, STARTS = 1000, 20
 """Images of each digit on which readings are tried, and starts of the reading taken."""
@@ -726,14 +710,10 @@ def record_of_figure(
         unit = float(np.abs(flat).max())
         weights = packed(flat / unit, "<f2")  # in half precision, in units of the largest
         branch = late.neurons.like(torch.tensor(unpacked(weights, "<f2") * unit).to(start.W))
+        kept = {"unit": unit, "weights": weights, "step": late.step}
         slices = {
             "first": {"losses": losses_from(task, start)},
-            "kept": {
-                "unit": unit,
-                "weights": weights,
-                "step": late.step,
-                "losses": losses_from(task, branch),
-            },
+            "kept": kept | {"losses": losses_from(task, branch)},
         }
         flow, gradients = flowed(task, seed, FLOW)
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
@@ -754,8 +734,8 @@ def record_of_phases(
     """Take every epoch of Figure 12 or 13; returns the record."""
     with one_thread():
         task = Task(setting, images, torch.float32, device)
-        epochs = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
-        rows = [[r.epoch, *map(short, r[1:])] for r in epochs]
+        each = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
+        rows = [[r.epoch, *map(short, r[1:])] for r in each]
     return {**about(name, setting, task), "rates": rows}
 
 
@@ -832,7 +812,6 @@ class Record:
 
     @property
     def seed(self) -> int:
-        """The seed of the start."""
         return self.facts["seed"]
 
     def picture(self, name: str) -> NDArray:
@@ -977,8 +956,7 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
     low, high = STEPS["aligned"]
     inside = [low <= one["aligned"] <= high for one in starts]
     return [
-        bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
-              _scattered(record), "<=", ORTHOGONAL, "", digits=3),
+        _scattered(record),
         bound("first step at which all have a cosine of 0.9", aligned(c, ALIGNED), ">=", low, "",
               after=BAR),
         bound("the same", aligned(c, ALIGNED), "<=", high, "", after=BAR),
@@ -1040,8 +1018,7 @@ def alike(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Evidenc
     return [
         note("share of pairs with the right sign, of one digit, of two, of all",
              _shares(record.facts["data"]["shares"])),
-        bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
-              _scattered(record), "<=", ORTHOGONAL, "", digits=3),
+        _scattered(record),
         bound("first step at which all have a cosine of 0.9, over that at which a tenth of the "
               "loss is gone", aligned(c, ALIGNED) / fallen(c, FALLEN), "<", 1.0, "", after=BAR),
         note("these steps", (aligned(c, ALIGNED), fallen(c, FALLEN))),
@@ -1102,9 +1079,11 @@ def _peak(run: pd.DataFrame) -> int:
     return int(run.epoch[run.norms[1:].idxmax()])
 
 
-def _scattered(record: Record) -> float:
+def _scattered(record: Record) -> Evidence:
     ends = ["plus_least", "plus_largest", "minus_least", "minus_largest"]
-    return float(record.curves.loc[0, ends].abs().max())
+    return bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
+                 float(record.curves.loc[0, ends].abs().max()), "<=", ORTHOGONAL, "",
+                 digits=3)  # fmt: skip
 
 
 def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
@@ -1115,7 +1094,6 @@ def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
 
 
 def _drops(record: Record) -> list[Evidence]:
-    """The alignment at the end lies below the best."""
     found = []
     for name, cosines in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
         drop = float(cosines.max() - cosines.iloc[-1])
@@ -1164,7 +1142,6 @@ def _digits(record: Record) -> str:
 
 
 def _run(record: Record) -> list[Evidence]:
-    """What the record is."""
     facts = record.facts
     return [
         note("plain steps of descent, all taken; images; seed",

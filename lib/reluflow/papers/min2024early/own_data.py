@@ -23,40 +23,19 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, then
 from reluflow.geometry.separability import separation, silent, violations
 from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
 from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
-from reluflow.papers.min2024early.setting import (
-    PRINTED,
-    DataConstants,
-    Labelled,
-    StartConstants,
-    alignment_time,
-    alignment_times,
-    data_constants,
-    flow,
-    horizon,
-    log_eps_allowed,
-    log_eps_of_outputs,
-    needed_zeta,
-    neurons,
-    parts,
-    plain,
-    printed_zeta,
-    separable,
-    start_constants,
-)
+from reluflow.papers.min2024early.setting import LOSSES, PRINTED, none_of
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
 
 # --- The main page's experiment: data, a start, and a training ------------------------------------
 
 
-LOSSES: Mapping[str, Loss] = dict(zip(setting.LOSSES, (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC),
-                                      strict=True))  # fmt: skip
 _MOST_DATA, _MOST_NUMBERS = 1000, 100_000
 """What a page does in seconds."""
 _SHORTEST, _LONGEST = 1e-6, 1e6
@@ -118,7 +97,7 @@ def of_parameters(p: Any) -> Experiment:
     )
 
 
-def data(dataset: str) -> Labelled:
+def data(dataset: str) -> setting.Labelled:
     """The data of a figure, two digits, or a CSV file with labels +1 and -1 in its last column. Of
     "digits:0-1" the zeros have the label +1; the images are centred, white is 1 (`images.pair`).
     Raises InputError for an unknown name, a file that cannot be read, other labels, fewer than two
@@ -126,14 +105,14 @@ def data(dataset: str) -> Labelled:
     if dataset in PRINTED:
         return PRINTED[dataset]
     if pair := images.two_digits(dataset):
-        return Labelled(dataset, pair.X, pair.y)
+        return setting.Labelled(dataset, pair.X, pair.y)
     given = datasets.load_signs(dataset, (*PRINTED, "digits:0-1"), (2, _MOST_DATA))
     if given.d < 2:
         raise InputError(
             f'dataset "{given.name}" has one feature: the page takes 2 or more, for on a line '
             "every neuron starts along the data, which (A2) forbids."
         )
-    return Labelled(given.name, given.X, given.y)
+    return setting.Labelled(given.name, given.X, given.y)
 
 
 # --- Appendix C.2, eqs (28) and (29): what (Small) grants, with either zeta -----------------------
@@ -147,25 +126,25 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
     rng, made = np.random.default_rng(seed), []
     for _ in range(count):
         n, d, h = (int(rng.integers(least, 6)) for least in (2, 2, 1))
-        X, y = separable(n, d, float(rng.uniform(0.2, 0.9)), rng)
+        X, y = setting.separable(n, d, float(rng.uniform(0.2, 0.9)), rng)
         made.append((X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)))
 
     def one(k: int) -> Mapping[str, Any]:
         X, y, W, signs = made[k // 2]
         h = len(W)
-        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
-        zeta = (printed_zeta, needed_zeta)[k % 2](data, begin)
-        log_eps = log_eps_of_outputs(data, begin, zeta)
-        T = horizon(data, h, log_eps)
+        data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
+        zeta = (setting.printed_zeta, setting.needed_zeta)[k % 2](data, begin)
+        log_eps = setting.log_eps_of_outputs(data, begin, zeta)
+        T = setting.horizon(data, h, log_eps)
         loss = (EXPONENTIAL, TWICE_LOGISTIC)[k // 2 % 2]
-        path = flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
+        path = setting.flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
         m_1 = min(data.mu, zeta, data.xi)
         allowed = m_1 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
-        chart, times = parts(path)[1], np.linspace(0.0, path.t[-1], 40)
+        chart, times = setting.parts(path)[1], np.linspace(0.0, path.t[-1], 40)
         f = np.array([chart.outputs(z, X) for z in path.at(times)])
-        both = log_eps_allowed(data, begin, zeta)
+        both = setting.log_eps_allowed(data, begin, zeta)
         return {"share": float(np.abs(f).max() / allowed),
-                "ratio": alignment_time(data, zeta) / horizon(data, h, both),
+                "ratio": setting.alignment_time(data, zeta) / setting.horizon(data, h, both),
                 "serves": bool(zeta <= min(data.zeta_1, begin.zeta_2)),
                 "printed": k % 2 == 0}  # fmt: skip
 
@@ -177,8 +156,8 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
     other; how often the printed one serves where the proof uses it."""
     printed, other = found[found.printed], found[~found.printed]
     return [
-        fact("flows under the first bound of (Small) with an output above eq (29) before T",
-             int((~(printed.share <= 1.0)).sum()), 0, tried=len(printed)),
+        none_of("flows under the first bound of (Small) with an output above eq (29) before T",
+                ~(printed.share <= 1.0)),
         bound("largest t₁ / T - 1", float(printed.ratio.max()) - 1.0, "<=", 1e-9, ""),
         note("largest |f| over the bound of eq (29)", float(printed.share.max()), digits=2),
         fact("the same flows with min(ζ₁, ζ₂): an output above eq (29) before T, or t₁ above T",
@@ -191,10 +170,6 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
 # --- What the theorem says of any data and start: whether it applies, what it promises ------------
 
 
-LEAST_LOG_EPS = -1e6
-"""The flow of the page starts at no smaller ln eps."""
-_WITHOUT = -50.0
-"""ln eps of the flow's start where the theorem allows none, because (A1) does not hold."""
 _FEW = 3
 
 
@@ -236,7 +211,7 @@ def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
     `theorem_1`; no rows where (A1) does not hold."""
-    return _promises(own).map(plain)
+    return _promises(own).map(setting.plain)
 
 
 def _promises(own: Experiment) -> pd.DataFrame:
@@ -244,9 +219,10 @@ def _promises(own: Experiment) -> pd.DataFrame:
     rows = {}
     if separation(own.X, own.y) > 0.0:
         data, start = _constants(own)
-        for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", printed_zeta(data, start)),
-                           ("t₁, min(ζ₁, ζ₂)", needed_zeta(data, start))):  # fmt: skip
-            rows[name] = [alignment_time(data, zeta), log_eps_allowed(data, start, zeta)]
+        for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
+                           ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
+            largest = setting.log_eps_allowed(data, start, zeta)
+            rows[name] = [setting.alignment_time(data, zeta), largest]
         given = own.X, own.y, own.W0, own.signs
         # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of its double at half the speed.
         pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
@@ -255,8 +231,9 @@ def _promises(own: Experiment) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
-    return data_constants(own.X, own.y), start_constants(own.X, own.y, own.W0, own.signs)
+def _constants(own: Experiment) -> tuple[setting.DataConstants, setting.StartConstants]:
+    start = setting.start_constants(own.X, own.y, own.W0, own.signs)
+    return setting.data_constants(own.X, own.y), start
 
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
@@ -266,11 +243,11 @@ def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
 
 def log_eps(own: Experiment) -> float:
     """ln eps of the flow's start: the reader's, else the largest of `promise`'s last row, which is
-    proved; -50 without (A1), where nothing is."""
+    proved, but at least -1e6; -50 without (A1), where nothing is."""
     if own.log_eps is not None:
         return own.log_eps
     found = _promises(own)
-    return max(float(found.iloc[-1, 1]), LEAST_LOG_EPS) if len(found) else _WITHOUT
+    return max(float(found.iloc[-1, 1]), -1e6) if len(found) else -50.0
 
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
@@ -282,8 +259,6 @@ _MOST_CROSSINGS = 1000
 """Pairs of a datum and a neuron, n h, each of which may end a stretch of the trajectory."""
 _FAR = 1e12
 """The longest flow, in units of the time 1/X_max."""
-_DECADES = 100.0
-"""log10(1/L) to which the flow is followed."""
 _RTOL = 1e-6
 """Relative tolerance of the flow, of which three or four digits are shown."""
 _MOST_PRODUCTS = 1e11
@@ -369,11 +344,11 @@ def grow(own: Experiment) -> Grown:
 
     chart = Neurons(own.signs, own.X.shape[1])
     field = GradientFlow(chart, own.loss, own.X, own.y)
-    path = flow(own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half,
-                rtol=_RTOL)  # fmt: skip
+    path = setting.flow(own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss,
+                        loss_over_half, rtol=_RTOL)  # fmt: skip
     if path.status == "stopped":
         clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
-        path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0, rtol=_RTOL)
+        path = then(path, clock, 100.0 * np.log(10.0), at_zero=0.0, rtol=_RTOL)
     return Grown(start, "followed" if path.status == "horizon" else f"ends: {path.status}", path)
 
 
@@ -383,14 +358,14 @@ def growth_table(own: Experiment, grown: Grown) -> pd.DataFrame:
     told = {"ln ε": approx(grown.log_eps), "the flow": grown.status}
     if grown.path is not None and grown.path.legs:
         first = grown.path.legs[0]
-        times = alignment_times(first)
+        times = setting.alignment_times(first)
         home = np.isfinite(times)
         told["neurons in their cone or dead"] = f"{home.sum()} of {len(home)}"
         if home.any():
             told["the last of them at t"] = approx(float(times[home].max()))
         told["half of the loss is gone at t"] = approx(float(first.t[-1]))
     if grown.status == "followed" and grown.path is not None:
-        U, R = neurons(grown.path)
+        U, R = setting.neurons(grown.path)
         values = np.linalg.svd(np.exp(R - R.max())[:, None] * U, compute_uv=False)
         told["stable rank of W at L = 1e-100"] = approx(float(np.sum(values**2) / values[0] ** 2))
     return pd.DataFrame({"": told})

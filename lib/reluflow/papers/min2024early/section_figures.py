@@ -177,7 +177,6 @@ LEMMAS_COLOURS = {EXPONENTIAL.name: "#0072B2", TWICE_LOGISTIC.name: "#117733",
 NAMES = {EXPONENTIAL.name: "exponential", TWICE_LOGISTIC.name: "2 log(1 + e$^{-q}$)",
          LOGISTIC.name: "log(1 + e$^{-q}$)"}  # fmt: skip
 MARKS = {EXPONENTIAL.name: "o", TWICE_LOGISTIC.name: "s", LOGISTIC.name: "^"}
-_SIZES = {"ms": 4, "mew": 0.5, "mec": "white", "ls": ""}
 
 
 @in_house_style
@@ -192,8 +191,8 @@ def room(found: Followed) -> Figure:
             with np.errstate(divide="ignore"):
                 ratio = np.log10([along.largest(1.0)[k] for _, along in some])
             kept = np.isfinite(ratio)
-            ax.plot(depth[kept], ratio[kept], marker=MARKS[name], mfc=colour,
-                    label=NAMES[name], **_SIZES)  # fmt: skip
+            ax.plot(depth[kept], ratio[kept], marker=MARKS[name], mfc=colour, ms=4, mew=0.5,
+                    mec="white", ls="", label=NAMES[name])  # fmt: skip
         ax.axhline(0.0, color=style.INK, lw=0.9)
         ax.set(xlabel="$\\ln\\,1/(\\sqrt{h}\\,\\varepsilon)$", xscale="log")
     along_axis = np.geomspace(0.45, 120.0, 200)
@@ -258,8 +257,6 @@ def pull_over_loss(losses: Sequence[Loss]) -> Figure:
 
 LOSS, NORM, RANK = INK, "#AA4499", "#117733"
 """The same colours as in `own.training`, which draws such a run on the chapter's page."""
-_NAMES = ("$x_+/n_+$", "$x_-/n_-$", "$w_+$", "$w_-$")
-_KEYS = ("x_plus", "x_minus", "w_plus", "w_minus")
 
 
 @in_house_style
@@ -328,15 +325,16 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
     """The class means and the mean neurons as images, a row a run; blue is negative, red positive,
     each image in units of its own largest entry."""
     fig, axes = panels(len(runs), 4, height=1.25 * len(runs) + 0.7)
+    columns = {"x_plus": "$x_+/n_+$", "x_minus": "$x_-/n_-$", "w_plus": "$w_+$", "w_minus": "$w_-$"}
     for row, (name, shown) in enumerate(runs.items()):
-        for column, key in enumerate(_KEYS):
+        for column, (key, title) in enumerate(columns.items()):
             ax, image = axes[4 * row + column], shown[key]
             top = float(np.abs(image).max())
             drawn = ax.imshow(image / top, cmap="RdBu_r", vmin=-1.0, vmax=1.0,
                               interpolation="nearest")  # fmt: skip
             _bare(ax)
             if row == 0:
-                ax.set_title(_NAMES[column], loc="center")
+                ax.set_title(title, loc="center")
             if column == 0:
                 ax.set_ylabel(name)
     fig.colorbar(drawn, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.02,

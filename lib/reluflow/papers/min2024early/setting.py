@@ -18,7 +18,8 @@ from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate
 from reluflow.geometry.separability import cosines, separation, signed
-from reluflow.losses import EXPONENTIAL, Loss
+from reluflow.ledger import Evidence, fact
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 from reluflow.rational import rationals
 
@@ -163,10 +164,22 @@ def _ended(active: NDArray, y: NDArray, sign: int) -> str:
     return "serves" if (active == (y == sign)).all() else "rests"
 
 
+# --- Evidence that nothing goes wrong -------------------------------------------------------------
+
+
+def none_of(what: str, wrong: ArrayLike) -> Evidence:
+    """That there are none: `wrong` has, for each one tried, whether it is such, or how many are."""
+    return fact(what, int(np.sum(wrong)), 0, tried=np.size(wrong))
+
+
 # --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------
 
 
-LOSSES = ("exponential", "logistic", "twice logistic")
+LOSSES: Mapping[str, Loss] = {
+    "exponential": EXPONENTIAL,
+    "logistic": LOGISTIC,
+    "twice logistic": TWICE_LOGISTIC,
+}
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
@@ -204,8 +217,7 @@ class Labelled:
 
 def _two_positive(name: str, angle: float) -> Labelled:
     """(1, 0) and (sin angle, cos angle), both positive: mu = sin angle (Appendices A.2, A.3)."""
-    X = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
-    return Labelled(name, X, np.ones(2))
+    return Labelled(name, np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]]), np.ones(2))
 
 
 PRINTED: Mapping[str, Labelled] = {
@@ -223,20 +235,17 @@ two data of each label, and a cone S_dead that is neither empty nor large."""
 
 
 _HIGH = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_THIN = "\u202f"
-"""A narrow space at which no line is broken."""
-_LONG = 7
-"""From this power of ten on it is written as a power."""
 
 
 def plain(value: float, digits: int = DIGITS) -> str:
-    """`approx`, but -14 110 in place of -1.411e4, and 2.789·10⁹ in place of 2.789e9."""
+    """`approx`, but -14 110 in place of -1.411e4, with spaces at which no line is broken, and
+    2.789·10⁹ in place of 2.789e9."""
     text = approx(value, digits)
     mantissa, _, power = text.removeprefix(MARK).partition("e")
     if not power:
         return text
-    if 0 < int(power) < _LONG and math.isfinite(value):
-        return f"{MARK}{float(mantissa + 'e' + power):,.0f}".replace(",", _THIN)
+    if 0 < int(power) < 7 and math.isfinite(value):
+        return f"{MARK}{float(mantissa + 'e' + power):,.0f}".replace(",", "\u202f")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{MARK}{mantissa}·10{power.translate(_HIGH)}"
 
@@ -273,6 +282,10 @@ class DataConstants:
     zeta_1: float
     xi: float
 
+    def number(self, sign: float) -> int:
+        """n_plus for the sign 1, n_minus for -1."""
+        return self.n_plus if sign > 0.0 else self.n_minus
+
 
 @dataclass(frozen=True)
 class StartConstants:
@@ -298,9 +311,8 @@ def data_constants(X: NDArray, y: NDArray) -> DataConstants:
 def start_constants(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> StartConstants:
     """The constants of a start W_0 (h, d), a row a neuron, with signs (h,) of +1 and -1."""
     lengths = np.linalg.norm(W0, axis=1)
-    return StartConstants(
-        len(lengths), float(lengths.min()), float(lengths.max()), clearance(X, y, W0, signs)
-    )
+    ends = float(lengths.min()), float(lengths.max())
+    return StartConstants(len(lengths), *ends, clearance(X, y, W0, signs))
 
 
 def centres(X: NDArray, y: NDArray) -> dict[float, NDArray]:
@@ -382,7 +394,7 @@ def decay(data: DataConstants) -> float:
 
 def refined_delay(data: DataConstants, sign: float) -> float:
     """6 / (sqrt(mu) n_+ X_min), from t_1 to cosines of 1/4 with x_+ (sign 1) or x_- (-1), D.2."""
-    return 6.0 / (math.sqrt(data.mu) * _number(data, sign) * data.X_min)
+    return 6.0 / (math.sqrt(data.mu) * data.number(sign) * data.X_min)
 
 
 def fit_time(
@@ -392,14 +404,10 @@ def fit_time(
     (log(2/(eps^2 sqrt(mu) X_min W_min^2)) + 4 n X_max t_1) with g = sqrt(mu) n_+ X_min. Raises
     ZeroDivisionError where no datum has that label."""
     root = math.sqrt(data.mu)
-    rate = root * _number(data, sign) * data.X_min
+    rate = root * data.number(sign) * data.X_min
     start_size = -2.0 * log_eps - 2.0 * math.log(start.W_min)
     growth = math.log(2.0) + start_size - math.log(root * data.X_min)
     return t_1 + 6.0 / rate + 4.0 / rate * (growth + 4.0 * data.n * data.X_max * t_1)
-
-
-def _number(data: DataConstants, sign: float) -> int:
-    return data.n_plus if sign > 0.0 else data.n_minus
 
 
 # --- (GF) from (Init): balanced neurons of given directions, signs and norms ----------------------

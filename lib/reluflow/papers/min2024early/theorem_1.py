@@ -31,6 +31,7 @@ from reluflow.papers.min2024early.setting import (
     log_eps_allowed,
     needed_zeta,
     neurons,
+    none_of,
     patterns,
     printed_zeta,
     separable,
@@ -58,10 +59,8 @@ def uniform_time(mu: float, X_min: float = 1.0) -> float:
 def stay(X: NDArray, y: NDArray, log_angle: float, sign: float) -> float:
     """log(cot(theta/2)) / |x_-|, the longest stay in S_- from an angle theta = e^log_angle to x_-.
     With sign -1 it is x_+ and S_+."""
-    rate = float(np.linalg.norm(X[y == -sign].sum(axis=0)))
-    return (np.log(2.0) - log_angle) / rate if log_angle < -20.0 else float(
-        -np.log(np.tan(0.5 * np.exp(log_angle))) / rate
-    )  # fmt: skip
+    half = log_angle - np.log(2.0) if log_angle < -20.0 else np.log(np.tan(0.5 * np.exp(log_angle)))
+    return float(-half / np.linalg.norm(X[y == -sign].sum(axis=0)))
 
 
 def path(item: Mapping[str, Any]) -> Alignment:
@@ -136,14 +135,19 @@ def odd(rng: np.random.Generator) -> dict[str, Any]:
     return {"X": X * unit, "y": y, "w": w.astype(float), "sign": float(rng.choice([-1.0, 1.0]))}
 
 
+def angle(w: NDArray, u: NDArray) -> float:
+    """The angle between two vectors, by their chord."""
+    chord = w / np.linalg.norm(w) - u / np.linalg.norm(u)
+    return float(2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(chord), 1.0)))
+
+
 def angle_from_excluded(item: Mapping[str, Any]) -> float:
-    """log of the angle between the start and x_- (x_+ for the sign -1), by the chord."""
+    """log of the angle between the start and x_- (x_+ for the sign -1)."""
     if "log_angle" in item:
         return float(item["log_angle"])
-    away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
-    chord = item["w"] / np.linalg.norm(item["w"]) - away / np.linalg.norm(away)
     with np.errstate(divide="ignore"):
-        return float(np.log(2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(chord), 1.0))))
+        away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
+        return float(np.log(angle(item["w"], away)))
 
 
 def vector(item: Mapping[str, Any]) -> NDArray:
@@ -237,11 +241,9 @@ def excluded_angle(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float 
     S_+ with sign -1), from sines of chords; None if there is no such neuron."""
     angles = []
     for label, u in centres(X, y).items():
-        away = label * u / np.linalg.norm(u)
-        for w in W[signs == -label]:
-            if np.array_equal(X @ w > 0.0, y == label):
-                angles.append(2.0 * np.arcsin(0.5 * np.linalg.norm(w / np.linalg.norm(w) - away)))
-    return float(min(angles)) if angles else None
+        inside = [w for w in W[signs == -label] if np.array_equal(X @ w > 0.0, y == label)]
+        angles += [angle(w, label * u) for w in inside]
+    return min(angles, default=None)
 
 
 def enough_time(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
@@ -329,12 +331,6 @@ def relative_length(found: Alignment) -> float:
     return float(length)
 
 
-def in_the_setting(item: Mapping[str, Any]) -> bool:
-    """(A1), and a neuron that is not 0."""
-    known = np.isfinite(item["X"]).all() and np.any(item["w"])
-    return bool(known and separation(item["X"], item["y"]) > 0.0)
-
-
 def polygons_are_short() -> Statement:
     """As eps -> 0 the polygon is no longer than |w(0)| / mu; the slack is relative."""
 
@@ -342,9 +338,13 @@ def polygons_are_short() -> Statement:
         mu = data_constants(item["X"], item["y"]).mu
         return 1.0 - mu * relative_length(path(item)) if mu >= 1e-7 else float("nan")
 
+    def setting(item: Mapping[str, Any]) -> bool:
+        known = np.isfinite(item["X"]).all() and np.any(item["w"])
+        return bool(known and separation(item["X"], item["y"]) > 0.0)
+
     return Statement("the polygon of a neuron is no longer than its start over μ",
                      {**starts(), "odd": odd}, slack,
-                     given("ea.ours.growth", setting=in_the_setting), tolerance=TOLERANCE,
+                     given("ea.ours.growth", setting=setting), tolerance=TOLERANCE,
                      fixed=("y", "sign"))  # fmt: skip
 
 
@@ -382,7 +382,6 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
 
 
 Zeta = Callable[[DataConstants, StartConstants], float]
-
 RATE = Reading(
     "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
     "not on n and μ",
@@ -402,18 +401,18 @@ def started(item: Mapping[str, Any]) -> StartConstants:
     return StartConstants(found.h, found.W_min, found.W_max, squared)
 
 
+def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
+    """How long before t_1, with this zeta, the neuron is at one of these ends as eps -> 0, in units
+    of 1/X_min."""
+    found, data = path(item), data_constants(item["X"], item["y"])
+    t_1 = alignment_time(data, zeta(data, started(item)))
+    return (t_1 - found.time) * data.X_min if found.status in ends else -np.inf
+
+
 def home_at_t_1(zeta: Zeta, says: str) -> Statement:
-    """As eps -> 0 the neuron is home at t_1, computed with this zeta; slack in units of 1/X_min."""
-
-    def slack(item: Mapping[str, Any]) -> float:
-        found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, zeta(data, started(item)))
-        home = found.status in ("serves", "dead")
-        return (t_1 - found.time) * data.X_min if home else -np.inf
-
-    return Statement(
-        says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
-    )
+    """As eps -> 0 the neuron is home at t_1, computed with this zeta."""
+    return Statement(says, everywhere(), lambda item: before_t_1(item, zeta, "serves", "dead"),
+                     {"(A1)": separated}, fixed=("y", "sign", "log_angle"))  # fmt: skip
 
 
 def alignment_printed_time() -> Statement:
@@ -450,9 +449,7 @@ def own_label_serves(item: Instance) -> float:
     """ea.thm1.align.2: how long before t_1 a neuron that starts active on a datum of its label
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
     so that zeta_2 does not matter to it."""
-    found, data = path(item), data_constants(item["X"], item["y"])
-    t_1 = alignment_time(data, printed_zeta(data, started(item)))
-    return (t_1 - found.time) * data.X_min if found.status == "serves" else -np.inf
+    return before_t_1(item, printed_zeta, "serves")
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
@@ -477,12 +474,11 @@ def flows_are_home(seed: int, count: int) -> list[Evidence]:
                 "served": bool(np.all(np.all(last == own, axis=0)[began]))}  # fmt: skip
 
     found = survey(range(count), one)
-    late = int((~(found.needed <= found.t_1)).sum())
+    late = ~(found.needed <= found.t_1)
     return [
-        fact("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late, 0,
-             tried=len(found)),
-        fact("of these with a neuron that began on its own label and does not serve",
-             int((~found.served).sum()), 0, tried=len(found)),
+        none_of("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late),
+        none_of("of these with a neuron that began on its own label and does not serve",
+                ~found.served),
         note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
              digits=2),
         note("ln ε of these flows, from and to", _ends(found.log_eps), digits=3),
@@ -525,8 +521,6 @@ def growth_of_the_time() -> list[Evidence]:
 
 
 MU, XI = Fraction(12, 13), Fraction(144, 169)
-EXIT = Fraction(2, 3)
-"""tan(theta/2) where sin(theta) = 12/13."""
 
 
 @dataclass(frozen=True)
@@ -542,7 +536,7 @@ class Enclosed:
 def enclosed(half_tangent: Fraction, log_eps: int) -> Enclosed:
     """The times for tan(theta(0)/2) = `half_tangent` < 2/3 and ln eps = `log_eps`, with the printed
     zeta = max(zeta_1, zeta_2), of which m_2 = min(zeta, xi) = 144/169 knows nothing."""
-    longest = _ball(EXIT / half_tangent).log()
+    longest = _ball(Fraction(2, 3) / half_tangent).log()  # tan(theta/2) = 2/3 at the exit
     shortest = longest * (-((2 * arb(log_eps)).exp())).exp()
     root = _ball(XI) * _ball(MU).sqrt()
     t_1, pattern = 16 * arb(2).log() / root, 4 / root
@@ -575,8 +569,6 @@ LOG_EPS = -200
 EXAMPLE_MUS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
 Y = np.array([1.0, -1.0])
-_UNTIL = 20.0
-"""The angle is 2e-7 at first: the tolerances must be far below it."""
 
 
 def start() -> NDArray:
@@ -592,7 +584,7 @@ def _times() -> tuple[float, float, float, bool]:
     signs = np.ones(1)
     data, begin = data_constants(X, Y), start_constants(X, Y, start(), signs)
     zeta = printed_zeta(data, begin)
-    found = flow(X, Y, start(), signs, LOG_EPS, _UNTIL, rtol=1e-12)
+    found = flow(X, Y, start(), signs, LOG_EPS, 20.0, rtol=1e-12)  # the angle is 2e-7 at first
     first = [t for t, _ in patterns(found)][1]
     allowed = log_eps_allowed(data, begin, zeta)
     return first, float(alignment_times(found)[0]), alignment_time(data, zeta), allowed >= LOG_EPS
@@ -624,15 +616,15 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
 def kept_at_every_mu() -> Evidence:
     """How many mu have two unit data, as eps -> 0, and a neuron of V_+ so near to x_- that it keeps
     its pattern for too long, longer than the printed t_1: all."""
-    kept = 0
+    kept = list[bool]()
     for mu in EXAMPLE_MUS:
         pair = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
         data = data_constants(pair, Y)
         t_1 = alignment_time(data, data.xi)
         found = align(pair, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0)))
-        kept += found.durations[0] > t_1 / (4.0 * np.log(2.0))
-    return fact("values of μ for which two data have a start that keeps its active datum for "
-                "longer than the printed bound", int(kept), 0, tried=len(EXAMPLE_MUS))  # fmt: skip
+        kept.append(found.durations[0] > t_1 / (4.0 * np.log(2.0)))
+    return none_of("values of μ for which two data have a start that keeps its active datum for "
+                   "longer than the printed bound", kept)  # fmt: skip
 
 
 def is_not_home_at_t_1() -> Counterexample:
@@ -661,12 +653,6 @@ def keeps_its_pattern() -> Counterexample:
 
 
 # --- How much room Theorem 1 leaves: its time and its eps against what data and flows need --------
-
-
-LARGEST = 0.0
-"""The largest ln eps that is tried."""
-_EDGE = 1e-9
-"""A neuron that has died lies on a boundary, up to this."""
 
 
 def maps_printed_time(n: int, mu: float) -> float:
@@ -714,22 +700,19 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
 
 def late_at_printed_time(found: pd.DataFrame) -> Evidence:
     """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
-    late = int(np.sum(found.needed > found.printed))
-    return fact(
-        "angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the printed t₁",
-        late, 0, tried=len(found.needed),
-    )  # fmt: skip
+    return none_of("angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the "
+                   "printed t₁", found.needed > found.printed)  # fmt: skip
 
 
 def largest_log_eps(
     X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float, precision: float = 0.5
 ) -> float:
     """The largest ln eps, up to `precision`, at which all neurons are home at T_*; by bisection
-    between LARGEST and `least`, where they are."""
+    between 0 and `least`, where they are."""
     until = enough_time(X, y, W, signs)
 
     def away(_: float, z: NDArray) -> float:
-        active = X @ z[: W.size].reshape(W.shape).T > _EDGE
+        active = X @ z[: W.size].reshape(W.shape).T > 1e-9  # a dead one lies on a boundary
         home = np.all(active == (y[:, None] == signs), axis=0) | ~active.any(axis=0)
         return -1.0 if home.all() else 1.0
 
@@ -739,7 +722,7 @@ def largest_log_eps(
         path = flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
         return path.status == "stopped"
 
-    low, high = LARGEST, LARGEST
+    low = high = 0.0
     while low > least and not home(low):
         low, high = max(2.0 * low - 1.0, least), low
     while high - low > precision:

@@ -23,17 +23,13 @@ from reluflow.geometry.separability import separation, serves, silent
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.papers.min2024early.setting import PRINTED, polygon, separable_draws
+from reluflow.papers.min2024early.setting import PRINTED, none_of, polygon, separable_draws
 from reluflow.statistics import share_interval, wilson
 
 # --- Many two-layer ReLU networks side by side on a few data: descents and flows ------------------
 #
 # The networks f(x) = sum_j v_j [w_j.x]_+ know nothing of each other; they share the loop. A neuron
 # that is active on no datum has no gradient and never moves again, so it leaves the loop.
-
-
-_CLEARED = 200
-"""Steps between two looks at which neurons have died."""
 
 
 Data = tuple[NDArray, NDArray]
@@ -131,7 +127,7 @@ def _followed(
             losses.append(loss.value(stacked.outputs(W, v), y))
         if k in wanted:
             states.append(stacked.all(W, v))
-        if k % _CLEARED == 0:
+        if k % 200 == 0:  # a look at which neurons have died
             W, v = stacked.cleared(W, v)
         W, v = move(stacked, W, v)
     kept_W, kept_v = (np.array(part) for part in zip(*states, strict=True))
@@ -155,7 +151,6 @@ class _Stacked:
         return np.ascontiguousarray(self._W[:, self._kept]), self._v[self._kept]
 
     def outputs(self, W: NDArray, v: NDArray) -> NDArray:
-        """The outputs (S, n)."""
         return self._sums(self._X @ W, v)
 
     def _sums(self, H: NDArray, v: NDArray) -> NDArray:
@@ -365,21 +360,20 @@ def readings(seed: int, networks: int) -> pd.DataFrame:
     """What A.2 says of iterations 7000 and 21 000, under six readings of the loss. A mean over two
     data is the sum at half the speed, and 2 log(1 + e^(-yf)) is log(1 + e^(-yf)) at twice the
     speed: the six are two flows, looked at at different times."""
-    runs = {}
-    for name, loss, last in (("exponential", EXPONENTIAL, 42.0), ("logistic", LOGISTIC, 84.0)):
-        for data in (FIGURE_7, FIGURE_8):
-            W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
-            looks = [t for t in (7.0, 14.0, 21.0, 28.0, 42.0, 84.0) if t <= last]
-            runs[name, id(data)] = ensemble_flow(*data, W, v, loss, EVERY * STEP, looks)
+    W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
+    looks = [7.0, 14.0, 21.0, 28.0, 42.0]
+    exponential, logistic = (
+        [ensemble_flow(*data, W, v, loss, EVERY * STEP, times) for data in (FIGURE_7, FIGURE_8)]
+        for loss, times in ((EXPONENTIAL, looks), (LOGISTIC, [*looks, 84.0]))
+    )
     rows = []
-    for words, name, speed in (
-        ("exponential", "exponential", 1.0),
-        ("log(1 + e⁻ʸᶠ)", "logistic", 1.0),
-        ("2 log(1 + e⁻ʸᶠ)", "logistic", 2.0),
+    for words, (near, tiny), speed in (
+        ("exponential", exponential, 1.0),
+        ("log(1 + e⁻ʸᶠ)", logistic, 1.0),
+        ("2 log(1 + e⁻ʸᶠ)", logistic, 2.0),
     ):
         for total, share in (("sum", 1.0), ("mean", 0.5)):
             unit = STEP * speed * share
-            near, tiny = runs[name, id(FIGURE_7)], runs[name, id(FIGURE_8)]
             high = tiny.loss >= 0.5 * tiny.loss[0]
             fall = float(np.median(tiny.clock[high.sum(axis=0) - 1])) / unit
             strayed = [
@@ -573,10 +567,6 @@ def astray_at_the_end(
 # --- Figure 6: how often the loss falls, and how many directions the grown neurons have -----------
 
 
-_LOW = 0.1
-"""A peak of the rate of fall counts from this share of the highest peak on."""
-_VALLEY = 0.5
-"""Two peaks are two falls where the rate between them goes below this share of the lower one."""
 _APART = 1.4
 """Lengths of x_+ and x_- that differ by this factor give falls well apart."""
 _COUNTS = ["one fall", "two", "more"]
@@ -589,8 +579,8 @@ def falls(loss: NDArray) -> NDArray:
     They are the peaks of the rate of fall: as high as a tenth of the highest, and apart from a
     higher one by a valley of less than half their height."""
     rate = np.concatenate([[0.0], -np.diff(loss), [0.0]])
-    peaks, told = find_peaks(rate, height=_LOW * rate.max(), prominence=0.0)
-    return peaks[told["prominences"] >= _VALLEY * told["peak_heights"]] - 1
+    peaks, told = find_peaks(rate, height=0.1 * rate.max(), prominence=0.0)
+    return peaks[told["prominences"] >= 0.5 * told["peak_heights"]] - 1
 
 
 def ratio_of_sums(data: Data) -> float:
@@ -677,14 +667,6 @@ def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
 # --- Chances of a start, and how many neurons they ask for ----------------------------------------
 
 
-def orthant_shares(n: int) -> tuple[Fraction, Fraction]:
-    """Probabilities that a normal w is active on all, and on some, of n orthogonal data. Its inner
-    products are independent and symmetric, so all 2^n sign patterns are alike; counted."""
-    patterns = list(product((False, True), repeat=n))
-    return (Fraction(sum(map(all, patterns)), len(patterns)),
-            Fraction(sum(map(any, patterns)), len(patterns)))  # fmt: skip
-
-
 def neurons_needed(chance: Fraction) -> int:
     """The least m for which one of m independent neurons has what each has by `chance` with a
     probability of 1/2 or more."""
@@ -734,13 +716,11 @@ def where_each_ends(run: Ensemble) -> list[Evidence]:
     mine = group(Wb, vb)
     axes = np.array([[1.0, 0.0], [0.0, 1.0], [0.5**0.5, 0.5**0.5]])
     cosines = (Wb / np.linalg.norm(Wb, axis=-1)[..., None] * axes[mine]).sum(axis=-1)
-    moved = W - W0
-    kept = (np.where(W0 <= 0.0, moved, 0.0) != 0.0).any(axis=-1)
+    moved = ((W0 <= 0.0) & (W != W0)).any(axis=-1)
     return [
-        fact("neurons with vⱼ > 0 that end in another group than the one they start in",
-             int((found != expected)[positive].sum()), 0, tried=int(positive.sum())),
-        fact("neurons for which an inner product that was not positive has changed",
-             int(kept.sum()), 0, tried=kept.size),
+        none_of("neurons with vⱼ > 0 that end in another group than the one they start in",
+                (found != expected)[positive]),
+        none_of("neurons for which an inner product that was not positive has changed", moved),
         bound("share of the neurons with vⱼ < 0 that end elsewhere than the conserved quantity "
               "says", float((found != expected)[~positive].mean()), "<", 0.01, ""),
         bound(f"share of the live ones with a cosine of {WELL} or more with x₁, x₂ or x₊ as "
@@ -873,12 +853,9 @@ def _free_of_x_minus(X: NDArray, y: NDArray, w: NDArray) -> bool:
     return not (along > 0 and along**2 == (minus @ minus) * (w @ w))
 
 
-_FOUR = separable_draws((2, 4), (2, 6))
-_KINDS = ("integers", "wide", "narrow", "parallel", "one against many")
-
-
 @statement("every neuron comes to S₊ or dies",
-           extended({kind: _FOUR[kind] for kind in _KINDS}, _whole_start),
+           extended({kind: separable_draws((2, 4), (2, 6))[kind] for kind in
+                     ("integers", "wide", "narrow", "parallel", "one against many")}, _whole_start),
            {"w is no positive multiple of x₋": _free_of_x_minus},
            fixed=("X", "y", "w"))  # fmt: skip
 def all_arrive_or_die(X: NDArray, y: NDArray, w: NDArray) -> float:
@@ -891,15 +868,18 @@ def all_arrive_or_die(X: NDArray, y: NDArray, w: NDArray) -> float:
 
 def widths_needed(seed: int, networks: int) -> list[Evidence]:
     """The chance of a good start in closed form, the width that it asks for, and what a fixed
-    scale leaves of it as mu tends to 0."""
-    shares = [orthant_shares(n) for n in range(1, 11)]
+    scale leaves of it as mu tends to 0. The inner products of a normal w with n orthogonal data are
+    independent and symmetric, so all 2^n patterns of their signs are alike: they are counted."""
+    patterns = {n: list(product((False, True), repeat=n)) for n in range(1, 11)}
     lasting = astray_at_the_end(np.array([1e-1, 1e-4]), 1e-6, seed, networks)
     few, many = (astray / tried for _, astray, tried, *_ in lasting)
     return [
         fact("chance of a start active on all of n orthogonal data, n = 1, ..., 10",
-             [every for every, _ in shares], [Fraction(1, 2**n) for n in range(1, 11)]),
+             [Fraction(sum(map(all, of)), len(of)) for of in patterns.values()],
+             [Fraction(1, 2**n) for n in patterns]),
         fact("chance of a start active on one of them at least",
-             [one for _, one in shares], [1 - Fraction(1, 2**n) for n in range(1, 11)]),
+             [Fraction(sum(map(any, of)), len(of)) for of in patterns.values()],
+             [1 - Fraction(1, 2**n) for n in patterns]),
         fact("neurons needed for an even chance, if one datum is enough",
              neurons_needed(Fraction(1, 2)), 1),
         fact("the width needed if all n are, grows by a factor of 7/4 at least with each n > 2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,6 @@ from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.setting import (
-    DataConstants,
-    Draws,
-    StartConstants,
-    flow,
-    parts,
-    patterns,
-    separable,
-    separable_draws,
-)
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 
 # --- One trajectory from ln eps through the alignment to L = e^-reach -----------------------------
@@ -33,12 +24,8 @@ from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 # so that eps = e^-100000 and times of 10^100 are ordinary numbers.
 
 
-QUARTER = 0.25
-"""The output at which the loss is said to fall: t_2^+ and t_2^- are its first times."""
 _POINTS = 160
 """Moments of a stretch of a trajectory."""
-_LEAST_TAU = 2.0
-"""log(1/L) from which the clock is its logarithm."""
 
 
 class Lost(Exception):
@@ -57,18 +44,21 @@ class Start:
     log_eps: float
 
     @property
-    def data(self) -> DataConstants:
-        """The constants of the data."""
+    def data(self) -> setting.DataConstants:
         return setting.data_constants(self.X, self.y)
 
     @property
-    def start(self) -> StartConstants:
-        """The constants of the start."""
+    def start(self) -> setting.StartConstants:
         return setting.start_constants(self.X, self.y, self.W0, self.signs)
 
     def centre(self, sign: float) -> NDArray:
         """x_+ or x_-, (d,)."""
         return self.X[self.y == sign].sum(axis=0)
+
+    def flow(self, until: float, **options: Any) -> FlowPath:
+        """The flow from this start over the time `until`."""
+        start = self.X, self.y, self.W0, self.signs, self.log_eps
+        return setting.flow(*start, until, self.loss, **options)
 
 
 @dataclass(frozen=True)
@@ -108,7 +98,7 @@ class Begun:
 
     def _moments(self, Z: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         """U, R and log L at states Z (m, k)."""
-        field, chart = parts(self.path)
+        field, chart = setting.parts(self.path)
         U, R = chart.split(Z)
         U = U / np.linalg.norm(U, axis=-1, keepdims=True)
         return U, R, np.array([field.log_loss(z) for z in Z])
@@ -149,7 +139,7 @@ def reduced(given: Start) -> Start:
     if given.X.shape[1] <= k:
         return given
     Q = np.linalg.qr(np.vstack([given.X, given.W0]).T)[0]
-    return Start(given.X @ Q, given.y, given.W0 @ Q, given.signs, given.loss, given.log_eps)
+    return replace(given, X=given.X @ Q, W0=given.W0 @ Q)
 
 
 def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun | None:
@@ -161,9 +151,9 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     data, start = given.data, given.start
     if t_1 is None:
         t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
-    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, t_1, given.loss, rtol=rtol)
-    field, chart = parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
-    active = [pattern for _, pattern in patterns(path)][-1]
+    path = given.flow(t_1, rtol=rtol)
+    field, chart = setting.parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
+    active = [pattern for _, pattern in setting.patterns(path)][-1]
     lives = np.all(active == (given.y[:, None] == given.signs), axis=0)
     both = all(np.any(lives & (given.signs == sign)) for sign in (1.0, -1.0))
     if path.status != "horizon":
@@ -175,8 +165,8 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
         left = [sign for sign in (1.0, -1.0) if sign not in t_2]
         last = max(setting.fit_time(data, start, given.log_eps, t_1, s) for s in left)
         path = then(path, field, 4.0 * last, at_zero=0.0, rtol=rtol,
-                    stop=lambda _, z, left=left: QUARTER - max(_largest(given, chart, z, s)
-                                                               for s in left))  # fmt: skip
+                    stop=lambda _, z, left=left: 0.25 - max(_largest(given, chart, z, s)
+                                                            for s in left))  # fmt: skip
         if path.status != "stopped":
             raise Lost(f"before t₂: {path.detail}")
         first = max(left, key=lambda s: _largest(given, chart, path.end, s))
@@ -191,10 +181,9 @@ def follow(
     begun = begin(given, rtol, t_1)
     if begun is None:
         return None
-    path, field = begun.path, parts(begun.path)[0]
+    path, field = begun.path, setting.parts(begun.path)[0]
     tau = -field.log_loss(path.end)
-    path = then(path, replace(field, clock=LOG_LOSS), max(_LEAST_TAU, tau + 0.1), at_zero=0.0,
-                rtol=rtol)  # fmt: skip
+    path = then(path, replace(field, clock=LOG_LOSS), max(2.0, tau + 0.1), at_zero=0.0, rtol=rtol)
     path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
     if path.status != "horizon":
         raise Lost(f"after t₂: {path.detail}")
@@ -211,54 +200,49 @@ def _largest(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 """The exponential loss and the logistic one of Appendix B and of Section 2.1."""
-LEAST_MU = 0.03
-"""Below this the eps that is allowed is less than e^(-10^8), whose log norms are too coarse."""
-_NEURONS = 4
 LATE = 1e-9
 """Tolerance of flows from late starts, whose angles are 1e-8 at first."""
-_FORBIDDEN = 1e-6
-"""Angle between an adversarial neuron and the direction that (A2) forbids it."""
 
 
-def data_draws() -> Draws:
+def data_draws() -> setting.Draws:
     """Draws of {"X", "y"} with data of both labels: mu from 0.03 to 0.9, up to 50 dimensions.
     Lengths that differ by more than 100 would ask for an eps below e^(-10^9), whose log norms have
     no digit left after the point: those draws are left to the lemmas."""
-    kept = separable_draws(sizes=(2, 6))
+    kept = setting.separable_draws(sizes=(2, 6))
 
     def narrow(rng: np.random.Generator) -> dict[str, NDArray]:
         mu = float(10.0 ** rng.uniform(-1.5, -1.0))
         n, d = int(rng.integers(2, 5)), int(rng.integers(2, 51))
-        return dict(zip(("X", "y"), separable(n, d, mu, rng, 0.3), strict=True))
+        return dict(zip(("X", "y"), setting.separable(n, d, mu, rng, 0.3), strict=True))
 
     names = ("wide", "integers", "parallel", "one against many")
     return {**{name: kept[name] for name in names}, "narrow": narrow}
 
 
 def neurons(X: NDArray, y: NDArray, signs: NDArray, rng: np.random.Generator) -> NDArray:
-    """W_0 (h, d): the first of either sign active on a datum of its label, the third next to the
-    direction that (A2) forbids it; lengths over six decades."""
+    """W_0 (h, d): the first of either sign active on a datum of its label, the third at an angle of
+    1e-6 from the direction that (A2) forbids it; lengths over six decades."""
     W0 = rng.standard_normal((len(signs), X.shape[1]))
     for k, sign in enumerate(signs[:2]):
         x = X[rng.choice(np.flatnonzero(y == sign))]
         W0[k] *= np.sign(W0[k] @ x)
     forbidden = X[y == -signs[2]].sum(axis=0)
-    W0[2] = forbidden / np.linalg.norm(forbidden) + _FORBIDDEN * W0[2]
+    W0[2] = forbidden / np.linalg.norm(forbidden) + 1e-6 * W0[2]
     lengths = 10.0 ** rng.uniform(-6.0, 0.0, (len(signs), 1))
     return W0 / np.linalg.norm(W0, axis=1, keepdims=True) * lengths
 
 
 def starts(seed: int, count: int) -> Iterator[Start]:
     """`count` starts of four neurons, two of either sign, the kinds of data and the losses in turn.
-    eps is the largest that (Small) allows with the constants as printed."""
+    eps is the largest that (Small) allows with the constants as printed; for a mu below 0.03 it is
+    less than e^(-10^8), whose log norms are too coarse."""
     rng = np.random.default_rng(seed)
-    draws = list(data_draws().values())
-    signs = np.where(np.arange(_NEURONS) % 2 == 0, 1.0, -1.0)
+    draws, signs = list(data_draws().values()), np.array([1.0, -1.0, 1.0, -1.0])
     for k in range(count):
         while True:
             item = draws[k % len(draws)](rng)
             X, y = np.asarray(item["X"]), np.asarray(item["y"])
-            if len(set(y)) == 2 and separation(X, y) > LEAST_MU:
+            if len(set(y)) == 2 and separation(X, y) > 0.03:
                 break
         made = Start(X, y, neurons(X, y, signs, rng), signs, LOSSES[k % 3], 0.0)
         yield replace(made, log_eps=allowed(made))

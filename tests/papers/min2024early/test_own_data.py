@@ -1,28 +1,27 @@
-"""The main page's answers for any data: what is promised, what the neurons do, and its pictures."""
+"""The main page's parameters and its answers for any data: promises, neurons, pictures."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from reluflow import images
 from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import figures, own_data
-from reluflow.papers.min2024early.own_data import Experiment, experiment
-
-DEFAULTS: dict[str, Any] = {
-    "dataset": "figure-6", "scale": 1.0, "h": 12, "log_eps": -40.0, "sigma": 1e-6, "step": 2e-3,
-    "iterations": 9000, "loss": "exponential", "seed": 0,
-}  # fmt: skip
+from reluflow.papers.min2024early.own_data import Experiment, data, experiment
 
 
 def given(**changed: Any) -> Experiment:
-    return experiment(**{**DEFAULTS, **changed})
+    start = {"dataset": "figure-6", "h": 12, "log_eps": -40.0, "iterations": 9000}
+    return experiment(**start | changed)
 
 
 def read(cell: str) -> float:
@@ -88,25 +87,11 @@ def test_the_flow_from_a_small_eps_turns_as_the_limit_does(turned: own_data.Turn
     assert written(table["half of the loss is gone at t"]) == pytest.approx(first.t[-1], rel=1e-3)
 
 
-def test_the_first_step_is_that_of_the_mean_loss(own: Experiment) -> None:
-    big = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
-    curves = own_data.descend(big)
-    W, v = big.W.copy(), big.v.copy()
-    for _ in range(10):
-        before = big.X @ W.T
-        outputs = np.maximum(before, 0.0) @ v
-        pull = big.y * np.exp(-big.y * outputs) / 4.0
-        active = (before > 0.0) * pull[:, None]
-        W, v = (
-            W + big.step * v[:, None] * (active.T @ big.X),
-            v + big.step * np.sum(active * before, axis=0),
-        )
-    outputs = np.maximum(big.X @ W.T, 0.0) @ v
-    end = curves.iloc[-1]
-    assert end.loss == pytest.approx(np.mean(np.exp(-big.y * outputs)))
-    values = np.linalg.svd(W, compute_uv=False)
-    assert end.spectral == pytest.approx(values[0] ** 2)
-    assert end.positive == np.sum(v > 0.0)
+def test_the_descent_is_that_of_the_mean_loss(own: Experiment) -> None:
+    """Each datum twice changes nothing."""
+    once = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
+    twice = replace(once, X=np.tile(own.X, (2, 1)), y=np.tile(own.y, 2))
+    pd.testing.assert_frame_equal(own_data.descend(once), own_data.descend(twice))
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
@@ -125,3 +110,35 @@ def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     fig = figures.training(curves)
     assert cut_off(fig) == []
     assert fingerprint_of(fig)
+
+
+def test_two_digits_are_the_images_of_the_two() -> None:
+    found, pair = data("digits:3-8"), images.pair(images.digits(), 3, 8)
+    assert np.array_equal(found.X, pair.X)
+    assert np.array_equal(found.y, pair.y)
+    with pytest.raises(InputError, match='dataset "digits:1-1" must name two different digits'):
+        data("digits:1-1")
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("x1,x2,y\n1,2,1\n1,1,0\n", r"my, data row 2 .*: the label is 0, and must be 1 or -1"),
+        ("x1,x2,y\n1,2,1\n0,0,1\n", r"my, data row 2 .* has the length 0"),
+        ("x1,x2,y\n1,2,1\n", 'dataset "my" has 1 data, and the page takes 2 to 1000'),
+        ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
+        ("x1,y\n1,a\n", "is not a number"),
+        ("x1,y\n1,1\n-1,-1\n", 'dataset "my" has one feature: the page takes 2 or more'),
+    ],
+)
+def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(table, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        experiment(str(tmp_path / "my.csv"))
+
+
+def test_a_width_that_the_page_does_not_take(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("x1,x2,y\n" + "1,2,1\n" * 1000, encoding="utf-8")
+    assert experiment(str(tmp_path / "my.csv"), h=100).X.shape == (1000, 2)
+    with pytest.raises(InputError, match=r"101 neurons on 1000 data .* choose a smaller h"):
+        experiment(str(tmp_path / "my.csv"), h=101)

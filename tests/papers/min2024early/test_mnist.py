@@ -1,0 +1,351 @@
+"""Two digits told apart: the descent, what is seen of a run and counted of images, the records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow import images
+from reluflow.papers.min2024early import mnist
+from reluflow.papers.min2024early.mnist import (
+    LOSSES,
+    GroupedLoss,
+    Neurons,
+    Setting,
+    ShallowLoss,
+    State,
+    Task,
+    descent,
+    stochastic_descent,
+)
+
+# The loss and its descent: by hand, by groups of data, by batches.
+
+
+def draw(seed: int, n: int, d: int, h: int, name="exponential", dtype=torch.float64, size=0.3):
+    """Two clouds of data, and neurons of this size."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, -1.0, 1.0)
+    X = rng.standard_normal((n, d)) + 1.5 * y[:, None] * rng.standard_normal(d)
+    start = Neurons(
+        torch.tensor(size * rng.standard_normal((h, d))),
+        torch.tensor(size * rng.standard_normal(h)),
+    )
+    return ShallowLoss(X, y, LOSSES[name], 1.0 / n, dtype), start
+
+
+def by_autograd(problem: ShallowLoss, neurons: Neurons) -> tuple[float, Neurons]:
+    W, v = neurons.W.clone().requires_grad_(), neurons.v.clone().requires_grad_()
+    q = problem.y * (torch.relu(problem.X @ W.T) @ v)
+    value = {
+        "exponential": torch.exp(-q),
+        "logistic": torch.log1p(torch.exp(-q)),
+        "twice logistic": 2 * torch.log1p(torch.exp(-q)),
+    }[problem.loss.name]
+    loss = problem.weight * value.sum()
+    loss.backward()
+    return float(loss.detach()), Neurons(-W.grad, -v.grad)
+
+
+@given(
+    st.integers(0, 10**6), st.integers(1, 1300), st.integers(1, 9), st.integers(1, 7),
+    st.sampled_from(sorted(LOSSES)), st.sampled_from([1e-9, 1e-3, 0.3, 2.0]),
+)  # fmt: skip
+def test_the_slope_is_autograds(seed, n, d, h, name, size) -> None:
+    problem, start = draw(seed, n, d, h, name, size=size)
+    loss, slope = problem.value_and_slope(start)
+    expected, there = by_autograd(problem, start)
+    assert loss == pytest.approx(expected, rel=1e-10)
+    largest = max(float(there.flat.abs().max()), 1e-300)
+    np.testing.assert_allclose(slope.flat, there.flat, atol=1e-9 * largest)
+    together, same = GroupedLoss(problem).value_and_slope(start)
+    assert together == pytest.approx(expected, rel=1e-10)
+    np.testing.assert_allclose(same.flat, there.flat, atol=1e-9 * largest)
+
+
+def test_a_neuron_on_the_boundary_or_zero_is_inactive() -> None:
+    X, y = [[1.0, 0.0], [0.0, 0.0]], [1.0, -1.0]
+    problem = ShallowLoss(X, y, LOSSES["exponential"], 1.0)
+    start = Neurons(
+        torch.tensor([[0.0, 1.0], [0.0, 0.0]], dtype=torch.float64),
+        torch.tensor([1.0, 1.0], dtype=torch.float64),
+    )
+    for one in (problem, GroupedLoss(problem)):
+        loss, slope = one.value_and_slope(start)
+        assert loss == 2.0
+        assert slope.flat.abs().max() == 0.0
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-12, 1e-6, 1.0, 1e3]))
+def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
+    problem, start = draw(seed, 200, 3, 4, size=0.3)
+    ours, rng = GroupedLoss(problem), np.random.default_rng(seed)
+    for k in range(12):
+        W = start.W + 10.0 ** -(k % 5) * torch.tensor(rng.standard_normal((4, 3)))
+        at = Neurons(unit * W, start.v / unit)
+        loss, slope = ours.value_and_slope(at)
+        expected, there = problem.value_and_slope(at)
+        assert loss == pytest.approx(expected, rel=1e-11)
+        np.testing.assert_allclose(slope.W, there.W, atol=1e-10 * float(there.W.abs().max()))
+        np.testing.assert_allclose(slope.v, there.v, atol=1e-10 * float(there.v.abs().max()))
+
+
+def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:
+    problem, start = draw(2, 23, 3, 4)
+    path = stochastic_descent(problem, start, 0.1, 0.0, 10, np.random.default_rng(7))
+    end = next(islice(path, 1, None)).neurons
+    rng, at = np.random.default_rng(7), start
+    order = rng.permutation(23)
+    assert sorted(order) == list(range(23))
+    for rows in (order[:10], order[10:20], order[20:]):
+        part = ShallowLoss(problem.X[rows], problem.y[rows], problem.loss, 1.0 / len(rows))
+        at = at.moved(part.value_and_slope(at)[1], 0.1, 0.0)
+    np.testing.assert_allclose(end.flat, at.flat, rtol=1e-12)
+
+
+def test_most_data_are_not_looked_at_singly_once_patterns_rest(monkeypatch) -> None:
+    problem, start = draw(3, 500, 6, 9, size=1e-3)
+    at = next(islice(descent(problem, start, 0.05), 600, None)).neurons
+    ours, seen = GroupedLoss(problem), []
+    plain = ShallowLoss.sums
+
+    def counted(self, neurons, parts):
+        seen.append(sum(len(y) for _, y in parts))
+        return plain(self, neurons, parts)
+
+    monkeypatch.setattr(ShallowLoss, "sums", counted)
+    for _ in islice(descent(ours, at, 0.05), 100):
+        pass
+    assert np.mean(seen) < 0.5 * problem.n
+    monkeypatch.setattr(mnist, "_SHARE", 0)  # no group: every datum singly
+    seen.clear()
+    for _ in islice(descent(GroupedLoss(problem), at, 0.05), 3):
+        pass
+    assert seen == [problem.n] * len(seen)
+
+
+# What is seen of a run, and what is counted of the images.
+
+
+DIGITS = images.digits()
+SMALL = Setting(3, 8, width=7, sigma=1e-3, n_steps=40)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return Task(SMALL, DIGITS)
+
+
+def test_dropped_pixels_change_nothing_of_what_is_seen(task: Task) -> None:
+    """The same descent with all 64 pixels, by numpy, one neuron at a time."""
+    X = np.array([task.pair.picture(x).ravel() for x in task.pair.X])
+    y, rng, (start, still) = task.pair.y, np.random.default_rng(4), task.start(4)
+    W, v = SMALL.sigma * rng.standard_normal((7, 64)), SMALL.sigma * rng.standard_normal(7)
+    path = descent(task.loss, start, 0.05)
+    x_plus, x_minus = X[y > 0].sum(axis=0), X[y < 0].sum(axis=0)
+    for state in islice(path, 60):
+        seen, hidden = task.seen(state, still), np.maximum(X @ W.T, 0.0)
+        values = np.linalg.svd(W, compute_uv=False)
+        assert seen.spectral == pytest.approx(values[0] ** 2)
+        assert seen.stable_rank == pytest.approx((values**2).sum() / values[0] ** 2)
+        assert seen.loss == pytest.approx(np.exp(-y * (hidden @ v)).mean())
+        assert seen.positive == (v > 0).sum()
+        for side, group, x in ((seen[5:8], v > 0, x_plus), (seen[8:], v < 0, x_minus)):
+            each = [w @ x / np.linalg.norm(w) / np.linalg.norm(x) for w in W[group]]
+            mean = W[group].mean(axis=0)
+            together = mean @ x / np.linalg.norm(mean) / np.linalg.norm(x)
+            assert side == pytest.approx((together, min(each), max(each)))
+        pull = np.exp(-y * (hidden @ v)) * y / len(y)
+        G = v[:, None] * ((hidden > 0).T * pull) @ X
+        v, W = v + 0.05 * pull @ hidden, W + 0.05 * G
+
+
+def test_the_flow_stays_beside_small_steps() -> None:
+    task = Task(replace(SMALL, sigma=0.2, step=2e-3, n_steps=2000), DIGITS)
+    run, last = mnist.stepped(task, 0, 200)
+    seen, gradients = mnist.flowed(task, 0, 11)
+    flow = mnist.curves(seen)
+    assert flow.step.tolist() == run.step.tolist()
+    names = ["loss", "plus_least", "minus_least"]
+    assert (flow - run)[names].abs().max().max() < 5e-3
+    assert gradients < 1500
+    assert last.W.shape == (7, task.pair.X.shape[1])
+    assert run.loss.iloc[-1] < 0.9 * run.loss[0]
+
+
+def test_pairs_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = images.pair(mnist.first_of(DIGITS, 13), 4, 9)
+    products, same = pair.X @ pair.X.T, np.equal.outer(pair.y, pair.y)
+    before, above = pair.levels.astype(int) @ pair.levels.T, np.triu(np.full(same.shape, True), 1)
+    sizes = np.linalg.norm(pair.X, axis=1)
+    cosines = np.outer(pair.y, pair.y) * products / np.outer(sizes, sizes)
+    right = (products > 0) & same | (products < 0) & ~same
+    slow = {
+        "equal": (above & same).sum(),
+        "equal_right": (above & same & right).sum(),
+        "different": (above & ~same).sum(),
+        "different_right": (above & ~same & right).sum(),
+    }
+    for block in (1000, 7):
+        monkeypatch.setattr(mnist, "_BLOCK", block)
+        assert mnist.shares(pair) == slow
+        assert mnist.least_before(pair) == before[~same].min()
+        assert mnist.least_after(pair) == pytest.approx(products[~same].min())
+        assert mnist.mu(pair) == pytest.approx(cosines.min())
+    assert mnist.left_over(pair) == 0
+    uneven = replace(pair, y=-pair.y, levels=np.vstack([pair.levels[1:], pair.levels[:1]]))
+    assert mnist.left_over(uneven) == 0  # an identity, whatever the labels
+    kept = mnist.record(pair)
+    shown = mnist.recorded_heatmap(kept)
+    exact = mnist.heatmap(pair)
+    assert np.abs(shown - exact).max() <= 0.51 * np.abs(exact).max() / 127
+
+
+def test_changes_are_the_derivatives_along_the_flow() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((9, 4)), np.where(np.arange(9) % 2, 1.0, -1.0)
+    problem = ShallowLoss(X, y, LOSSES["exponential"], 1 / 9)
+    at = Neurons(torch.tensor(rng.standard_normal((5, 4))), torch.tensor(rng.standard_normal(5)))
+    still = rng.uniform(size=5)
+    found = mnist.rates(3, problem, at, still)
+    slope, eps = problem.value_and_slope(at)[1].W, 1e-6
+
+    def at_time(t: float) -> np.ndarray:
+        """The weights with one coordinate more, that no gradient moves."""
+        W = at.W.numpy() + t * slope.numpy()
+        return np.hstack([W, np.sqrt(still)[:, None]])
+
+    ahead, back = at_time(eps), at_time(-eps)
+    norms = ((ahead**2).sum() - (back**2).sum()) / (2 * eps)
+    units = [W / np.linalg.norm(W, axis=1, keepdims=True) for W in (ahead, back)]
+    turns = np.linalg.norm(units[0] - units[1], axis=1).sum() / (2 * eps)
+    assert found.norms == pytest.approx(norms, rel=1e-6)
+    assert found.directions == pytest.approx(turns, rel=1e-6)
+    assert found.loss == pytest.approx(problem.value(at))
+    assert found.squares == pytest.approx((at_time(0.0) ** 2).sum())
+
+
+# The records: they come out again.
+
+
+NAMES = tuple(mnist.FIGURES)
+
+
+@pytest.fixture(scope="module")
+def full() -> dict[str, mnist.Record]:
+    return {name: mnist.load(name) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def phases() -> dict[str, pd.DataFrame]:
+    return {name: mnist.load_phases(name) for name in mnist.PHASES}
+
+
+@pytest.fixture(scope="module")
+def training() -> images.Images:
+    where = images.mnist_folder()
+    if where is None:
+        pytest.skip(f"no MNIST: neither {images.VARIABLE} nor {images.BESIDE}")
+    return images.mnist(where)
+
+
+def apart(kept: mnist.Record, task: Task, late: bool, steps: int) -> float:
+    """Recorded steps from the start, or from the weights kept, taken again: the largest difference
+    of a loss, over the loss's own change or, where that is less, over a thousandth of it."""
+    at, facts = task.start(kept.seed)[0], kept.facts["kept" if late else "first"]
+    if late:
+        flat = mnist.unpacked(facts["weights"], "<f2") * facts["unit"]
+        at = at.like(torch.tensor(flat))
+    losses = np.array(facts["losses"][: steps + 1])
+    found = [state.loss for state in islice(task.descent(at), steps + 1)]
+    return np.abs(found - losses).max() / max(np.ptp(losses), 1e-3 * losses[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_slice_of_each_figure_comes_out_again(full, training, name) -> None:
+    kept = full[name]
+    task = Task(kept.setting, training, torch.float32)
+    assert kept.facts["images"] == task.loss.n
+    for late in (False, True):
+        assert apart(kept, task, late, 10) < 1e-3
+    start, still = task.start(kept.seed)
+    first = task.seen(State(0, start, task.loss.value(start)), still)
+    assert mnist.row_of(first) == pytest.approx(kept.curves.iloc[0].tolist(), rel=1e-5)
+    data = kept.facts["data"]
+    assert mnist.least_before(task.pair) == data["least_before"]
+    assert mnist.left_over(task.pair) == data["left_over"] == 0
+    assert task.pair.X.shape[1] == data["pixels"]
+    exact = mnist.heatmap(task.pair)
+    assert np.abs(mnist.recorded_heatmap(data) - exact).max() < np.abs(exact).max() / 120
+
+
+def test_the_shares_of_pairs_come_out_again(full, training) -> None:
+    pair = images.pair(training, 1, 0)
+    found, kept = mnist.shares(pair), full["figure-5"].facts["data"]["shares"]
+    for name in ("equal", "different"):
+        assert found[name] == kept[name]
+        # A product within rounding of 0 may have either sign on another CPU.
+        assert abs(found[f"{name}_right"] - kept[f"{name}_right"]) <= 10
+
+
+@pytest.mark.parametrize("name", tuple(mnist.PHASES))
+def test_the_first_epochs_come_out_again(phases, training, name) -> None:
+    kept = phases[name]
+    task = Task(Setting(**kept.attrs["setting"]), training, torch.float32)
+    for k, now in enumerate(islice(mnist.PHASES[name](task, kept.attrs["seed"], 2), 3)):
+        assert now.loss == pytest.approx(kept.loss[k], rel=1e-3)
+        assert now.norms == pytest.approx(kept.norms[k], rel=1e-3)
+        assert now.directions == pytest.approx(kept.directions[k], rel=1e-2)
+
+
+@pytest.mark.parametrize("name", ["few", "levels", "sum-levels"])
+def test_a_reading_comes_out_again(training, name) -> None:
+    kept = mnist.load_readings()
+    now = mnist.tried(mnist.candidates(mnist.FIRST)[name], training, kept["seed"])
+    assert now == pytest.approx({k: kept["rows"][name][k] for k in now}, rel=1e-4)
+
+
+def test_the_records_are_of_the_papers_setting(full, phases) -> None:
+    for name, kept in full.items():
+        assert kept.setting == mnist.FIGURES[name]
+        assert kept.curves.step.tolist() == list(range(0, 15001, mnist.EVERY))
+        assert kept.curves.loss[0] == pytest.approx(1.0, abs=1e-6)
+        assert mnist.SHELF.file(name).stat().st_size <= 150_000
+        half = kept.facts["kept"]
+        assert half["losses"][0] == pytest.approx(
+            np.interp(half["step"], kept.curves.step, kept.curves.loss), rel=1e-2
+        )
+        assert kept.flow.step.isin(kept.curves.step).sum() == mnist.FLOW
+        for key, plus in (("w_plus", True), ("w_minus", False)):
+            w, x = kept.picture(key).ravel(), kept.picture("x_plus").ravel()
+            shown = w @ x / np.linalg.norm(w) / np.linalg.norm(x)
+            listed = kept.facts["cosines"][key][kept.setting.positive]
+            assert shown == pytest.approx(listed, abs=1e-3)
+            assert (shown > 0) == plus
+    for kept in phases.values():
+        assert kept.epoch.tolist() == list(range(mnist.EPOCHS + 1))
+        assert Setting(**kept.attrs["setting"]) == mnist.FIGURES["figure-5"]
+
+
+def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
+    tiny = Setting(3, 8, width=5, sigma=0.3, n_steps=400)
+    monkeypatch.setattr(mnist, "FIGURES", {"tiny": tiny, "figure-5": tiny})
+    monkeypatch.setattr(mnist, "mnist", lambda folder: DIGITS)
+    monkeypatch.setattr(mnist, "KEPT", 0.999)
+    monkeypatch.setattr(mnist, "EPOCHS", 2)
+    for name in ("tiny", "figure-12"):
+        shelf = mnist.SHELF.at(name, 0, root=tmp_path)
+    kept, task = mnist.load("tiny", shelf), Task(tiny, DIGITS)
+    plain, last = mnist.stepped(task, 0, mnist.EVERY)
+    np.testing.assert_allclose(kept.curves, plain, rtol=1e-3)
+    exact = Task(tiny, DIGITS, torch.float32)
+    assert max(apart(kept, exact, late, 20) for late in (False, True)) < 1e-5
+    assert mnist.load_phases("figure-12", shelf).epoch.tolist() == [0, 1, 2]
+    w_plus = task.pair.picture(last.W[last.v > 0].mean(dim=0).numpy())
+    np.testing.assert_allclose(kept.picture("w_plus"), w_plus, atol=2e-3 * np.abs(w_plus).max())
