@@ -739,16 +739,16 @@ SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {
 """Three lines through (n, mu, h) = (4, 0.1, 8)."""
 
 
-def scales_along(seed: int) -> dict[str, pd.DataFrame]:
+def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
     """ln eps along each of SLICES: that of (Small), ours, and the largest that does; the least of
-    five instances in R^5. Where two lines meet they have the same row. Columns n, mu, h, small,
+    `count` instances in R^5. Where two lines meet they have the same row. Columns n, mu, h, small,
     ours, needed."""
     rng, d = np.random.default_rng(seed), 5
 
     def one(cell: tuple[int, float, int]) -> Mapping[str, Any]:
         n, mu, h = cell
         rows = []
-        for _ in range(5):
+        for _ in range(count):
             X, y = separable(n, d, mu, rng, 0.0)
             W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
             W /= np.linalg.norm(W, axis=1, keepdims=True)
