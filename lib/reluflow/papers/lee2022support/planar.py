@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
@@ -41,17 +42,14 @@ class Cells:
 
     def after(self, s: NDArray) -> NDArray:
         """States (..., 2) at the times s (...) from the cell's start on."""
-        left, gone = self.d * np.exp(self._faded(s)), -self.d * np.expm1(self._faded(s))
+        with np.errstate(invalid="ignore"):
+            decay = np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
+        left, gone = self.d * np.exp(decay), -self.d * np.expm1(decay)
         # The first form keeps the digits early, the second one late, a far start forgotten.
         early = np.linalg.norm(self.w, axis=-1) + np.abs(gone[..., 0]) + np.abs(gone[..., 1])
         late = np.linalg.norm(self.limit, axis=-1) + np.abs(left[..., 0]) + np.abs(left[..., 1])
         first = (early <= late)[..., None]
-        step = np.where(first, gone, -left)
-        return np.where(first, self.w, self.limit) + products(self.V, step)
-
-    def _faded(self, s: NDArray) -> NDArray:
-        with np.errstate(invalid="ignore"):
-            return np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
+        return np.where(first, self.w, self.limit) + products(self.V, np.where(first, gone, -left))
 
 
 def products(X: NDArray, w: NDArray) -> NDArray:
@@ -236,14 +234,11 @@ def next_events(
     # An arrival that is nearly tangential does not know its time.
     first = f[rows, j]
     wrong[rows, j] |= some & (first.noise(then) > DISTINCT * then * np.abs(first.slope(then)))
-    return wait, flips, ~(wrong & moving).any(axis=1) & ~_ill_posed(cells, error)
-
-
-def _ill_posed(cells: Cells, error: NDArray) -> NDArray:
-    """Whether (...) rounding may show in the limit, or H is too close to rank one to be told."""
-    fast, slow = cells.rates[..., 0], cells.rates[..., 1]
+    # Rounding may show in the limit, or H is too close to rank one to be told.
+    fast, slow = cells.rates.T
     rough = error.max(axis=-1) > MARGIN * np.linalg.norm(cells.limit, axis=-1)
-    return rough | ((slow > 0.0) & (slow < 1e-12 * fast))
+    rough |= (slow > 0.0) & (slow < 1e-12 * fast)
+    return wait, flips, ~(wrong & moving).any(axis=1) & ~rough
 
 
 def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
@@ -286,40 +281,30 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class PlanarFlows:
-    """The flows of B neurons in the plane; m is the largest number of events of any of them.
+    """The flows of B neurons in the plane on the data X (B, n, 2), y (B, n).
 
-    X, y      (B, n, 2), (B, n) the data and labels
-    times     (B, m) of the events, padded with inf
-    datum     (B, m) the datum that changes, padded with -1; parallel data one by one
-    rising    (B, m) whether it becomes active
-    states    (B, m + 1, 2) weights at the start and at the events, padded with the limit
-    patterns  (B, m + 1, n) active data at first and after each event; padded with the last
-    ends      (B, 2) the limits, NaN where undecided
-    count     (B,) number of events
-    decided   (B,) false where the arithmetic leaves a choice open; no event is told of such a row
+    events   one a row, parallel data one by one: which of the flows (`row`) it is, the time `t`,
+             the `datum`, and whether it becomes active (`rising`); a flow's in their order
+    ends     (B, 2) the limits, NaN where undecided
+    count    (B,) number of events
+    decided  (B,) false where the arithmetic leaves a choice open; no event is told of such a row
     """
 
     X: NDArray
     y: NDArray
-    times: NDArray
-    datum: NDArray
-    rising: NDArray
-    states: NDArray
-    patterns: NDArray
+    events: pd.DataFrame
     ends: NDArray
     count: NDArray
     decided: NDArray
 
     def deactivations(self) -> NDArray:
         """Number (B,) of events at which a datum ceases to be active."""
-        return ((self.datum >= 0) & ~self.rising).sum(axis=1)
+        return np.bincount(self.events.row[~self.events.rising], minlength=len(self.y))
 
     def reactivations(self) -> NDArray:
         """Number (B,) of events that activate a datum which an earlier one deactivated."""
-        fell = (self.datum >= 0) & ~self.rising
-        same = self.datum[:, :, None] == self.datum[:, None, :]
-        earlier = np.tri(self.datum.shape[1], k=-1, dtype=bool)
-        return (self.rising & (same & earlier & fell[:, None, :]).any(axis=2)).sum(axis=1)
+        again = self.events.rising & self.events.duplicated(["row", "datum"])
+        return np.bincount(self.events.row[again], minlength=len(self.y))
 
 
 def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
@@ -330,7 +315,7 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
 
     Returns `PlanarFlows`. Undecided are rows that start on a boundary, meet two at once (not of
     parallel data) or one nearly tangentially, end on one, need more events, or have an H so
-    ill-conditioned that rounding could show. Their rows hold the start alone.
+    ill-conditioned that rounding could show.
 
     Raises InputError for arrays that do not fit or are not finite, and for a label <= 0.
     """
@@ -341,11 +326,11 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
     decided = (clear | ~real).all(axis=1)
     ends, count = np.full_like(w0, np.nan), np.zeros(len(w0), int)
     rows, w, on = np.nonzero(decided)[0], w0[decided], (h > 0.0)[decided]
-    t, fresh, steps = np.zeros(len(rows)), np.zeros_like(on), []
-    together = _together(X)
+    t, fresh = np.zeros(len(rows)), np.zeros_like(on)
+    events, parallel = [_events(rows, t, fresh, on)], together(X)
     while rows.size:
         cells, turned, error = cells_of(X[rows], y[rows], w, on)
-        wait, flips, sure = next_events(X[rows], together[rows], cells, turned, error, on, fresh)
+        wait, flips, sure = next_events(X[rows], parallel[rows], cells, turned, error, on, fresh)
         number = count[rows] + flips.sum(axis=1)
         sure &= number <= MOST_EVENTS
         decided[rows], count[rows] = sure, np.where(sure, number, 0)
@@ -355,13 +340,18 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
         w, t = cells.after(np.where(go, wait, 0.0))[go], (t + wait)[go]
         rows, fresh = rows[go], flips[go]
         on = on[go] ^ fresh
-        steps.append((rows, t, fresh, on, w))
-    return _assembled(X, y, w0, h > 0.0, steps, ends, np.where(decided, count, 0), decided)
+        events.append(_events(rows, t, fresh, on))
+    told = pd.concat(events, ignore_index=True)
+    return PlanarFlows(X, y, told[decided[told.row]], ends, np.where(decided, count, 0), decided)
+
+
+def _events(rows: NDArray, t: NDArray, flips: NDArray, on: NDArray) -> pd.DataFrame:
+    k, datum = np.nonzero(flips)
+    return pd.DataFrame({"row": rows[k], "t": t[k], "datum": datum, "rising": on[k, datum]})
 
 
 def planar_flows_of(instances: Sequence[Mapping[str, ArrayLike]]) -> PlanarFlows:
-    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all. Row
-    k belongs to instance k; columns of `patterns` past its own n are false."""
+    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all."""
     data = [np.asarray(problem["X"], float) for problem in instances]
     labels = [np.asarray(problem["y"], float) for problem in instances]
     sizes = np.array([len(x) for x in data], int)
@@ -390,29 +380,8 @@ def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArra
     return X, y, w0
 
 
-def _together(X: NDArray) -> NDArray:
+def together(X: NDArray) -> NDArray:
     """Whether (B, n, n) data are parallel, so that they change together; zero data never are."""
-    p, q = X[..., 0], X[..., 1]
-    real = np.asarray(X.any(axis=-1))
-    same = np.equal(p[:, :, None] * q[:, None, :], p[:, None, :] * q[:, :, None])
+    p, q, real = X[..., 0], X[..., 1], X.any(axis=-1)
+    same = p[:, :, None] * q[:, None, :] == p[:, None, :] * q[:, :, None]
     return same & real[:, :, None] & real[:, None, :]
-
-
-def _assembled(X, y, w0, on, steps, ends, count, decided) -> PlanarFlows:
-    """The result, from `steps`: (rows, times, data flipped, patterns, states) of each round."""
-    m, B = int(count.max(initial=0)), len(w0)
-    times, datum = np.full((B, m), np.inf), np.full((B, m), -1)
-    states = np.concatenate([w0[:, None], np.repeat(ends[:, None], m, axis=1)], axis=1)
-    patterns, rising = np.repeat(on[:, None], m + 1, axis=1), np.zeros((B, m), bool)
-    filled = np.zeros(B, int)
-    for rows, t, flips, pattern, w in steps:
-        kept = decided[rows]
-        rows, t, flips, pattern, w = (v[kept] for v in (rows, t, flips, pattern, w))
-        k, j = np.nonzero(flips)
-        r, place = rows[k], (filled[rows, None] + np.cumsum(flips, axis=1) - 1)[k, j]
-        times[r, place], datum[r, place], rising[r, place] = t[k], j, pattern[k, j]
-        states[r, place + 1] = w[k]
-        later = np.arange(m + 1) > filled[rows, None]
-        patterns[rows] = np.where(later[..., None], pattern[:, None], patterns[rows])
-        filled[rows] += flips.sum(axis=1)
-    return PlanarFlows(X, y, times, datum, rising, states, patterns, ends, count, decided)
