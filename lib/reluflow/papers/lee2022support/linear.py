@@ -3,11 +3,12 @@ Lemma F.10 and Theorem F.11."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, wraps
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from reluflow.exact import (
-    ExponentialEquation,
-    determinant,
-    fitted,
-    fractions,
-    solve,
-)
+from reluflow.exact import ExponentialEquation, determinant, fitted, fractions, solve
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
@@ -158,9 +153,7 @@ def subset_is_ellipsoid(item: Instance) -> float:
     """sv.propD.4.2: with the distance r(u) from w*/2 to g = 0, by values of g along u, how far
     1/r(u)^2 is from sum_k u_k^2 / r(e_k)^2; -1 where r(u) is not r(-u)."""
     net = neuron(item)
-    centre = 0.5 * net.minimum
-    u = item["u"] / np.linalg.norm(item["u"])
-    curvature = []
+    centre, u, curvature = 0.5 * net.minimum, item["u"] / np.linalg.norm(item["u"]), []
     middle, step = float(net.g(centre)), np.linalg.norm(centre)
     for direction in (net.at(u), *net.axes.T):
         ahead, behind = (float(net.g(centre + k * step * direction)) for k in (1.0, -1.0))
@@ -408,20 +401,14 @@ def relu_reduction() -> list[Statement]:
     return [part("relu") for part in _KEPT]
 
 
-def orthogonal_pairs(X: ArrayLike) -> NDArray:
-    """Booleans (n, n): which whole-number data X (n, d) are orthogonal to each other."""
-    X = np.asarray(X, int)
-    return (X @ X.T) == 0
-
-
 def supports_exist(X: ArrayLike, width: int) -> bool:
     """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d): all
     families of n nonempty supports are tried."""
-    zero = orthogonal_pairs(X)
-    pairs = list(combinations(range(len(zero)), 2))
+    products = np.asarray(X, int) @ np.transpose(X)
+    pairs = list(combinations(range(len(products)), 2))
     return any(
-        all(((s[i] & s[j]) == 0) == zero[i, j] for i, j in pairs)
-        for s in product(range(1, 2**width), repeat=len(zero))
+        all(((s[i] & s[j]) == 0) == (products[i, j] == 0) for i, j in pairs)
+        for s in product(range(1, 2**width), repeat=len(products))
     )
 
 
@@ -455,8 +442,8 @@ def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
     orthonormal coordinates of their span are nonnegative."""
     X = np.asarray(X, int)
     smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
-    zero = orthogonal_pairs(X)
-    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in zip(*np.nonzero(np.triu(zero)), strict=True)]
+    pairs = zip(*np.nonzero(np.triu(X @ X.T == 0)), strict=True)
+    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in pairs]
     return Counterexample(
         instance={"X": X},
         assumptions={
@@ -488,10 +475,10 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
     along the first edge of their cone, the other at a right angle on the data's side."""
     X = np.asarray(X, float)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    i, _ = np.unravel_index(np.argmin(unit @ unit.T), (len(X), len(X)))
-    across = X - np.outer(X @ unit[i], unit[i])
+    edge = unit[np.argmin(unit @ unit.T) // len(X)]
+    across = X - np.outer(X @ edge, edge)
     longest = across[np.argmax(np.linalg.norm(across, axis=1))]
-    return np.column_stack([X @ unit[i], X @ (longest / np.linalg.norm(longest))])
+    return np.column_stack([X @ edge, X @ (longest / np.linalg.norm(longest))])
 
 
 def plane_keeps_sign(count: int) -> Statement:
@@ -521,13 +508,10 @@ def plane_keeps_sign(count: int) -> Statement:
         units = X / np.linalg.norm(X, axis=1, keepdims=True)
         return bool((X >= 0).all() and np.linalg.matrix_rank(units, tol=1e-6) == 2)
 
-    return Statement(
-        "data of rank 2 keep A1 in orthonormal coordinates of their span",
-        {kind: partial(draw, kind) for kind in ("entries", "whole numbers", "beyond the cone")},
-        slack,
-        given("sv.ours.reduction.plane", data=plane),
-        tolerance=ROUNDING,
-    )
+    says = "data of rank 2 keep A1 in orthonormal coordinates of their span"
+    draws = {kind: partial(draw, kind) for kind in ("entries", "whole numbers", "beyond the cone")}
+    tests = given("sv.ours.reduction.plane", data=plane)
+    return Statement(says, draws, slack, tests, tolerance=ROUNDING)
 
 
 # --- Second route: Propositions D.1 and D.4 in rational arithmetic --------------------------------
@@ -719,10 +703,9 @@ def share_of_alternation(f: NDArray, rounding: float, k: int) -> float:
     return alternation(np.where(np.abs(f) <= rounding, 0.0, f / top), k)
 
 
-@dataclass(frozen=True)
-class Spectrum:
-    """The linear flow from w0 in its eigenbasis: v.w(t) - c = v.w0 - c + sum_k (...)_k. rates (d,),
-    axes (d, d) columns, gap (d,) = e_k.(w* - w0), w0 (d,)."""
+class Spectrum(NamedTuple):
+    """The linear flow from w0 (d,) of data of full rank in its eigenbasis, the columns of `axes`
+    (d, d): gap (d,) = e_k.(w* - w0) fades at the `rates` (d,)."""
 
     rates: NDArray
     axes: NDArray
@@ -746,7 +729,7 @@ class Spectrum:
 
 
 def spectrum(X: NDArray, y: NDArray, w0: NDArray) -> Spectrum:
-    """The linear flow of data of full rank, through the eigenvectors of H."""
+    """The linear flow of these data from w0."""
     rates, axes = np.linalg.eigh(X.T @ X)
     return Spectrum(rates, axes, (axes.T @ (X.T @ (y - X @ w0))) / rates, w0)
 
@@ -757,47 +740,32 @@ def through(points: NDArray) -> tuple[NDArray, float]:
     return normal[:-1], float(normal[-1])
 
 
-_KINDS = ("uniform", "directions", "integers")
+def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
+    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d. NaN
+    where the flow stays in the hyperplane, as far as doubles tell."""
+    limit = d if most is None else most
 
-
-def _well_spread(instance: Instance) -> bool:
-    values = np.linalg.svd(instance["X"], compute_uv=False)
-    return bool(values[-1] > 1e-3 * values[0])
-
-
-def _starts(d: int) -> Mapping[str, Callable[[np.random.Generator], Instance]]:
     def more(item: Instance, rng: np.random.Generator) -> Instance:
         size = rng.choice([0.0, 1.0]) * np.linalg.norm(item["y"])
         times = np.sort(rng.uniform(0.0, 1.0, d))
         return {"w0": size * rng.normal(size=d), "places": times, "free": rng.normal(size=d + 1)}
 
-    return extended(data_draws(d, (d, d + 3), _KINDS), more)
+    def slack(item: Instance) -> float:
+        flow = spectrum(item["X"], item["y"], item["w0"])
+        span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
+        at = 0.1 / flow.rates[-1] * np.exp(np.sort(item["places"]) * span)
+        v, c = item["free"][:-1], float(item["free"][:-1] @ flow.at(at[:1])[0])
+        if prescribed:
+            v, c = through(flow.at(at))
+        t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
+        return -share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), limit + 2)
 
-
-def _crossings(instance: Instance, prescribed: bool, k: int) -> float:
-    """How deeply v.w(t) - c alternates k times; NaN where the flow stays in the hyperplane, as far
-    as doubles tell."""
-    flow = spectrum(instance["X"], instance["y"], instance["w0"])
-    span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
-    at = 0.1 / flow.rates[-1] * np.exp(np.sort(instance["places"]) * span)
-    if prescribed:
-        v, c = through(flow.at(at))
-    else:
-        v = instance["free"][:-1]
-        c = float(v @ flow.at(at[:1])[0])
-    t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
-    return share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), k)
-
-
-def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
-    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d."""
-    limit = d if most is None else most
     return Statement(
         f"d = {d}: at most {limit} crossings of a hyperplane "
         + ("through d points of the path" if prescribed else "through one point"),
-        _starts(d),
-        lambda instance: -_crossings(instance, prescribed, limit + 2),
-        {"singular values of X within a factor 1000": _well_spread},
+        extended(data_draws(d, (d, d + 3), ("uniform", "directions", "integers")), more),
+        slack,
+        {"singular values of X within a factor 1000": lambda item: np.linalg.cond(item["X"]) < 1e3},
         tolerance=1e-9,
     )
 
