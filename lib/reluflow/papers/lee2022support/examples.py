@@ -141,21 +141,16 @@ def experiment(dataset: Dataset, initial_points: list | None, step: float, seed:
 
 @dataclass(frozen=True)
 class Study:
-    """What one run of the chapter looks at: `main`, and `others` when it is the paper's three.
-
-    main    Example 5.1, or the one data set that the reader named
-    others  Examples 5.2 and 5.3 in the paper's own run, else none
-    """
+    """What one run of the chapter looks at: `main`, Example 5.1 or the one data set that the reader
+    named, and `others`, Examples 5.2 and 5.3 in the paper's own run, else none."""
 
     main: Experiment
     others: tuple[Experiment, ...]
 
     def printed(self, name: str) -> Experiment | None:
         """The paper's example of this name as printed, or None where this run changed it."""
-        for item in (self.main, *self.others):
-            if item.dataset.name == name and item.as_printed:
-                return item
-        return None
+        runs = (run for run in (self.main, *self.others) if run.as_printed)
+        return next((run for run in runs if run.dataset.name == name), None)
 
 
 def study(dataset: str, initial_points: list | None, step: float, seed: int) -> Study:
@@ -438,27 +433,21 @@ def _range(iterations: NDArray) -> str:
 def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
     """How often random starts do what the examples show: events, first event, rank of the limit.
     Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d)."""
-    rng = np.random.default_rng(seed)
-    rows = []
+    rng, rows = np.random.default_rng(seed), {}
     for item in datasets:
         starts = settings(item.name).drawn_points(draws, item.d, rng)
         run = Experiment(item, starts, step, 0, False)
-        stories = Counter(
-            ", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows
-        )
-        first = np.array([path.events[0].t for path in run.flows if path.events]) / step
-        last = np.array([path.events[-1].t for path in run.flows if path.events]) / step
-        ranks = Counter(limit.rank for limit in run.limits)
-        rows.append(
-            {
-                "starts": draws,
-                "events (share of the starts)": "; ".join(
-                    f"{story or 'none'} ({100 * k / draws:.0f} %)"
-                    for story, k in stories.most_common()
-                ),
-                "iteration of the first event": _range(first),
-                "of the last": _range(last),
-                "rank of the limit": ", ".join(f"{r} ({k})" for r, k in sorted(ranks.items())),
-            }
-        )
-    return pd.DataFrame(rows, index=[item.name for item in datasets])
+        told = [", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows]
+        stories = [f"{story or 'none'} ({100 * k / draws:.0f} %)"
+                   for story, k in Counter(told).most_common()]  # fmt: skip
+        events = [path.events for path in run.flows if path.events]
+        first, last = (np.array([some[k].t for some in events]) / step for k in (0, -1))
+        ranks = sorted(Counter(limit.rank for limit in run.limits).items())
+        rows[item.name] = {
+            "starts": draws,
+            "events (share of the starts)": "; ".join(stories),
+            "iteration of the first event": _range(first),
+            "of the last": _range(last),
+            "rank of the limit": ", ".join(f"{rank} ({k})" for rank, k in ranks),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
