@@ -12,7 +12,7 @@ that meets a choice too fine for this arithmetic is left undecided: `affine_flow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -114,50 +114,42 @@ DISTINCT = 1e-8
 
 @dataclass(frozen=True)
 class _Sums:
-    """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape, but that l1 and l2
-    may be (R, 1), one for all of a flow's data. `limit` is f(inf). The rounding of f is eps times
-    the smaller of the sums n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) +
-    n2 exp(-l2 t)."""
+    """f(t) = f0 + sum_k c_k (1 - exp(-l_k t)) over k = 0, 1, with the limit f(inf). Its rounding is
+    eps times the smaller of n0 + sum_k n_k (1 - exp(-l_k t)) and m0 + sum_k n_k exp(-l_k t). Arrays
+    (...); c, n and the rates l (2, ...), but that these may be (2, R, 1) for all of a flow's data.
+    """
 
     f0: NDArray
-    A: NDArray
-    B: NDArray
     limit: NDArray
-    l1: NDArray
-    l2: NDArray
     n0: NDArray
     m0: NDArray
-    n1: NDArray
-    n2: NDArray
+    c: NDArray
+    rates: NDArray
+    n: NDArray
 
-    def __getitem__(self, key) -> _Sums:
-        whole = self
-        if self.l1.shape != self.A.shape:
-            l1, l2 = (np.broadcast_to(rate, self.A.shape) for rate in (self.l1, self.l2))
-            whole = replace(self, l1=l1, l2=l2)
-        return _Sums(*(getattr(whole, name)[key] for name in self.__annotations__))
+    def __getitem__(self, key: tuple[NDArray, ...]) -> _Sums:
+        pairs = (self.c, np.broadcast_to(self.rates, self.c.shape), self.n)
+        single = (self.f0, self.limit, self.n0, self.m0)
+        return _Sums(*(v[key] for v in single), *(v[:, *key] for v in pairs))
 
     def at(self, t: NDArray | float) -> tuple[NDArray, NDArray]:
         """f(t), in whichever of its two forms has smaller terms, and the size of these terms."""
-        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
-        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
-        A, B = np.abs(self.A), np.abs(self.B)
-        early = np.abs(self.f0) + A * g1 + B * g2
-        late = np.abs(self.limit) + A * e1 + B * e2
-        first = self.f0 + self.A * g1 + self.B * g2
-        value = np.where(early <= late, first, self.limit - self.A * e1 - self.B * e2)
-        return value, np.minimum(early, late)
+        ahead = self.c * np.exp(-self.rates * t)
+        gone = self.c * -np.expm1(-self.rates * t)
+        early = np.abs(self.f0) + np.abs(gone[0]) + np.abs(gone[1])
+        late = np.abs(self.limit) + np.abs(ahead[0]) + np.abs(ahead[1])
+        first, last = self.f0 + gone[0] + gone[1], self.limit - ahead[0] - ahead[1]
+        return np.where(early <= late, first, last), np.minimum(early, late)
 
     def slope(self, t: NDArray | float) -> NDArray:
         """f'(t)."""
-        return self.A * self.l1 * np.exp(-self.l1 * t) + self.B * self.l2 * np.exp(-self.l2 * t)
+        return (self.c * self.rates * np.exp(-self.rates * t)).sum(axis=0)
 
     def noise(self, t: NDArray | float) -> NDArray:
         """What may be rounding in f(t)."""
-        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
-        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
-        early, late = self.n0 + self.n1 * g1 + self.n2 * g2, self.m0 + self.n1 * e1 + self.n2 * e2
-        return NOISE * _EPS * np.minimum(early, late)
+        ahead, gone = self.n * np.exp(-self.rates * t), self.n * -np.expm1(-self.rates * t)
+        least = np.minimum(self.n0 + gone[0] + gone[1], self.m0 + ahead[0] + ahead[1])
+        return NOISE * _EPS * least
 
     def unsure(self, t: NDArray | float) -> NDArray:
         """Whether the sign of f(t) is not to be trusted."""
@@ -165,33 +157,28 @@ class _Sums:
         return np.abs(value) <= MARGIN * size + self.noise(t)
 
     def turning(self) -> NDArray:
-        """The critical point t > 0, or inf: where A l1 exp(-l1 t) = -B l2 exp(-l2 t)."""
-        fast, slow = self.A * self.l1, self.B * self.l2
-        apart = (fast * slow < 0.0) & (np.abs(fast) > np.abs(slow)) & (self.l1 > self.l2)
+        """The critical point t > 0, or inf: where c_0 l_0 exp(-l_0 t) = -c_1 l_1 exp(-l_1 t)."""
+        (fast, slow), gap = self.c * self.rates, self.rates[0] - self.rates[1]
+        apart = (fast * slow < 0.0) & (np.abs(fast) > np.abs(slow)) & (gap > 0.0)
         ratio = np.divide(fast, -slow, out=np.ones_like(fast), where=apart)
-        gap = np.where(apart, self.l1 - self.l2, 1.0)
-        return np.where(apart, np.log(ratio) / gap, np.inf)
+        return np.where(apart, np.log(ratio) / np.where(apart, gap, 1.0), np.inf)
 
 
 def _sums(X: NDArray, cells: Cells, turned: NDArray, error: NDArray, fresh: NDArray) -> _Sums:
     """The pre-activations (R, n); those of `fresh` data start at zero exactly."""
-    size = np.hypot(X[..., 0], X[..., 1])
-    along, across = turned[..., 0], turned[..., 1]
-    l1, l2 = (cells.rates[:, k, None] for k in (0, 1))
-    d1, d2 = (cells.d[:, k, None] for k in (0, 1))
-    # A coordinate that is rounding alone does not move its datum.
-    A = np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d1)
-    B = np.where(np.abs(across) <= 4 * _EPS * size, 0.0, across * d2)
-    l1, l2 = np.where(l1 > 0.0, l1, 1.0), np.where(l2 > 0.0, l2, 1.0)  # without amplitude, any rate
-    f0 = np.where(fresh, 0.0, products(X, cells.w))
-    r1, r2 = size * error[:, :1] / _EPS, np.abs(across) * error[:, 1:] / _EPS
+    size, along = np.hypot(X[..., 0], X[..., 1]), np.moveaxis(turned, -1, 0)
+    d, rates = cells.d.T[..., None], cells.rates.T[..., None]
+    off = np.stack([size, np.abs(along[1])]) * error.T[..., None] / _EPS
     return _Sums(
-        f0, A, B, products(X, cells.limit), l1, l2,
+        f0=np.where(fresh, 0.0, products(X, cells.w)),
+        limit=products(X, cells.limit),
         n0=np.where(fresh, 0.0, size * np.linalg.norm(cells.w, axis=-1)[:, None]),
-        m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + r1 + r2,
-        n1=size * np.abs(d1) + r1,
-        n2=size * np.abs(d2) + r2,
-    )  # fmt: skip
+        m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + off[0] + off[1],
+        # A coordinate that is rounding alone does not move its datum.
+        c=np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d),
+        rates=np.where(rates > 0.0, rates, 1.0),  # without amplitude, any rate
+        n=size * np.abs(d) + off,
+    )
 
 
 def next_events(
@@ -203,9 +190,9 @@ def next_events(
     rows = np.arange(len(on))
     f = _sums(X, cells, turned, error, fresh)
     side = np.where(on, 1.0, -1.0)
-    moving = (f.A != 0.0) | (f.B != 0.0)
+    moving = (f.c != 0.0).any(axis=0)
     # Just after t = 0 the data that were flipped are on their new side, the others on theirs.
-    steep = np.abs(f.A) * f.l1 + np.abs(f.B) * f.l2
+    steep = (np.abs(f.c) * f.rates).sum(axis=0)
     wrong = np.where(fresh, side * f.slope(0.0) <= MARGIN * steep, side * f.f0 <= 0)
     # At most one zero before the critical point, and one after it.
     turn = f.turning()
@@ -249,13 +236,13 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
     the smaller one after it, so Newton's method in that variable comes from one side; where it
     leaves the bracket, the bracket is halved.
     """
-    single = f.B == 0.0
-    rate = np.where(dips | single, f.l1, f.l2)
+    rate = np.where(dips | (f.c[1] == 0.0), *f.rates)
     lo, hi = np.where(dips, 0.0, bend), np.where(dips, bend, np.inf)
-    # Beyond a critical point exp(-l2 t) comes from its other end, 0, where only B is left.
+    # Beyond a critical point exp(-l_1 t) comes from its other end, 0, where only c_1 is left.
     with np.errstate(all="ignore"):
-        far = -np.log(f.limit / f.B) / f.l2
-    t = np.where(~dips & ~single & (f.A * f.B < 0.0) & (far > lo) & np.isfinite(far), far, lo)
+        far = -np.log(f.limit / f.c[1]) / f.rates[1]
+    opposed = ~dips & (f.c[0] * f.c[1] < 0.0)
+    t = np.where(opposed & (far > lo) & np.isfinite(far), far, lo)
     root, todo = np.full(len(t), np.nan), np.arange(len(t))
     for _ in range(200):
         value, size = f.at(t)
@@ -274,7 +261,7 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
         if done.all():
             break
         on = np.nonzero(~done)[0]
-        f, side, rate, todo = f[on], side[on], rate[on], todo[on]
+        f, side, rate, todo = f[(on,)], side[on], rate[on], todo[on]
         lo, hi, t = lo[on], hi[on], new[on]
     return root
 
