@@ -21,14 +21,11 @@ from reluflow.papers.lee2022support.setting import assumptions
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 
 
-NetworkArrays = dict[str, NDArray]
-NetworkDraws = dict[str, Callable[[np.random.Generator], NetworkArrays]]
-
 Entries = Callable[[tuple[int, int]], NDArray]
 """A matrix of this shape."""
 
 
-def network_draws() -> NetworkDraws:
+def network_draws() -> Draws:
     """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data. Normal
     weights; nonnegative data; weights of sizes from 1e-2 to 1e2; small integers, where many units
     sit exactly on a kink; and a layer with no active unit."""
@@ -39,10 +36,10 @@ def network_draws() -> NetworkDraws:
     def whole(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray:
         return rng.integers(-1, 2, shape).astype(float)
 
-    def nonnegative(rng: np.random.Generator) -> NetworkArrays:
+    def nonnegative(rng: np.random.Generator) -> Arrays:
         return _network(rng, rng.standard_normal, lambda shape: rng.uniform(0.0, 1.0, shape))
 
-    def dead(rng: np.random.Generator) -> NetworkArrays:
+    def dead(rng: np.random.Generator) -> Arrays:
         item = nonnegative(rng)
         return {**item, "W1": -np.abs(item["W1"])}
 
@@ -55,7 +52,7 @@ def network_draws() -> NetworkDraws:
     }
 
 
-def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> NetworkArrays:
+def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> Arrays:
     sizes = [int(k) for k in rng.integers(1, 7, int(rng.integers(3, 7)))]
     n = int(rng.integers(1, 5))
     item = {"X": data((n, sizes[0])), "Y": data((n, sizes[-1]))}
@@ -94,9 +91,6 @@ def autograd(
 
 
 # --- One layer of many neurons (Appendix B): its neurons do not see each other --------------------
-#
-# The layer's gradients come from torch's automatic differentiation, which shares no code with the
-# single-neuron formulas that they are held against.
 
 
 ROUNDING = 1e-12

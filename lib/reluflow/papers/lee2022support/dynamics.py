@@ -39,8 +39,6 @@ from reluflow.papers.lee2022support.setting import (
 )
 
 # --- Proposition 3.1: at which points of a boundary a flow deactivates a datum --------------------
-#
-# It is tried as printed and as we repair it, at the points of `boundary_points`.
 
 
 def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:

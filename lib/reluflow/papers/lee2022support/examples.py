@@ -40,9 +40,6 @@ MOST_DATA = 1000
 MOST_CELLS = 3000
 """Cells that may hold a minimum are decided one by one, so many in less than a minute."""
 
-OWN_ITERATIONS = 200_000
-"""Steps of descent on a reader's data: as many as the paper takes in its largest run."""
-
 
 @dataclass(frozen=True)
 class Limit:
@@ -134,7 +131,7 @@ def experiment(dataset: Dataset, initial_points: list | None, step: float, seed:
     `reluflow.datasets.initial_points`. Raises InputError for starts that do not fit the data."""
     printed = settings(dataset.name) if dataset.printed else None
     starts = starting_points(dataset, initial_points, seed)
-    iterations = printed.iterations if printed else OWN_ITERATIONS
+    iterations = printed.iterations if printed else 200_000  # as in the paper's largest run
     as_printed = printed is not None and initial_points is None and step == printed.step
     return Experiment(dataset, starts, step, iterations, as_printed)
 
@@ -175,8 +172,6 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
 
 
 # --- Example 5.1 and Figure 3: three starts, seven small ones, and descent for the flow -----------
-#
-# A refutation is measured twice: on the exact flow, and by a route of `rational` or `bruteforce`.
 
 
 LOOP_STEPS = 20_000
@@ -375,10 +370,6 @@ def caption_asymptotes(run: Experiment) -> dict[str, Any]:
 # --- Tables of the experiments of Section 5: limits, local minima, and what random starts do ------
 
 
-ROUNDED = 1e-14
-"""A minimum with a smaller margin exists, or not, by the last digits of the data."""
-
-
 def limits_table(run: Experiment) -> pd.DataFrame:
     """One row a flow: where it starts and ends, the loss there, its support and its rank."""
     columns = ["start", "limit", "loss", "support vectors", "rank", "events", "how it ended"]
@@ -398,7 +389,7 @@ def minima_table(run: Experiment) -> pd.DataFrame:
     doubt, shown = ", by the last digits of the data", run.minima[:12]
     rows = [[_loss(m.loss, run.y), _data(m.support),
              shapes.get(m.dimension, f"piece of dimension {m.dimension}")
-             + (doubt if m.margin < ROUNDED else ""), _point(m.w)] for m in shown]  # fmt: skip
+             + (doubt if m.margin < 1e-14 else ""), _point(m.w)] for m in shown]  # fmt: skip
     return pd.DataFrame(rows, [f"rank {m.rank}" for m in shown],
                         ["loss", "support vectors", "shape", "a point of it"])  # fmt: skip
 

@@ -85,10 +85,6 @@ def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajecto
             float(high[1] + room[1]))  # fmt: skip
 
 
-_MANY = 5
-"""Flows in one picture from which on words beside a curve lie on others."""
-
-
 @in_house_style
 def plane_flows(
     X: NDArray, y: NDArray, minima: Sequence[StationarySet], paths: Sequence[Trajectory],
@@ -109,7 +105,7 @@ def plane_flows(
     activation_boundaries(ax, X)
     cells(ax, X)
     annotate_minima(ax, minima, _loss_at)
-    if len(paths) > _MANY:
+    if len(paths) > 5:  # words beside a curve would lie on others
         for line in ax.lines:  # what stands for an event in the legend has no size on the picture
             if not line.get_markersize():
                 hollow = line.get_label() != "a datum switches off"

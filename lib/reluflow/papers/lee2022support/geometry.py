@@ -38,9 +38,6 @@ from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.setting import assumptions, meets
 
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
-#
-# Under A1 the paper's partitions, on which a datum on its boundary counts as inactive, and the open
-# cells are as many, and have the same patterns.
 
 
 def terminology(
@@ -410,9 +407,6 @@ def no_minimum_on_boundaries(X: NDArray, y: NDArray) -> float:
 # --- Proposition 3.3: whether a cell holds its virtual minimum ------------------------------------
 
 
-ROOM = 1e7
-"""Data of a larger condition number leave the second route to Proposition 3.3 too few digits."""
-
 SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
 
@@ -437,7 +431,7 @@ def _cell(item: instances.Instance, active: NDArray) -> dict[str, bool] | None:
     length = np.linalg.norm(item.X, axis=1)
     margins = np.where(active, item.X @ w, -(item.X @ w)) / (length * np.linalg.norm(w))
     s, fitted = np.linalg.svd(item.X[active])[1], np.linalg.norm(item.y[active])
-    if np.abs(margins).min() < 1e-6 or s[0] > ROOM * s[-1]:
+    if np.abs(margins).min() < 1e-6 or s[0] > 1e7 * s[-1]:
         return None
     # So far is w_P* from a point on the other side of that condition, as L_P sees it.
     if s[-1] * np.linalg.norm(w) * abs(margins.min()) < 10 * SEEN * fitted:

@@ -201,8 +201,7 @@ def rectangle_in_ellipsoid(item: Instance) -> float:
 
 # --- Where the flows of the linear neuron end: Proposition D.1 and Theorem D.5, at any rank -------
 #
-# Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank. Signs of data
-# and labels are free unless said otherwise: Appendix D assumes none of A1 to A3.
+# Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank.
 
 
 def factored_draws(full: bool | None, signs: bool = True) -> Draws:
@@ -599,10 +598,6 @@ def rectangles(points: pd.DataFrame) -> list[Evidence]:
 # theorem counts; that no sum has more zeros than the lemma says is a determinant.
 
 
-MOST = 6
-"""The Vandermonde construction is carried out for n = 1..MOST."""
-
-
 def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
     """Exponents "b" (n,), and n + 1 of the `most` whole "points" from `first` on."""
     n = int(rng.integers(1, 6))
@@ -622,15 +617,15 @@ def points_of_zeros(b: NDArray, points: NDArray) -> float:
 
 
 def zeros_attained() -> list[Evidence]:
-    """The construction in the proof of Lemma F.10: n zeros, all simple, for n = 1..MOST."""
+    """The construction in the proof of Lemma F.10: n zeros, all simple, for n = 1..6."""
     attained = []
-    for n in range(1, MOST + 1):
+    for n in range(1, 7):
         b = [(k + 1) // 2 * (-1) ** k for k in range(1, n + 1)]  # -1, 1, -2, 2, ...
         zeros = [2**k for k in range(n)]  # t = 0, 1, ..., n - 1 in units of log 2
         equation = fitted(b, zeros)
         attained.append(equation.zeros() if equation.crosses(zeros) else -1)
     says = "zeros of the Vandermonde equations for n = 1, 2, ..., all simple"
-    return [fact(says, tuple(attained), tuple(range(1, MOST + 1)))]
+    return [fact(says, tuple(attained), (1, 2, 3, 4, 5, 6))]
 
 
 def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
@@ -656,12 +651,6 @@ def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- How often a linear flow crosses a hyperplane: Lemma F.10, Theorem F.11 -----------------------
-#
-# Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
-# crossings are counted by the depth to which the curve alternates, which a search can raise.
-
-
 def some_constants() -> Reading:
     """Which constants Lemma F.10 can mean, and two equations that every t solves."""
     constant = ExponentialEquation((1,), (0,), 1)
@@ -677,6 +666,9 @@ def some_constants() -> Reading:
 
 
 # --- Theorem F.11: crossings of a hyperplane ------------------------------------------------------
+#
+# Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
+# crossings are counted by the depth to which the curve alternates, which a search can raise.
 
 
 def alternation(f: ArrayLike, k: int, first: int | None = None) -> float:
