@@ -154,34 +154,31 @@ def activity_curves(run: Experiment) -> Figure:
     """Loss and x_i.w along the flows from the start whose ReLU flow has most events: of five data,
     those with events first."""
     k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
-    relu, linear = run.flows[k], run.linear_flows[k]
-    order = [e.datum for e in (*relu.events, *linear.events)] + list(range(len(run.y)))
-    data = sorted(list(dict.fromkeys(order))[:5])
-    return losses_and_preactivations(run.X, run.y, relu, linear, run.step, None, data)
+    events = (*run.flows[k].events, *run.linear_flows[k].events)
+    order = dict.fromkeys([*(event.datum for event in events), *range(len(run.y))])
+    return losses_and_preactivations(run, k, sorted(list(order)[:5]))
 
 
 def example_curves(run: Experiment) -> Figure:
     """Figures 12 and 13: `losses_and_preactivations` of all data over the printed iterations."""
-    return losses_and_preactivations(
-        run.X, run.y, run.flows[0], run.linear_flows[0], run.step, run.iterations
-    )
+    return losses_and_preactivations(run, 0, range(len(run.y)), run.iterations)
 
 
 @in_house_style
 def losses_and_preactivations(
-    X: NDArray, y: NDArray, relu: Trajectory, linear: Trajectory, step: float,
-    until: float | None = None, data: Sequence[int] | None = None,
-) -> Figure:  # fmt: skip
-    """Figures 12 and 13: loss curves, and x_i.w along both flows, against iterations t / step."""
-    data = list(range(len(X))) if data is None else list(data)
+    run: Experiment, start: int, data: Sequence[int], until: float | None = None
+) -> Figure:
+    """Figures 12 and 13: loss curves, and x_i.w of some data along both flows from one of the
+    starts, against iterations t / step."""
     columns = 2 if len(data) in (1, 3) else 3
     rows = -(-(1 + len(data)) // columns)
     fig, axes = panels(rows, columns, height=2.2 * rows)
-    paths = {"linear flow": linear, "ReLU flow": relu}
-    loss_curves(axes[0], paths, X, y, step=step, xscale="log", until=until)
+    paths = {"linear flow": run.linear_flows[start], "ReLU flow": run.flows[start]}
+    loss_curves(axes[0], paths, run.X, run.y, step=run.step, xscale="log", until=until)
     for ax, j in zip(axes[1:], data, strict=False):
-        preactivations(ax, paths, X[j], y[j], datum=j, step=step, xscale="log", until=until)
-        kinds = [e.kind for e in relu.events if e.datum == j]
+        preactivations(ax, paths, run.X[j], run.y[j], datum=j, step=run.step, xscale="log",
+                       until=until)  # fmt: skip
+        kinds = [e.kind for e in run.flows[start].events if e.datum == j]
         ends = {"deactivate": " is lost", "activate": " comes back"}
         ax.set_title(style.datum_name(j) + (ends.get(kinds[-1], "") if kinds else ""))
     for ax in axes[1 + len(data) :]:
