@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -127,7 +128,7 @@ class _Sums:
     rates: NDArray
     n: NDArray
 
-    def __getitem__(self, key: tuple[NDArray, ...]) -> _Sums:
+    def __getitem__(self, key: Any) -> _Sums:
         pairs = (self.c, np.broadcast_to(self.rates, self.c.shape), self.n)
         single = (self.f0, self.limit, self.n0, self.m0)
         return _Sums(*(v[key] for v in single), *(v[:, *key] for v in pairs))
@@ -369,6 +370,6 @@ def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArra
 
 def together(X: NDArray) -> NDArray:
     """Whether (B, n, n) data are parallel, so that they change together; zero data never are."""
-    p, q, real = X[..., 0], X[..., 1], X.any(axis=-1)
+    p, q, real = X[..., 0], X[..., 1], np.asarray(X.any(axis=-1))
     same = p[:, :, None] * q[:, None, :] == p[:, None, :] * q[:, :, None]
     return same & real[:, :, None] & real[:, None, :]

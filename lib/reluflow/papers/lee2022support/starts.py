@@ -354,7 +354,7 @@ def small_starts_agree(d: int) -> Statement:
     several directions end where it ends. Broken if not so at all three norms; undecided where an
     exception is as near as ROOM, for then the norms may not be small enough."""
 
-    known: dict[bytes, tuple[float, float]] = {}
+    known: dict[bytes, tuple[float, float]] = {}  # two hypotheses and the slack ask for the same
 
     def rooms(item: Instance) -> tuple[float, float]:
         data = item["X"].tobytes() + item["y"].tobytes()
