@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow import rational
 from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
-from reluflow.ledger import Counterexample, Evidence, bound
+from reluflow.ledger import Counterexample, bound
 from reluflow.networks import gradient, loss
 from reluflow.networks.indexed import Passes, backpropagate
 from reluflow.papers.lee2022support.setting import assumptions
@@ -204,16 +204,6 @@ def label_backpropagation(item: Instance) -> float:
         apart = float(np.abs(planted(item) * G - rows).max())
         gap = max(gap, apart / max(size.max(), terms.max(), 1e-300))
     return -gap
-
-
-def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list[Evidence]:
-    """Eqs. (9) and (10), dL/dW^(m) = delta^(m) x^(m)T, on Figure 5's network, whose numbers are
-    whole: weights W^(m), one datum x (d,), y (h_l,)."""
-    found = backpropagate(weights, x[None], y[None])
-    pairs = zip(autograd(weights, x[None], y[None])[1], found.gradients, strict=True)
-    apart = max(float(np.abs(torch - ours).max()) for torch, ours in pairs)
-    says = "the figure's network: distance of torch's gradients from eqs. (9) and (10)"
-    return [bound(says, apart, "<=", 0, "")]
 
 
 # --- The balance of layers (Lemma C.2 of Lee et al. 2022a) ----------------------------------------
