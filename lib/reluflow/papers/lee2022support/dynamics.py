@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import islice, repeat
+from itertools import cycle, islice, repeat
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
-from reluflow.instances import ORDINARY, Draws, data_draws, extended, in_dimensions, readable_data
+from reluflow.instances import ORDINARY, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.setting import (
@@ -362,13 +362,11 @@ def _start(item: Instance, rng: np.random.Generator, low: float) -> dict[str, ND
     return {"w0": length * u / np.linalg.norm(u)}
 
 
-def _on_boundaries() -> Draws:
-    """Data under A1, and with inputs of either sign, with points on boundaries."""
-    plain = extended(MIXED, on_several)
-    return {**plain, **{f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}}
+_POINTS = extended(MIXED, on_several)
+_SIGNED = {f"signed, {kind}": one for kind, one in extended(_POINTS, _signed).items()}
 
 
-@statement("from points on boundaries some flow leaves", _on_boundaries(), strict=True,
+@statement("from points on boundaries some flow leaves", {**_POINTS, **_SIGNED}, strict=True,
            fixed=("some",))  # fmt: skip
 def some_flow_leaves(item: Instance) -> float:
     """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4)."""
@@ -425,11 +423,9 @@ def speed_jumps() -> Statement:
 def branching(count: int, seed: int) -> list[Evidence]:
     """Points drawn on the boundary of one datum, labels positive, and how many of them more than
     one flow leaves: two repelled ones, or one that rests beside one that goes."""
-    rng, draws = np.random.default_rng(seed), list(extended(MIXED, on_boundary).values())
-    items = [draws[k % len(draws)](rng) for k in range(count)]
-    items = [item for item in items if others_off(item)]
-    left = [continuation_sides(i["X"], i["y"], foot(i), 0) for i in items]
-    found = sum(len(sides) > 1 for sides in left)
+    rng, draws = np.random.default_rng(seed), cycle(extended(MIXED, on_boundary).values())
+    items = [item for draw in islice(draws, count) if others_off(item := draw(rng))]
+    found = sum(len(continuation_sides(i["X"], i["y"], foot(i), 0)) > 1 for i in items)
     return [fact("points on a boundary that more than one flow leaves", found, 0),
             note("points on a boundary tried", len(items)), note("seed", seed)]  # fmt: skip
 

@@ -209,26 +209,25 @@ def factored_draws(full: bool | None, signs: bool = True) -> Draws:
     (True), r < d (False) or either (None); n below, at or above d. With `signs` the entries have
     any sign, else X satisfies A1 and y satisfies A2."""
 
+    def factor(kind: str, n: int, m: int, rng: np.random.Generator) -> NDArray:
+        while True:
+            if kind == "whole numbers":
+                M = rng.integers(-2 if signs else 0, 4, (n, m)).astype(float)
+            else:
+                M = rng.normal(size=(n, m)) if signs else rng.uniform(size=(n, m))
+            if M.any() and np.linalg.cond(M) <= 30.0:
+                return M
+
     def one(kind: str, rng: np.random.Generator) -> Instance:
         d = int(rng.integers(1 if full is not False else 2, 6))
         low, high = (d if full else 1), (d - 1 if full is False else d)
         r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
         n = r + int(rng.integers(0, 4))
-        A, B = _factor(kind, n, r, signs, rng), _factor(kind, r, d, signs, rng)
+        A, B = factor(kind, n, r, rng), factor(kind, r, d, rng)
         y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
         return {"A": A, "B": B, "y": y, "w0": rng.normal(size=d), "z": rng.normal(size=d)}
 
     return {kind: partial(one, kind) for kind in ("entries", "whole numbers", "single")}
-
-
-def _factor(kind: str, n: int, m: int, signs: bool, rng: np.random.Generator) -> NDArray:
-    while True:
-        if kind == "whole numbers":
-            M = rng.integers(-2 if signs else 0, 4, (n, m)).astype(float)
-        else:
-            M = rng.normal(size=(n, m)) if signs else rng.uniform(size=(n, m))
-        if M.any() and np.linalg.cond(M) <= 30.0:
-            return M
 
 
 def data_of(instance: Instance) -> tuple[NDArray, NDArray]:
@@ -531,8 +530,7 @@ def manifolds(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     wrong = 0
     for _ in range(count):
-        n, d = (int(v) for v in rng.integers(1, 6, 2))
-        inner = int(rng.integers(1, 5))
+        (n, d), inner = rng.integers(1, 6, 2), rng.integers(1, 5)
         X = rng.integers(-2, 3, (n, inner)) @ rng.integers(-2, 3, (inner, d))
         H, q = X.T @ X, X.T @ rng.integers(-5, 6, n)
         wrong += not rank(np.column_stack([H, q])) == rank(H) == rank(X)
@@ -639,14 +637,11 @@ def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]
 
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
-    equations = [diagonal_example(d)[0] for d in dimensions]
-    turning = [
-        e.crosses(Fraction(1, 2**k) for k in range(1, d + 1))
-        for d, e in zip(dimensions, equations, strict=True)
-    ]
+    equations = {d: diagonal_example(d)[0] for d in dimensions}
+    turning = [e.crosses(Fraction(1, 2**k) for k in range(1, d + 1)) for d, e in equations.items()]
     return [
         fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
-             tuple(e.zeros(0, 1) for e in equations), tuple(dimensions)),
+             tuple(e.zeros(0, 1) for e in equations.values()), tuple(dimensions)),
         fact("each of them changes the sign", all(turning), True),
     ]  # fmt: skip
 

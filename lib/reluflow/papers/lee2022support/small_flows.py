@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, permutations
+from itertools import cycle, islice, pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -435,11 +435,9 @@ def rate_is_the_slope(item: Instance) -> float:
 
 def rate_at_minima(seed: int, count: int) -> list[Evidence]:
     """Lemma F.7, part 3: g = 0 at the local minima of `count` planar data sets."""
-    rng = np.random.default_rng(seed)
-    draws = list(nontrivial_draws(2, (2, 5)).values())
-    worst, flat = 0.0, 0
-    for k in range(count):
-        item = draws[k % len(draws)](rng)
+    rng, worst, flat = np.random.default_rng(seed), 0.0, 0
+    for draw in islice(cycle(nontrivial_draws(2, (2, 5)).values()), count):
+        item = draw(rng)
         X, y = item["X"], item["y"]
         for minimum in local_minima(X, y):
             h = np.abs(X @ minimum.w)
