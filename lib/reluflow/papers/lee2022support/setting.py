@@ -259,7 +259,8 @@ def nontrivial(item: Instance) -> bool:
 def within(item: Instance, radius: Radius) -> bool:
     """Whether the starts of `NORMS` along the instance's "u" are shorter than the radius."""
     least = radius(item["X"], item["y"])
-    return all(float(np.linalg.norm(w0)) < least for w0 in starts_of(item, NORMS, radius))
+    starts = starts_of(item, NORMS, lambda X, y: least)
+    return all(float(np.linalg.norm(w0)) < least for w0 in starts)
 
 
 def small(item: Instance) -> bool:
