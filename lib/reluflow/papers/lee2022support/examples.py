@@ -200,12 +200,9 @@ def three_starts(run: Experiment) -> dict[str, Any]:
 
 def _beaten(run: Experiment, first: Limit, second: Limit) -> Counterexample:
     """That the flow from `first` ends above the end of the flow from `second`, by three routes."""
-    X, y = run.X, run.y
-    exact = [rational.fit(X, y, limit.support) for limit in (first, second)]
-    inside = [
-        rational.is_local_minimum(fitted, limit.support)
-        for fitted, limit in zip(exact, (first, second), strict=True)
-    ]
+    X, y, supports = run.X, run.y, (first.support, second.support)
+    exact = [rational.fit(X, y, support) for support in supports]
+    inside = map(rational.is_local_minimum, exact, supports)
     loops = [plain_descent(X, y, v.start, run.step, LOOP_STEPS)[-1] for v in (first, second)]
     by_loop = float(loss(X, y, loops[0]) - loss(X, y, loops[1]))
     return Counterexample(
@@ -327,12 +324,11 @@ NORMALISATIONS: Mapping[str, Callable[[int], float]] = {
 def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
     """sv.fig12.iteration, sv.fig13.iteration: the two events come near the printed iterations,
     under that one normalisation of the loss, of the usual ones, which suits both captions best."""
-    counts: dict[str, list[float]] = {name: [] for name in NORMALISATIONS}
+    once = []  # the number of data, and the iterations under eq. (1)
     for name, (datum, kind, _) in CAPTIONS.items():
         one = experiment(load(name), None, run.step, seed)
-        once = one.flows[0].first_time(datum, kind) / run.step
-        for each, factor in NORMALISATIONS.items():
-            counts[each].append(factor(len(one.y)) * once)
+        once.append((len(one.y), one.flows[0].first_time(datum, kind) / run.step))
+    counts = {name: [factor(n) * k for n, k in once] for name, factor in NORMALISATIONS.items()}
     printed = np.array([number for *_, number in CAPTIONS.values()])
     off = {name: np.abs(found / printed - 1.0) for name, found in counts.items()}
     apart = min(float(each.max()) for each in off.values())
