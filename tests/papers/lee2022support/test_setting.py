@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -13,7 +11,6 @@ from numpy.typing import NDArray
 from reluflow import datasets
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import Event
 from reluflow.instances import draw_many
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import dynamics, norm, setting
@@ -65,29 +62,6 @@ def test_a_step_follows_the_slope_of_the_loss(X: NDArray, y: NDArray, w: NDArray
 def test_on_its_boundary_a_datum_does_not_pull() -> None:
     """The derivative of ReLU at 0 is taken as 0."""
     assert np.all(plain_descent([[2]], [3], [0.0], 0.1, 5) == 0.0)
-
-
-def test_integrate_agrees_with_the_exact_flow_past_a_deactivation() -> None:
-    data, w0 = datasets.load("example-5.2"), np.array([1e-4, 2e-4, 5e-5])
-    path = affine_flow(data.X, data.y, w0)
-    assert [e.kind for e in path.events] == ["deactivate"]
-    assert path.t[1] < 1.0
-    assert setting.integrate(data.X, data.y, w0, 1.0) == pytest.approx(path.at(1.0), abs=1e-6)
-    assert setting.integrate(data.X, data.y, w0, 0.5) == pytest.approx(path.at(0.5), rel=1e-9)
-
-
-def test_reactivations_of_given_events() -> None:
-    path = affine_flow([[1.0]], [1.0], [1.0])
-    for signs, back, gone in (
-        ((), 0, []),
-        ((1, -1), 0, [0]),
-        ((-1, 2), 0, [0]),
-        ((-1, 1), 1, [0]),
-        ((-1, -3, 1, -1, 1), 2, [0, 2, 0]),
-    ):
-        kinds = [(abs(k) - 1, "activate" if k > 0 else "deactivate") for k in signs]
-        told = replace(path, events=tuple(Event(float(t), *e) for t, e in enumerate(kinds)))
-        assert (setting.reactivations(told), setting.deactivated(told)) == (back, gone)
 
 
 def test_crossings_and_cells_of_a_flow_that_returns() -> None:

@@ -1,8 +1,6 @@
-"""Starts: Propositions 3.1, 4.1 and 4.4, Theorems 4.2 and 4.3, Lemmas 4.6 and F.5, the record."""
+"""Starts: Propositions 3.1 and 4.4, Theorems 4.2 and 4.3, Lemmas 4.6 and F.5, the record."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -10,8 +8,6 @@ import pytest
 from reluflow import pages
 from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
-from reluflow.instances import draw_many
-from reluflow.networks import gradient
 from reluflow.papers.lee2022support import dynamics, setting, starts
 from reluflow.papers.lee2022support.setting import plain_descent
 from reluflow.papers.lee2022support.starts import protected
@@ -28,15 +24,6 @@ def test_draws_for_the_only_if_make_flows_deactivate(seed):
     report = falsify(dynamics.deactivates_only_if(), seed, 30, 0)
     assert report.tried >= 5
     assert report.survives
-
-
-def test_alpha_star_is_where_the_slope_vanishes():
-    item, w0 = next(iter(draw_many(1, 3, 2))), np.array([0.3, -0.2, 0.5])
-    slope = dynamics.slope_along(item.X, item.y, w0, 0, Fraction(3, 2))
-    assert np.isclose(float(slope), gradient(item.X, item.y, 1.5 * w0) @ item.X[0])
-    star = dynamics.alpha_star(item.X, item.y, w0, 0)
-    assert dynamics.slope_along(item.X, item.y, w0, 0, star) == 0
-    assert dynamics.alpha_star(np.eye(2), [1, 1], [1, -1], 1) is None
 
 
 def test_entry_radius_against_a_scan():

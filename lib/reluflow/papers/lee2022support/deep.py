@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow import rational
 from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
-from reluflow.ledger import Counterexample, Evidence, bound
+from reluflow.ledger import Counterexample, bound
 from reluflow.networks import gradient, loss
 from reluflow.networks.indexed import Passes, backpropagate
 from reluflow.papers.lee2022support.setting import assumptions
@@ -21,14 +21,11 @@ from reluflow.papers.lee2022support.setting import assumptions
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 
 
-NetworkArrays = dict[str, NDArray]
-NetworkDraws = dict[str, Callable[[np.random.Generator], NetworkArrays]]
-
 Entries = Callable[[tuple[int, int]], NDArray]
 """A matrix of this shape."""
 
 
-def network_draws() -> NetworkDraws:
+def network_draws() -> Draws:
     """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data. Normal
     weights; nonnegative data; weights of sizes from 1e-2 to 1e2; small integers, where many units
     sit exactly on a kink; and a layer with no active unit."""
@@ -39,10 +36,10 @@ def network_draws() -> NetworkDraws:
     def whole(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray:
         return rng.integers(-1, 2, shape).astype(float)
 
-    def nonnegative(rng: np.random.Generator) -> NetworkArrays:
+    def nonnegative(rng: np.random.Generator) -> Arrays:
         return _network(rng, rng.standard_normal, lambda shape: rng.uniform(0.0, 1.0, shape))
 
-    def dead(rng: np.random.Generator) -> NetworkArrays:
+    def dead(rng: np.random.Generator) -> Arrays:
         item = nonnegative(rng)
         return {**item, "W1": -np.abs(item["W1"])}
 
@@ -55,7 +52,7 @@ def network_draws() -> NetworkDraws:
     }
 
 
-def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> NetworkArrays:
+def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> Arrays:
     sizes = [int(k) for k in rng.integers(1, 7, int(rng.integers(3, 7)))]
     n = int(rng.integers(1, 5))
     item = {"X": data((n, sizes[0])), "Y": data((n, sizes[-1]))}
@@ -94,9 +91,6 @@ def autograd(
 
 
 # --- One layer of many neurons (Appendix B): its neurons do not see each other --------------------
-#
-# The layer's gradients come from torch's automatic differentiation, which shares no code with the
-# single-neuron formulas that they are held against.
 
 
 ROUNDING = 1e-12
@@ -210,16 +204,6 @@ def label_backpropagation(item: Instance) -> float:
         apart = float(np.abs(planted(item) * G - rows).max())
         gap = max(gap, apart / max(size.max(), terms.max(), 1e-300))
     return -gap
-
-
-def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list[Evidence]:
-    """Eqs. (9) and (10), dL/dW^(m) = delta^(m) x^(m)T, on Figure 5's network, whose numbers are
-    whole: weights W^(m), one datum x (d,), y (h_l,)."""
-    found = backpropagate(weights, x[None], y[None])
-    pairs = zip(autograd(weights, x[None], y[None])[1], found.gradients, strict=True)
-    apart = max(float(np.abs(torch - ours).max()) for torch, ours in pairs)
-    says = "the figure's network: distance of torch's gradients from eqs. (9) and (10)"
-    return [bound(says, apart, "<=", 0, "")]
 
 
 # --- The balance of layers (Lemma C.2 of Lee et al. 2022a) ----------------------------------------

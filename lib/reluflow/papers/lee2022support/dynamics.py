@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import islice, repeat
+from itertools import cycle, islice, repeat
 
 import numpy as np
+import pandas as pd
 import sympy
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
 from reluflow.exact import fractions
-from reluflow.falsify import Instance, Statement, given, statement, survey
+from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
-from reluflow.instances import ORDINARY, Draws, data_draws, extended, readable_data
+from reluflow.instances import ORDINARY, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.setting import (
@@ -38,8 +39,6 @@ from reluflow.papers.lee2022support.setting import (
 )
 
 # --- Proposition 3.1: at which points of a boundary a flow deactivates a datum --------------------
-#
-# It is tried as printed and as we repair it, at the points of `boundary_points`.
 
 
 def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
@@ -51,6 +50,11 @@ def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[floa
     h[j] = 0.0
     s = float(np.where(h > 0.0, h - y, 0.0) @ (X @ X[j]))
     return s, float(y[j] * (X[j] @ X[j]))
+
+
+def rates_at_foot(item: Instance) -> tuple[float, float]:
+    """`normal_rates` of x_1 at its boundary's point nearest to the instance's w."""
+    return normal_rates(item["X"], item["y"], foot(item), 0)
 
 
 def displaced_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
@@ -81,17 +85,9 @@ def _readable_point(draw_value):
     return {**item, "w": k * np.array([item["X"][0, 1], -item["X"][0, 0]])}
 
 
-def _clear_rates(item: Instance) -> bool:
-    s, top = normal_rates(item["X"], item["y"], foot(item), 0)
-    return min(abs(s), abs(top - s)) > 1e-3 * max(abs(s), top)
-
-
-def _inwards(item: Instance) -> bool:
-    return normal_rates(item["X"], item["y"], foot(item), 0)[0] >= 0.0
-
-
 @statement("deactivated where grad L(w).x ≥ 0", extended(MIXED, on_boundary),
-           {"no other datum on its boundary": others_off, "grad L(w).x ≥ 0": _inwards},
+           {"no other datum on its boundary": others_off,
+            "grad L(w).x ≥ 0": lambda item: rates_at_foot(item)[0] >= 0.0},
            readable=_readable_point())  # fmt: skip
 def deactivates_if(item: Instance) -> float:
     """sv.prop3.1.1: where grad L(w).x_1 >= 0, every flow from w deactivates x_1 (Prop. 3.1, "if").
@@ -110,19 +106,18 @@ def deactivation_repaired() -> Statement:
         return bool(X[0].any() and item["y"][0] > 0.0 and np.all(X[1:] @ w != 0.0))
 
     def rate(item: Instance) -> bool:
-        s, top = normal_rates(item["X"], item["y"], foot(item), 0)
+        s, top = rates_at_foot(item)
         return s not in (0.0, top)
 
     def slack(item: Instance) -> float:
-        if not (others_off(item) and _clear_rates(item)):
+        problem, (s, top) = (item["X"], item["y"], foot(item), 0), rates_at_foot(item)
+        if not others_off(item) or min(abs(s), abs(top - s)) <= 1e-3 * max(abs(s), top):
             return np.nan  # rounding, or a step, could take the one for the other
-        s, top = normal_rates(item["X"], item["y"], foot(item), 0)
-        sides = set(continuation_sides(item["X"], item["y"], foot(item), 0)) - {0}
-        if sides != ({-1} if s > top else {1} if s < 0.0 else {-1, 1}):
+        below, above = (1 if s < 0.0 else -1), (1 if s < top else -1)
+        if set(continuation_sides(*problem)) - {0} != {below, above}:
             return -1.0
-        below, above = displaced_sides(item["X"], item["y"], foot(item), 0)
-        first, second = (1 if s < 0.0 else -1), (1 if s < top else -1)
-        return min(first * below, second * above)
+        first, second = displaced_sides(*problem)
+        return min(below * first, above * second)
 
     return Statement(says="three ranges of grad L(w).x", draws=extended(MIXED, on_boundary),
                      slack=slack, hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
@@ -299,16 +294,6 @@ def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
     )  # fmt: skip
 
 
-def _all_active_starts(
-    X: NDArray, norms: Sequence[float], count: int, seed: int
-) -> Iterator[tuple[float, NDArray]]:
-    """At each of the norms, `count` random starts (2,) of the all-active cell."""
-    rng = np.random.default_rng(seed)
-    for norm in norms:
-        inside = (u for u in (rng.normal(size=2) for _ in repeat(None)) if np.all(X @ u > 0))
-        yield from ((norm, norm * u / np.linalg.norm(u)) for u in islice(inside, count))
-
-
 def must_deactivate(
     X: ArrayLike, y: ArrayLike, datum: int, norms: Sequence[float], count: int, seed: int
 ) -> tuple[list[Evidence], Reading]:
@@ -319,13 +304,15 @@ def must_deactivate(
     rest = [j for j in range(len(y)) if j != datum]
     whole, kept = rational.fit(X, y, list(range(len(y)))), rational.fit(X, y, rest)
 
-    def measure(start: tuple[float, NDArray]) -> dict[str, float]:
-        path = affine_flow(X, y, start[1])
-        lost = bool(path.events) and path.events[0].datum == datum
-        apart = np.linalg.norm(path.end - np.array(kept.w, float))
-        return {"norm": start[0], "lost": lost, "apart": float(apart)}
-
-    found = survey(_all_active_starts(X, norms, count, seed), measure)
+    rng, rows = np.random.default_rng(seed), []
+    for norm in norms:
+        inside = (u for u in (rng.normal(size=2) for _ in repeat(None)) if np.all(X @ u > 0))
+        for u in islice(inside, count):
+            path = affine_flow(X, y, norm * u / np.linalg.norm(u))
+            apart = float(np.linalg.norm(path.end - np.array(kept.w, float)))
+            first = bool(path.events) and path.events[0].datum == datum
+            rows.append({"norm": norm, "lost": first, "apart": apart})
+    found = pd.DataFrame(rows)
     lost = found.groupby("norm")["lost"].sum()
     is_far = found["norm"] == norms[-1]
     kept_far, elsewhere = int(lost[norms[-1]]), int((found["apart"][is_far] > 1e-6).sum())
@@ -360,11 +347,7 @@ def must_deactivate(
 # --- Proposition F.4: from every point a flow leaves, and from most starts only one ---------------
 
 
-TOLD = {
-    f"{kind}, d = {d}": draw
-    for d in (2, 3)
-    for kind, draw in data_draws(d, kinds=(*ORDINARY, "degenerate")).items()
-}
+TOLD = in_dimensions((2, 3), 8, (*ORDINARY, "degenerate"))
 """Draws of random starts: at extreme aspect doubles cannot tell a state from a boundary."""
 
 
@@ -379,13 +362,11 @@ def _start(item: Instance, rng: np.random.Generator, low: float) -> dict[str, ND
     return {"w0": length * u / np.linalg.norm(u)}
 
 
-def _on_boundaries() -> Draws:
-    """Data under A1, and with inputs of either sign, with points on boundaries."""
-    plain = extended(MIXED, on_several)
-    return {**plain, **{f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}}
+_POINTS = extended(MIXED, on_several)
+_SIGNED = {f"signed, {kind}": one for kind, one in extended(_POINTS, _signed).items()}
 
 
-@statement("from points on boundaries some flow leaves", _on_boundaries(), strict=True,
+@statement("from points on boundaries some flow leaves", {**_POINTS, **_SIGNED}, strict=True,
            fixed=("some",))  # fmt: skip
 def some_flow_leaves(item: Instance) -> float:
     """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4)."""
@@ -442,11 +423,9 @@ def speed_jumps() -> Statement:
 def branching(count: int, seed: int) -> list[Evidence]:
     """Points drawn on the boundary of one datum, labels positive, and how many of them more than
     one flow leaves: two repelled ones, or one that rests beside one that goes."""
-    rng, draws = np.random.default_rng(seed), list(extended(MIXED, on_boundary).values())
-    items = [draws[k % len(draws)](rng) for k in range(count)]
-    items = [item for item in items if others_off(item)]
-    left = [continuation_sides(i["X"], i["y"], foot(i), 0) for i in items]
-    found = sum(len(sides) > 1 for sides in left)
+    rng, draws = np.random.default_rng(seed), cycle(extended(MIXED, on_boundary).values())
+    items = [item for draw in islice(draws, count) if others_off(item := draw(rng))]
+    found = sum(len(continuation_sides(i["X"], i["y"], foot(i), 0)) > 1 for i in items)
     return [fact("points on a boundary that more than one flow leaves", found, 0),
             note("points on a boundary tried", len(items)), note("seed", seed)]  # fmt: skip
 

@@ -40,9 +40,6 @@ MOST_DATA = 1000
 MOST_CELLS = 3000
 """Cells that may hold a minimum are decided one by one, so many in less than a minute."""
 
-OWN_ITERATIONS = 200_000
-"""Steps of descent on a reader's data: as many as the paper takes in its largest run."""
-
 
 @dataclass(frozen=True)
 class Limit:
@@ -134,28 +131,23 @@ def experiment(dataset: Dataset, initial_points: list | None, step: float, seed:
     `reluflow.datasets.initial_points`. Raises InputError for starts that do not fit the data."""
     printed = settings(dataset.name) if dataset.printed else None
     starts = starting_points(dataset, initial_points, seed)
-    iterations = printed.iterations if printed else OWN_ITERATIONS
+    iterations = printed.iterations if printed else 200_000  # as in the paper's largest run
     as_printed = printed is not None and initial_points is None and step == printed.step
     return Experiment(dataset, starts, step, iterations, as_printed)
 
 
 @dataclass(frozen=True)
 class Study:
-    """What one run of the chapter looks at: `main`, and `others` when it is the paper's three.
-
-    main    Example 5.1, or the one data set that the reader named
-    others  Examples 5.2 and 5.3 in the paper's own run, else none
-    """
+    """What one run of the chapter looks at: `main`, Example 5.1 or the one data set that the reader
+    named, and `others`, Examples 5.2 and 5.3 in the paper's own run, else none."""
 
     main: Experiment
     others: tuple[Experiment, ...]
 
     def printed(self, name: str) -> Experiment | None:
         """The paper's example of this name as printed, or None where this run changed it."""
-        for item in (self.main, *self.others):
-            if item.dataset.name == name and item.as_printed:
-                return item
-        return None
+        runs = (run for run in (self.main, *self.others) if run.as_printed)
+        return next((run for run in runs if run.dataset.name == name), None)
 
 
 def study(dataset: str, initial_points: list | None, step: float, seed: int) -> Study:
@@ -180,8 +172,6 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
 
 
 # --- Example 5.1 and Figure 3: three starts, seven small ones, and descent for the flow -----------
-#
-# A refutation is measured twice: on the exact flow, and by a route of `rational` or `bruteforce`.
 
 
 LOOP_STEPS = 20_000
@@ -210,12 +200,9 @@ def three_starts(run: Experiment) -> dict[str, Any]:
 
 def _beaten(run: Experiment, first: Limit, second: Limit) -> Counterexample:
     """That the flow from `first` ends above the end of the flow from `second`, by three routes."""
-    X, y = run.X, run.y
-    exact = [rational.fit(X, y, limit.support) for limit in (first, second)]
-    inside = [
-        rational.is_local_minimum(fitted, limit.support)
-        for fitted, limit in zip(exact, (first, second), strict=True)
-    ]
+    X, y, supports = run.X, run.y, (first.support, second.support)
+    exact = [rational.fit(X, y, support) for support in supports]
+    inside = map(rational.is_local_minimum, exact, supports)
     loops = [plain_descent(X, y, v.start, run.step, LOOP_STEPS)[-1] for v in (first, second)]
     by_loop = float(loss(X, y, loops[0]) - loss(X, y, loops[1]))
     return Counterexample(
@@ -337,12 +324,11 @@ NORMALISATIONS: Mapping[str, Callable[[int], float]] = {
 def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
     """sv.fig12.iteration, sv.fig13.iteration: the two events come near the printed iterations,
     under that one normalisation of the loss, of the usual ones, which suits both captions best."""
-    counts: dict[str, list[float]] = {name: [] for name in NORMALISATIONS}
+    once = []  # the number of data, and the iterations under eq. (1)
     for name, (datum, kind, _) in CAPTIONS.items():
         one = experiment(load(name), None, run.step, seed)
-        once = one.flows[0].first_time(datum, kind) / run.step
-        for each, factor in NORMALISATIONS.items():
-            counts[each].append(factor(len(one.y)) * once)
+        once.append((len(one.y), one.flows[0].first_time(datum, kind) / run.step))
+    counts = {name: [factor(n) * k for n, k in once] for name, factor in NORMALISATIONS.items()}
     printed = np.array([number for *_, number in CAPTIONS.values()])
     off = {name: np.abs(found / printed - 1.0) for name, found in counts.items()}
     apart = min(float(each.max()) for each in off.values())
@@ -380,10 +366,6 @@ def caption_asymptotes(run: Experiment) -> dict[str, Any]:
 # --- Tables of the experiments of Section 5: limits, local minima, and what random starts do ------
 
 
-ROUNDED = 1e-14
-"""A minimum with a smaller margin exists, or not, by the last digits of the data."""
-
-
 def limits_table(run: Experiment) -> pd.DataFrame:
     """One row a flow: where it starts and ends, the loss there, its support and its rank."""
     columns = ["start", "limit", "loss", "support vectors", "rank", "events", "how it ended"]
@@ -403,7 +385,7 @@ def minima_table(run: Experiment) -> pd.DataFrame:
     doubt, shown = ", by the last digits of the data", run.minima[:12]
     rows = [[_loss(m.loss, run.y), _data(m.support),
              shapes.get(m.dimension, f"piece of dimension {m.dimension}")
-             + (doubt if m.margin < ROUNDED else ""), _point(m.w)] for m in shown]  # fmt: skip
+             + (doubt if m.margin < 1e-14 else ""), _point(m.w)] for m in shown]  # fmt: skip
     return pd.DataFrame(rows, [f"rank {m.rank}" for m in shown],
                         ["loss", "support vectors", "shape", "a point of it"])  # fmt: skip
 
@@ -438,27 +420,21 @@ def _range(iterations: NDArray) -> str:
 def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
     """How often random starts do what the examples show: events, first event, rank of the limit.
     Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d)."""
-    rng = np.random.default_rng(seed)
-    rows = []
+    rng, rows = np.random.default_rng(seed), {}
     for item in datasets:
         starts = settings(item.name).drawn_points(draws, item.d, rng)
         run = Experiment(item, starts, step, 0, False)
-        stories = Counter(
-            ", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows
-        )
-        first = np.array([path.events[0].t for path in run.flows if path.events]) / step
-        last = np.array([path.events[-1].t for path in run.flows if path.events]) / step
-        ranks = Counter(limit.rank for limit in run.limits)
-        rows.append(
-            {
-                "starts": draws,
-                "events (share of the starts)": "; ".join(
-                    f"{story or 'none'} ({100 * k / draws:.0f} %)"
-                    for story, k in stories.most_common()
-                ),
-                "iteration of the first event": _range(first),
-                "of the last": _range(last),
-                "rank of the limit": ", ".join(f"{r} ({k})" for r, k in sorted(ranks.items())),
-            }
-        )
-    return pd.DataFrame(rows, index=[item.name for item in datasets])
+        told = [", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows]
+        stories = [f"{story or 'none'} ({100 * k / draws:.0f} %)"
+                   for story, k in Counter(told).most_common()]  # fmt: skip
+        events = [path.events for path in run.flows if path.events]
+        first, last = (np.array([some[k].t for some in events]) / step for k in (0, -1))
+        ranks = sorted(Counter(limit.rank for limit in run.limits).items())
+        rows[item.name] = {
+            "starts": draws,
+            "events (share of the starts)": "; ".join(stories),
+            "iteration of the first event": _range(first),
+            "of the last": _range(last),
+            "rank of the limit": ", ".join(f"{rank} ({k})" for rank, k in ranks),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ from reluflow.networks.indexed import Passes, backpropagate
 from reluflow.papers.lee2022support.deep import labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
-from reluflow.papers.lee2022support.linear import LinearNeuron
+from reluflow.papers.lee2022support.linear import LinearNeuron, linear_neuron
 from reluflow.papers.lee2022support.setting import crossings
 
 # --- The figures of Lee, Sim & Ye 2022a, and ours beside them, from computed objects --------------
@@ -84,10 +85,6 @@ def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajecto
             float(high[1] + room[1]))  # fmt: skip
 
 
-_MANY = 5
-"""Flows in one picture from which on words beside a curve lie on others."""
-
-
 @in_house_style
 def plane_flows(
     X: NDArray, y: NDArray, minima: Sequence[StationarySet], paths: Sequence[Trajectory],
@@ -108,7 +105,7 @@ def plane_flows(
     activation_boundaries(ax, X)
     cells(ax, X)
     annotate_minima(ax, minima, _loss_at)
-    if len(paths) > _MANY:
+    if len(paths) > 5:  # words beside a curve would lie on others
         for line in ax.lines:  # what stands for an event in the legend has no size on the picture
             if not line.get_markersize():
                 hollow = line.get_label() != "a datum switches off"
@@ -157,34 +154,31 @@ def activity_curves(run: Experiment) -> Figure:
     """Loss and x_i.w along the flows from the start whose ReLU flow has most events: of five data,
     those with events first."""
     k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
-    relu, linear = run.flows[k], run.linear_flows[k]
-    order = [e.datum for e in (*relu.events, *linear.events)] + list(range(len(run.y)))
-    data = sorted(list(dict.fromkeys(order))[:5])
-    return losses_and_preactivations(run.X, run.y, relu, linear, run.step, None, data)
+    events = (*run.flows[k].events, *run.linear_flows[k].events)
+    order = dict.fromkeys([*(event.datum for event in events), *range(len(run.y))])
+    return losses_and_preactivations(run, k, sorted(list(order)[:5]))
 
 
 def example_curves(run: Experiment) -> Figure:
     """Figures 12 and 13: `losses_and_preactivations` of all data over the printed iterations."""
-    return losses_and_preactivations(
-        run.X, run.y, run.flows[0], run.linear_flows[0], run.step, run.iterations
-    )
+    return losses_and_preactivations(run, 0, range(len(run.y)), run.iterations)
 
 
 @in_house_style
 def losses_and_preactivations(
-    X: NDArray, y: NDArray, relu: Trajectory, linear: Trajectory, step: float,
-    until: float | None = None, data: Sequence[int] | None = None,
-) -> Figure:  # fmt: skip
-    """Figures 12 and 13: loss curves, and x_i.w along both flows, against iterations t / step."""
-    data = list(range(len(X))) if data is None else list(data)
+    run: Experiment, start: int, data: Sequence[int], until: float | None = None
+) -> Figure:
+    """Figures 12 and 13: loss curves, and x_i.w of some data along both flows from one of the
+    starts, against iterations t / step."""
     columns = 2 if len(data) in (1, 3) else 3
     rows = -(-(1 + len(data)) // columns)
     fig, axes = panels(rows, columns, height=2.2 * rows)
-    paths = {"linear flow": linear, "ReLU flow": relu}
-    loss_curves(axes[0], paths, X, y, step=step, xscale="log", until=until)
+    paths = {"linear flow": run.linear_flows[start], "ReLU flow": run.flows[start]}
+    loss_curves(axes[0], paths, run.X, run.y, step=run.step, xscale="log", until=until)
     for ax, j in zip(axes[1:], data, strict=False):
-        preactivations(ax, paths, X[j], y[j], datum=j, step=step, xscale="log", until=until)
-        kinds = [e.kind for e in relu.events if e.datum == j]
+        preactivations(ax, paths, run.X[j], run.y[j], datum=j, step=run.step, xscale="log",
+                       until=until)  # fmt: skip
+        kinds = [e.kind for e in run.flows[start].events if e.datum == j]
         ends = {"deactivate": " is lost", "activate": " comes back"}
         ax.set_title(style.datum_name(j) + (ends.get(kinds[-1], "") if kinds else ""))
     for ax in axes[1 + len(data) :]:
@@ -329,26 +323,29 @@ def hyperrectangle(net: LinearNeuron) -> Figure:
     """Figure 6 (b): for d = 2 the rectangle of H in the norm-increasing ellipse g < 0, both centred
     at w*/2, and the linear flow from 0."""
     fig, (ax,) = panels(height=3.6)
-    turn = np.linspace(0.0, 2.0 * np.pi, 361)
-    half_axes = np.sqrt(net.height / net.eigenvalues)
-    circle = np.column_stack([np.cos(turn), np.sin(turn)])
-    ellipse = 0.5 * net.minimum + net.at(circle * half_axes)
-    low, high = ellipse.min(axis=0), ellipse.max(axis=0)
+    edge = _ellipse(net, np.linspace(0.0, 2.0 * np.pi, 361))
+    low, high = edge.min(axis=0), edge.max(axis=0)
     pad = 0.10 * float(np.max(high - low))
-    room = 0.45 * np.ptp(ellipse[:, 1])  # for the names beside the ellipse
+    room = 0.45 * np.ptp(edge[:, 1])  # for the names beside the ellipse
     weight_plane(ax, (low[0] - room, high[0] + room, low[1] - pad, high[1] + pad), equal=True)
-    ax.fill(*ellipse.T, color=ELLIPSE, alpha=0.10, lw=0, zorder=0.5)
-    ax.plot(*ellipse.T, color=ELLIPSE, lw=1.8, label="$g = 0$: inside, the norm grows")
+    ax.fill(*edge.T, color=ELLIPSE, alpha=0.10, lw=0, zorder=0.5)
+    ax.plot(*edge.T, color=ELLIPSE, lw=1.8, label="$g = 0$: inside, the norm grows")
     ring = net.vertices[[0, 1, 3, 2, 0]]
     ax.plot(*ring.T, color=RECTANGLE, lw=1.8, label="hyperrectangle")
-    for k in range(2):
-        ends = 0.5 * net.minimum + np.outer([-1.0, 1.0], half_axes[k] * net.axes[:, k])
+    for k, half in enumerate(np.sqrt(net.height / net.eigenvalues)):
+        ends = 0.5 * net.minimum + np.outer([-1.0, 1.0], half * net.axes[:, k])
         ax.plot(*ends.T, color=style.QUIET, lw=1.2, ls=(0, (1.0, 1.2)), label=f"$e_{k + 1}$")
     ax.plot(*(0.5 * net.minimum), ls="", marker="x", color=style.INK, ms=7, label="$w^*/2$")
     flow(ax, affine_flow(net.X, net.y, np.zeros(2), "linear"), "linear flow", events=False)
     ax.plot(*net.minimum, ls="", zorder=5.0, label="$w^*$", **style.MARKERS["global minimum"])
     name_curves(ax)
     return fig
+
+
+def _ellipse(net: LinearNeuron, turn: NDArray) -> NDArray:
+    """Points (k, 2) of the curve g = 0 of a neuron in the plane, at the angles turn (k,)."""
+    half_axes = np.sqrt(net.height / net.eigenvalues)
+    return 0.5 * net.minimum + net.at(np.column_stack([np.cos(turn), np.sin(turn)]) * half_axes)
 
 
 @in_house_style
@@ -390,38 +387,20 @@ NORMS_VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": 
 """Below the end of a path, which may lie on it."""
 
 
-def _eigenbasis(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Virtual minimum (2,), eigenvectors as columns (2, 2), fastest first and c_k^* >= 0, rates."""
-    w, _ = virtual_minimum(X, y, active)
-    rates, E = np.linalg.eigh(X[active].T @ X[active])
-    rates, E = rates[::-1], E[:, ::-1]
-    return w, E * np.where(E.T @ w < 0.0, -1.0, 1.0), rates
+def _rectangle(ax: Axes, net: LinearNeuron, colour: str, line: str = "-") -> None:
+    ring = net.vertices[[0, 2, 3, 1, 0]]
+    ax.plot(*ring.T, color=colour, ls=line, lw=1.6, label="hyperrectangle", zorder=3)
 
 
-def _rectangle(ax: Axes, w: NDArray, E: NDArray, colour: str, line: str = "-") -> None:
-    """The hyperrectangle {sum c_k e_k, 0 <= c_k <= c_k^*} of the virtual minimum w (2,)."""
-    a, b = (E.T @ w)[:, None] * E.T
-    corners = np.array([0 * a, a, a + b, b, 0 * a])
-    ax.plot(*corners.T, color=colour, ls=line, lw=1.6, label="hyperrectangle", zorder=3)
-
-
-def _ellipse(ax: Axes, w: NDArray, E: NDArray, rates: NDArray) -> None:
-    """The curve g_P(w) = w.H (w - w_P^*) = 0 of a cell, centred at w_P^* / 2."""
-    turn = np.linspace(0.0, 2.0 * np.pi, 241)
-    size = 0.5 * np.sqrt(np.sum(rates * (E.T @ w) ** 2))
-    coordinates = size / np.sqrt(rates)[:, None] * np.array([np.cos(turn), np.sin(turn)])
-    ax.plot(*(0.5 * w[:, None] + E @ coordinates), color=ELLIPSE, lw=1.4,
-            label="$g_P = 0$: inside, the norm grows", zorder=2.8)  # fmt: skip
-
-
-def _arrows(ax: Axes, origin: NDArray, E: NDArray, length: float, colour: str, mark: str) -> None:
-    """The eigenvectors as arrows from `origin` (2,), named."""
-    for k in range(2):
-        tip = origin + length * E[:, k]
-        ax.annotate("", tip, origin, zorder=5,
+def _arrows(
+    ax: Axes, origin: NDArray, net: LinearNeuron, length: float, colour: str, mark: str
+) -> None:
+    """The eigenvectors, the fastest one first, as arrows from `origin` (2,), named."""
+    for k, e in enumerate(net.axes.T[::-1], start=1):
+        ax.annotate("", origin + length * e, origin, zorder=5,
                     arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4})  # fmt: skip
-        ax.text(*(origin + 1.22 * length * E[:, k]), f"${mark}_{k + 1}$", color=colour,
-                ha="center", va="center", fontsize=9, zorder=6)  # fmt: skip
+        ax.text(*(origin + 1.22 * length * e), f"${mark}_{k}$", color=colour, ha="center",
+                va="center", fontsize=9, zorder=6)  # fmt: skip
 
 
 def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str) -> None:
@@ -446,12 +425,12 @@ def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure
         (step.before, OLD, "", "-"),
         (step.after, NEW, "\\tilde ", "--"),
     ):
-        w, E, _ = _eigenbasis(X, y, active)
+        net = linear_neuron(X[active], y[active])
         _shade(ax, X, active, colour)
-        _rectangle(ax, w, E, colour, line)
-        ax.plot(*w, mfc=colour, label=f"$w^*_{{{tilde}P}}$", **NORMS_VIRTUAL)
+        _rectangle(ax, net, colour, line)
+        ax.plot(*net.minimum, mfc=colour, label=f"$w^*_{{{tilde}P}}$", **NORMS_VIRTUAL)
         shift = np.array([2.6 * reach if tilde else 0.0, 0.0])
-        _arrows(ax, corner + shift, E, reach, colour, f"{tilde}e")
+        _arrows(ax, corner + shift, net, reach, colour, f"{tilde}e")
         side = window[2] if active[step.datum] == (X[step.datum][1] < 0) else window[3]
         frame.halo_text(ax, np.array([window[0] + reach, side - np.sign(side) * reach]),
                         f"cell ${tilde}P$", color=colour, fontsize=9)  # fmt: skip
@@ -471,14 +450,15 @@ def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
     path = affine_flow(X, y, 1e-9 * X.T @ y)
     for ax, step in zip(axes, crossings(X, path), strict=True):
         weight_plane(ax, window, equal=True)
-        w, E, rates = _eigenbasis(X, y, step.after)
+        net = linear_neuron(X[step.after], y[step.after])
         _shade(ax, X, step.after, OLD)
         if ax is axes[0]:
-            slow = w[:, None] + E[:, 1:] * np.array([-9.0, 9.0]) * np.linalg.norm(w)
-            ax.plot(*slow, color=style.QUIET, ls=":", lw=1.4, zorder=2, label="along $e_2$")
+            along = np.linalg.norm(net.minimum) * net.axes[:, 0]
+            slow = net.minimum + np.outer([-9.0, 9.0], along)
+            ax.plot(*slow.T, color=style.QUIET, ls=":", lw=1.4, zorder=2, label="along $e_2$")
             length = 0.15 * (window[1] - window[0])
-            _arrows(ax, np.array([window[0] + 1.6 * length, window[2] + 0.6 * length]), E, length,
-                    style.INK, "e")  # fmt: skip
+            corner = np.array([window[0] + 1.6 * length, window[2] + 0.6 * length])
+            _arrows(ax, corner, net, length, style.INK, "e")
             for share in (0.35, 0.65, 1.4, 1.9):  # from other points of the boundary, thin
                 only = affine_flow(X[step.after], y[step.after], share * step.w, "linear")
                 W = only.at(only.grid(120))
@@ -486,9 +466,11 @@ def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
                 inside[0] = True
                 stop = len(inside) if inside.all() else int(np.argmin(inside))
                 ax.plot(*W[:stop].T, color=style.CURVES["ReLU flow"].colour, lw=0.8, zorder=3)
-        ax.plot(*w, mfc=OLD, label="$w_P^*$", **NORMS_VIRTUAL)
-        _ellipse(ax, w, E, rates)
-        _rectangle(ax, w, E, OLD)
+        ax.plot(*net.minimum, mfc=OLD, label="$w_P^*$", **NORMS_VIRTUAL)
+        edge = _ellipse(net, 0.5 * np.pi - np.linspace(0.0, 2.0 * np.pi, 241))
+        ax.plot(*edge.T, color=ELLIPSE, lw=1.4, label="$g_P = 0$: inside, the norm grows",
+                zorder=2.8)  # fmt: skip
+        _rectangle(ax, net, OLD)
         flow(ax, path, "ReLU flow", arrows=1)
         activation_boundaries(ax, X, _edges(X, step.after))
         name_curves(ax)
@@ -657,16 +639,14 @@ def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) ->
     layers = len(weights)
     fig = Figure(figsize=(style.TEXT_WIDTH, 6.6), layout="constrained")
     rows = fig.add_gridspec(2, layers, height_ratios=(3.4, 2.6))
-    network = fig.add_subplot(rows[0, :])
-    network.set_title("(a) the network on one datum")
+    network = fig.add_subplot(rows[0, :], title="(a) the network on one datum")
     _network(network, weights, x, found, labels)
     axes: list[Axes] = []
     for m in range(layers):
-        ax = fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None)
-        axes.append(ax)
+        axes.append(fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None))
         kind = "ReLU" if m < layers - 1 else "linear"
-        ax.set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
-        _layer(ax, found, labels, m)
+        axes[m].set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
+        _layer(axes[m], found, labels, m)
     axes[0].set_ylabel("value")
     legend_below(fig)
     return fig
@@ -676,7 +656,7 @@ def _network(
     ax: Axes, weights: Sequence[NDArray], x: NDArray, found: Passes, labels: Sequence[NDArray]
 ) -> None:
     """Units in columns, one a layer, with the weights on the edges between them."""
-    columns = [x, *(o[0] for o in found.outputs)]
+    put, columns = partial(ax.text, ha="center", va="center"), [x, *(o[0] for o in found.outputs)]
     # Units of a layer from the top, evenly around 0.
     places = [1.15 * (0.5 * (len(o) - 1) - np.arange(len(o))) for o in columns]
     for m, W in enumerate(weights):
@@ -686,33 +666,26 @@ def _network(
             ax.plot(*ends.T, color=style.QUIET if used else IDLE, lw=1.0 if used else 0.6,
                     ls="-" if used else ":", zorder=1)  # fmt: skip
             at = ends[0] + (0.33 + 0.16 * (k % 2)) * (ends[1] - ends[0])
-            ax.text(*at, _number(float(W[j, k])), ha="center", va="center", fontsize=8, zorder=2,
-                    color=style.INK if used else style.QUIET,
-                    bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
+            put(*at, _number(float(W[j, k])), color=style.INK if used else style.QUIET, fontsize=8,
+                zorder=2, bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
     for m, (column, heights) in enumerate(zip(columns, places, strict=True)):
         for j, (value, height) in enumerate(zip(column, heights, strict=True)):
-            hidden = 0 < m < len(columns) - 1
-            idle = hidden and value <= 0
+            idle = 0 < m < len(columns) - 1 and value <= 0
             ax.plot(m, height, ls="", marker="o", ms=22, mfc="#EEEEEE" if idle else "white",
                     mec=IDLE if idle else FORWARD, mew=1.6, zorder=3)  # fmt: skip
-            ax.text(m, height, _number(value), ha="center", va="center", zorder=4,
-                    color=style.QUIET if idle else FORWARD, fontweight="bold")  # fmt: skip
+            put(m, height, _number(value), color=style.QUIET if idle else FORWARD, zorder=4,
+                fontweight="bold")  # fmt: skip
             if m > 0:
-                delta, label = found.deltas[m - 1][0, j], labels[m - 1][j]
-                ax.text(m, height - 0.33, rf"$\delta = {_number(delta)}$", ha="center", va="center",
-                        color=PULL, zorder=4)  # fmt: skip
-                ax.text(m, height - 0.53, rf"$y = {_number(label)}$", ha="center", va="center",
-                        color=LABEL, zorder=4)  # fmt: skip
+                delta, label = _number(found.deltas[m - 1][0, j]), _number(labels[m - 1][j])
+                put(m, height - 0.33, rf"$\delta = {delta}$", color=PULL, zorder=4)
+                put(m, height - 0.53, rf"$y = {label}$", color=LABEL, zorder=4)
     top = max(h.max() for h in places) + 0.55
     for m in range(len(columns)):
-        name = "input $x$" if m == 0 else f"layer {m}: $o^{{({m})}}$"
-        ax.text(m, top, name, ha="center", va="center")
+        put(m, top, "input $x$" if m == 0 else f"layer {m}: $o^{{({m})}}$")
     bottom = min(h.min() for h in places) - 0.65
-    ax.text(0, bottom, "forward: outputs $o$ \u2192", ha="center", va="center", color=FORWARD)
-    ax.text(m, bottom, "\u2190 backward: $\\delta$, labels $y$", ha="right", va="center",
-            color=PULL)  # fmt: skip
-    ax.set_xlim(-0.35, len(columns) - 0.65)
-    ax.set_ylim(bottom - 0.15, top + 0.2)
+    put(0, bottom, "forward: outputs $o$ \u2192", color=FORWARD)
+    put(m, bottom, "\u2190 backward: $\\delta$, labels $y$", color=PULL, ha="right")
+    ax.set(xlim=(-0.35, len(columns) - 0.65), ylim=(bottom - 0.15, top + 0.2))
     ax.axis("off")
 
 
@@ -735,10 +708,9 @@ def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
             label="back-propagated label $y = o - \\delta$")  # fmt: skip
     ax.plot([], [], color=PULL, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
     ax.set_xticks(units, [f"unit {k}" for k in units])
-    ax.set_xlim(0.4, len(units) + 0.6)
-    ax.set_ylim(lowest, float(values.max()) + 1.0)
     inputs = ", ".join(_number(v) for v in found.inputs[m][0])
-    ax.set_xlabel(rf"data $x^{{({m + 1})}} = ({inputs})$")
+    ax.set(xlim=(0.4, len(units) + 0.6), ylim=(lowest, float(values.max()) + 1.0),
+           xlabel=rf"data $x^{{({m + 1})}} = ({inputs})$")  # fmt: skip
 
 
 def _number(value: float) -> str:

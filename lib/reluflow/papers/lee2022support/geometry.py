@@ -38,10 +38,6 @@ from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.setting import assumptions, meets
 
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
-#
-# The paper's partition is the set of all weights with one activation pattern, a datum on its
-# boundary counting as inactive. Under A1 each is an open cell with a part of its boundary, so that
-# the paper's partitions and the open cells are as many, and have the same patterns.
 
 
 def terminology(
@@ -100,12 +96,11 @@ def one_class_between_cells() -> Statement:
     def slack(item: Instance) -> float:
         classes, adjacent = set(parallel_classes(item["X"])), adjacent_pairs(item["X"])
 
-        def one_class(a: NDArray, b: NDArray) -> bool:
-            return frozenset(np.flatnonzero(a != b).tolist()) in classes
+        def of_one_class(pairs: Iterable[Sequence[NDArray]]) -> int:
+            return sum(frozenset(np.flatnonzero(a != b).tolist()) in classes for a, b in pairs)
 
-        cells = enumerate_cells(item["X"]).patterns
-        differing = sum(one_class(a, b) for a, b in combinations(cells, 2))
-        wrong = sum(not one_class(a, b) for a, b in adjacent)
+        differing = of_one_class(combinations(enumerate_cells(item["X"]).patterns, 2))
+        wrong = len(adjacent) - of_one_class(adjacent)
         return 0.0 - wrong - abs(planted(item) * differing - len(adjacent))
 
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -117,13 +112,10 @@ def one_class_between_cells() -> Statement:
     plain = in_dimensions((1, 2, 3), 5, ("directions", "integers"))
     special = degenerate_draws((1, 2, 3), 5)
     turned = {f"opposite, {k}": one for k, one in extended(special, opposite).items()}
-    return Statement(
-        says="open cells are adjacent exactly if they differ in one class of parallel data",
-        draws={**extended(plain, signed), **special, **turned},
-        slack=slack,
-        hypotheses=given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all())),
-        fixed=("X", "y"),
-    )
+    draws = {**extended(plain, signed), **special, **turned}
+    tests = given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all()))
+    says = "open cells are adjacent exactly if they differ in one class of parallel data"
+    return Statement(says, draws, slack, tests, fixed=("X", "y"))
 
 
 @statement("no more cells than the bound, by enumeration and by Winder's formula",
@@ -244,17 +236,13 @@ def mixed_labels() -> Draws:
     return extended({**plane, **in_dimensions((3,), 4, ("integers",))}, mix)
 
 
-def few_minima() -> Statement:
+@statement("at most the bound + 1 partitions with a local minimum", mixed_labels(),
+           fixed=("X", "y"))  # fmt: skip
+def few_minima(X: NDArray, y: NDArray) -> float:
     """sv.propF.3.2: with m positive labels at most 2 sum_{i<d} C(m-1, i) + 1 partitions of all
     n data hold a local minimum, C(-1, i) = 0."""
-
-    def slack(item: Instance) -> float:
-        m = int(np.sum(item["y"] > 0))
-        most = cell_bound(m, item["X"].shape[1]) if m else 0
-        return most + 1 - cells_with_minima(item["X"], item["y"])
-
-    return Statement(says="at most the bound + 1 partitions with a local minimum",
-                     draws=mixed_labels(), slack=slack, fixed=("X", "y"))  # fmt: skip
+    m = int(np.sum(y > 0))
+    return (cell_bound(m, X.shape[1]) if m else 0) + 1 - cells_with_minima(X, y)
 
 
 def minima_in_positive_cells() -> Statement:
@@ -265,13 +253,9 @@ def minima_in_positive_cells() -> Statement:
         X, y = item["X"], item["y"]
         return planted(item) * len(enumerate_cells(X[y > 0])) - cells_with_minima(X, y)
 
-    return Statement(
-        says="no more partitions with a local minimum than the positive data have cells",
-        draws=mixed_labels(),
-        slack=slack,
-        hypotheses=given("sv.ours.minima.count", data=lambda item: meets(item, "A1")),
-        fixed=("X", "y"),
-    )
+    tests = given("sv.ours.minima.count", data=lambda item: meets(item, "A1"))
+    says = "no more partitions with a local minimum than the positive data have cells"
+    return Statement(says, mixed_labels(), slack, tests, fixed=("X", "y"))
 
 
 def all_cells_hold_minima(X: NDArray, y: NDArray) -> list[Evidence]:
@@ -395,15 +379,9 @@ def lower_beside_boundaries() -> Statement:
         on = abs(x @ w) <= 1e-12 * np.linalg.norm(x) * np.linalg.norm(item["point"])
         return bool(x.any() and on and step(item) > 0.0)
 
-    return Statement(
-        says="beside a boundary the loss is lower, by the finite bound",
-        draws=boundary_points(),
-        hypotheses=given("sv.ours.boundary.step", labels=lambda item: meets(item, "A2"),
-                         point=point),
-        slack=slack,
-        tolerance=1e-12,
-        fixed=("first",),
-    )  # fmt: skip
+    tests = given("sv.ours.boundary.step", labels=lambda item: meets(item, "A2"), point=point)
+    says = "beside a boundary the loss is lower, by the finite bound"
+    return Statement(says, boundary_points(), slack, tests, tolerance=1e-12, fixed=("first",))
 
 
 _KINDS = ("uniform", "directions", "integers")
@@ -429,9 +407,6 @@ def no_minimum_on_boundaries(X: NDArray, y: NDArray) -> float:
 # --- Proposition 3.3: whether a cell holds its virtual minimum ------------------------------------
 
 
-ROOM = 1e7
-"""Data of a larger condition number leave the second route to Proposition 3.3 too few digits."""
-
 SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
 
@@ -456,7 +431,7 @@ def _cell(item: instances.Instance, active: NDArray) -> dict[str, bool] | None:
     length = np.linalg.norm(item.X, axis=1)
     margins = np.where(active, item.X @ w, -(item.X @ w)) / (length * np.linalg.norm(w))
     s, fitted = np.linalg.svd(item.X[active])[1], np.linalg.norm(item.y[active])
-    if np.abs(margins).min() < 1e-6 or s[0] > ROOM * s[-1]:
+    if np.abs(margins).min() < 1e-6 or s[0] > 1e7 * s[-1]:
         return None
     # So far is w_P* from a point on the other side of that condition, as L_P sees it.
     if s[-1] * np.linalg.norm(w) * abs(margins.min()) < 10 * SEEN * fitted:
@@ -523,26 +498,6 @@ def linear_fit(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, float]:
     return h, 0.5 * float(np.sum((h - y) ** 2))
 
 
-def gain_of_relu(item: Instance) -> float:
-    """How far the ReLU neuron's least loss is below the linear neuron's, in units of |y|^2 / 2."""
-    X, y = item["X"], item["y"]
-    least = least_relu_loss(X, y)
-    return (linear_fit(X, y)[1] - least) / (0.5 * float(y @ y))
-
-
-def least_relu_loss(X: ArrayLike, y: ArrayLike) -> float:
-    """The least loss of the ReLU neuron, from the enumeration of all its local minima."""
-    return local_minima(X, y)[0].loss
-
-
-def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape, p=[0.2, 0.8])}
-
-
-def _unequal(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    return {"y": 10.0 ** rng.uniform(-2.0, 1.0, len(item["y"]))}
-
-
 def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     """Labels whose linear fit is negative on a datum, where some labels do that: h = P y with the
     projector P onto the columns of X, and y_k is so large that P_jk < 0 decides the sign of h_j."""
@@ -558,29 +513,36 @@ def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
 
 def _under_A2() -> Draws:
     """A1-A3 in dimensions 1 to 3, labels of one size or not, and inputs with entries below zero."""
+
+    def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape, p=[0.2, 0.8])}
+
+    def unequal(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"y": 10.0 ** rng.uniform(-2.0, 1.0, len(item["y"]))}
+
     plain = in_dimensions((1, 2, 3), 5, _KINDS)
-    signed = extended(in_dimensions((2,), 5, _KINDS), _signed)
-    unequal = extended(in_dimensions((2, 3), 5, _KINDS[:2]), _unequal)
-    more = {"signed": signed, "labels unequal": unequal}
+    more = {"signed": extended(in_dimensions((2,), 5, _KINDS), signed),
+            "labels unequal": extended(in_dimensions((2, 3), 5, _KINDS[:2]), unequal)}  # fmt: skip
     extra = {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
     return {**plain, **extra}
 
 
-def relu_below_linear() -> Statement:
-    """sv.thm3.4.1: under A2 the least loss of the ReLU neuron is smaller (Theorem 3.4)."""
-    return Statement(says="the ReLU neuron's least loss is smaller", draws=_under_A2(),
-                     hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
-                     slack=gain_of_relu, strict=True, tolerance=1e-12,
-                     readable=readable_data(1, (1, 3)), fixed=("X", "y"))  # fmt: skip
+@statement("the ReLU neuron's least loss is smaller", _under_A2(), {"A2": lambda y: np.all(y > 0)},
+           strict=True, tolerance=1e-12, readable=readable_data(1, (1, 3)),
+           fixed=("X", "y"))  # fmt: skip
+def relu_below_linear(X: NDArray, y: NDArray) -> float:
+    """sv.thm3.4.1: under A2 the least loss of the ReLU neuron is smaller (Theorem 3.4): how far it
+    is below the linear neuron's, in units of |y|^2 / 2."""
+    return (linear_fit(X, y)[1] - local_minima(X, y)[0].loss) / (0.5 * float(y @ y))
 
 
 def zero_linear_loss(report: Report) -> Counterexample:
     """Against Theorem 3.4 as printed, the smallest data that `report` found."""
     X, y = report.shrunk["X"], report.shrunk["y"]
-    gain = linear_fit(X, y)[1] - least_relu_loss(X, y)
+    gain = linear_fit(X, y)[1] - local_minima(X, y)[0].loss
     exact = rational.fit(X, y, range(len(y)))
-    linear = sum((h - v) ** 2 for h, v in zip(exact.preactivations, rational.rationals(y),
-                                              strict=True)) / 2  # fmt: skip
+    pairs = zip(exact.preactivations, rational.rationals(y), strict=True)
+    linear = sum((h - v) ** 2 for h, v in pairs) / 2
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int)},
         assumptions={**assumptions(X, y), "n = 1": len(y) == 1},
@@ -603,25 +565,19 @@ def relu_below_linear_where_unfit() -> Statement:
     """sv.ours.linear.strict: under A2, data not zero, it is smaller as soon as the linear fit is
     zero or negative on a datum."""
 
-    def not_positive(item: Instance) -> bool:
+    def data(item: Instance) -> bool:
+        return meets(item, "A2") and bool(item["X"].any(axis=1).all())
+
+    def fit(item: Instance) -> bool:
         h, _ = linear_fit(item["X"], item["y"])
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
-    printed = relu_below_linear()
     draws = {kind: one for kind, one in _under_A2().items() if "d = 1" not in kind}
     unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
-    return replace(
-        printed,
-        says="it is smaller where the linear fit is zero or negative on a datum",
-        draws={**printed.draws, **unfit},
-        hypotheses=given(
-            "sv.ours.linear.strict",
-            data=lambda item: meets(item, "A2") and bool(item["X"].any(axis=1).all()),
-            fit=not_positive,
-        ),
-        fixed=(),
-        readable=None,
-    )
+    says = "it is smaller where the linear fit is zero or negative on a datum"
+    return replace(relu_below_linear(), says=says, draws={**_under_A2(), **unfit}, fixed=(),
+                   hypotheses=given("sv.ours.linear.strict", data=data, fit=fit),
+                   readable=None)  # fmt: skip
 
 
 def fit_zero_on_second(X: NDArray, y: NDArray) -> list[Evidence]:

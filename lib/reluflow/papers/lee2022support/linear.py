@@ -3,11 +3,12 @@ Lemma F.10 and Theorem F.11."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, wraps
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from reluflow.exact import (
-    ExponentialEquation,
-    determinant,
-    fitted,
-    fractions,
-    solve,
-)
+from reluflow.exact import ExponentialEquation, determinant, fitted, fractions, solve
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
@@ -158,9 +153,7 @@ def subset_is_ellipsoid(item: Instance) -> float:
     """sv.propD.4.2: with the distance r(u) from w*/2 to g = 0, by values of g along u, how far
     1/r(u)^2 is from sum_k u_k^2 / r(e_k)^2; -1 where r(u) is not r(-u)."""
     net = neuron(item)
-    centre = 0.5 * net.minimum
-    u = item["u"] / np.linalg.norm(item["u"])
-    curvature = []
+    centre, u, curvature = 0.5 * net.minimum, item["u"] / np.linalg.norm(item["u"]), []
     middle, step = float(net.g(centre)), np.linalg.norm(centre)
     for direction in (net.at(u), *net.axes.T):
         ahead, behind = (float(net.g(centre + k * step * direction)) for k in (1.0, -1.0))
@@ -208,8 +201,7 @@ def rectangle_in_ellipsoid(item: Instance) -> float:
 
 # --- Where the flows of the linear neuron end: Proposition D.1 and Theorem D.5, at any rank -------
 #
-# Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank. Signs of data
-# and labels are free unless said otherwise: Appendix D assumes none of A1 to A3.
+# Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank.
 
 
 def factored_draws(full: bool | None, signs: bool = True) -> Draws:
@@ -217,26 +209,25 @@ def factored_draws(full: bool | None, signs: bool = True) -> Draws:
     (True), r < d (False) or either (None); n below, at or above d. With `signs` the entries have
     any sign, else X satisfies A1 and y satisfies A2."""
 
+    def factor(kind: str, n: int, m: int, rng: np.random.Generator) -> NDArray:
+        while True:
+            if kind == "whole numbers":
+                M = rng.integers(-2 if signs else 0, 4, (n, m)).astype(float)
+            else:
+                M = rng.normal(size=(n, m)) if signs else rng.uniform(size=(n, m))
+            if M.any() and np.linalg.cond(M) <= 30.0:
+                return M
+
     def one(kind: str, rng: np.random.Generator) -> Instance:
         d = int(rng.integers(1 if full is not False else 2, 6))
         low, high = (d if full else 1), (d - 1 if full is False else d)
         r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
         n = r + int(rng.integers(0, 4))
-        A, B = _factor(kind, n, r, signs, rng), _factor(kind, r, d, signs, rng)
+        A, B = factor(kind, n, r, rng), factor(kind, r, d, rng)
         y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
         return {"A": A, "B": B, "y": y, "w0": rng.normal(size=d), "z": rng.normal(size=d)}
 
     return {kind: partial(one, kind) for kind in ("entries", "whole numbers", "single")}
-
-
-def _factor(kind: str, n: int, m: int, signs: bool, rng: np.random.Generator) -> NDArray:
-    while True:
-        if kind == "whole numbers":
-            M = rng.integers(-2 if signs else 0, 4, (n, m)).astype(float)
-        else:
-            M = rng.normal(size=(n, m)) if signs else rng.uniform(size=(n, m))
-        if M.any() and np.linalg.cond(M) <= 30.0:
-            return M
 
 
 def data_of(instance: Instance) -> tuple[NDArray, NDArray]:
@@ -408,20 +399,14 @@ def relu_reduction() -> list[Statement]:
     return [part("relu") for part in _KEPT]
 
 
-def orthogonal_pairs(X: ArrayLike) -> NDArray:
-    """Booleans (n, n): which whole-number data X (n, d) are orthogonal to each other."""
-    X = np.asarray(X, int)
-    return (X @ X.T) == 0
-
-
 def supports_exist(X: ArrayLike, width: int) -> bool:
     """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d): all
     families of n nonempty supports are tried."""
-    zero = orthogonal_pairs(X)
-    pairs = list(combinations(range(len(zero)), 2))
+    products = np.asarray(X, int) @ np.transpose(X)
+    pairs = list(combinations(range(len(products)), 2))
     return any(
-        all(((s[i] & s[j]) == 0) == zero[i, j] for i, j in pairs)
-        for s in product(range(1, 2**width), repeat=len(zero))
+        all(((s[i] & s[j]) == 0) == (products[i, j] == 0) for i, j in pairs)
+        for s in product(range(1, 2**width), repeat=len(products))
     )
 
 
@@ -455,8 +440,8 @@ def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
     orthonormal coordinates of their span are nonnegative."""
     X = np.asarray(X, int)
     smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
-    zero = orthogonal_pairs(X)
-    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in zip(*np.nonzero(np.triu(zero)), strict=True)]
+    pairs = zip(*np.nonzero(np.triu(X @ X.T == 0)), strict=True)
+    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in pairs]
     return Counterexample(
         instance={"X": X},
         assumptions={
@@ -488,10 +473,10 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
     along the first edge of their cone, the other at a right angle on the data's side."""
     X = np.asarray(X, float)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    i, _ = np.unravel_index(np.argmin(unit @ unit.T), (len(X), len(X)))
-    across = X - np.outer(X @ unit[i], unit[i])
+    edge = unit[np.argmin(unit @ unit.T) // len(X)]
+    across = X - np.outer(X @ edge, edge)
     longest = across[np.argmax(np.linalg.norm(across, axis=1))]
-    return np.column_stack([X @ unit[i], X @ (longest / np.linalg.norm(longest))])
+    return np.column_stack([X @ edge, X @ (longest / np.linalg.norm(longest))])
 
 
 def plane_keeps_sign(count: int) -> Statement:
@@ -521,13 +506,10 @@ def plane_keeps_sign(count: int) -> Statement:
         units = X / np.linalg.norm(X, axis=1, keepdims=True)
         return bool((X >= 0).all() and np.linalg.matrix_rank(units, tol=1e-6) == 2)
 
-    return Statement(
-        "data of rank 2 keep A1 in orthonormal coordinates of their span",
-        {kind: partial(draw, kind) for kind in ("entries", "whole numbers", "beyond the cone")},
-        slack,
-        given("sv.ours.reduction.plane", data=plane),
-        tolerance=ROUNDING,
-    )
+    says = "data of rank 2 keep A1 in orthonormal coordinates of their span"
+    draws = {kind: partial(draw, kind) for kind in ("entries", "whole numbers", "beyond the cone")}
+    tests = given("sv.ours.reduction.plane", data=plane)
+    return Statement(says, draws, slack, tests, tolerance=ROUNDING)
 
 
 # --- Second route: Propositions D.1 and D.4 in rational arithmetic --------------------------------
@@ -548,8 +530,7 @@ def manifolds(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     wrong = 0
     for _ in range(count):
-        n, d = (int(v) for v in rng.integers(1, 6, 2))
-        inner = int(rng.integers(1, 5))
+        (n, d), inner = rng.integers(1, 6, 2), rng.integers(1, 5)
         X = rng.integers(-2, 3, (n, inner)) @ rng.integers(-2, 3, (inner, d))
         H, q = X.T @ X, X.T @ rng.integers(-5, 6, n)
         wrong += not rank(np.column_stack([H, q])) == rank(H) == rank(X)
@@ -615,10 +596,6 @@ def rectangles(points: pd.DataFrame) -> list[Evidence]:
 # theorem counts; that no sum has more zeros than the lemma says is a determinant.
 
 
-MOST = 6
-"""The Vandermonde construction is carried out for n = 1..MOST."""
-
-
 def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
     """Exponents "b" (n,), and n + 1 of the `most` whole "points" from `first` on."""
     n = int(rng.integers(1, 6))
@@ -638,15 +615,15 @@ def points_of_zeros(b: NDArray, points: NDArray) -> float:
 
 
 def zeros_attained() -> list[Evidence]:
-    """The construction in the proof of Lemma F.10: n zeros, all simple, for n = 1..MOST."""
+    """The construction in the proof of Lemma F.10: n zeros, all simple, for n = 1..6."""
     attained = []
-    for n in range(1, MOST + 1):
+    for n in range(1, 7):
         b = [(k + 1) // 2 * (-1) ** k for k in range(1, n + 1)]  # -1, 1, -2, 2, ...
         zeros = [2**k for k in range(n)]  # t = 0, 1, ..., n - 1 in units of log 2
         equation = fitted(b, zeros)
         attained.append(equation.zeros() if equation.crosses(zeros) else -1)
     says = "zeros of the Vandermonde equations for n = 1, 2, ..., all simple"
-    return [fact(says, tuple(attained), tuple(range(1, MOST + 1)))]
+    return [fact(says, tuple(attained), (1, 2, 3, 4, 5, 6))]
 
 
 def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
@@ -660,22 +637,13 @@ def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]
 
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
-    equations = [diagonal_example(d)[0] for d in dimensions]
-    turning = [
-        e.crosses(Fraction(1, 2**k) for k in range(1, d + 1))
-        for d, e in zip(dimensions, equations, strict=True)
-    ]
+    equations = {d: diagonal_example(d)[0] for d in dimensions}
+    turning = [e.crosses(Fraction(1, 2**k) for k in range(1, d + 1)) for d, e in equations.items()]
     return [
         fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
-             tuple(e.zeros(0, 1) for e in equations), tuple(dimensions)),
+             tuple(e.zeros(0, 1) for e in equations.values()), tuple(dimensions)),
         fact("each of them changes the sign", all(turning), True),
     ]  # fmt: skip
-
-
-# --- How often a linear flow crosses a hyperplane: Lemma F.10, Theorem F.11 -----------------------
-#
-# Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
-# crossings are counted by the depth to which the curve alternates, which a search can raise.
 
 
 def some_constants() -> Reading:
@@ -693,6 +661,9 @@ def some_constants() -> Reading:
 
 
 # --- Theorem F.11: crossings of a hyperplane ------------------------------------------------------
+#
+# Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
+# crossings are counted by the depth to which the curve alternates, which a search can raise.
 
 
 def alternation(f: ArrayLike, k: int, first: int | None = None) -> float:
@@ -719,10 +690,9 @@ def share_of_alternation(f: NDArray, rounding: float, k: int) -> float:
     return alternation(np.where(np.abs(f) <= rounding, 0.0, f / top), k)
 
 
-@dataclass(frozen=True)
-class Spectrum:
-    """The linear flow from w0 in its eigenbasis: v.w(t) - c = v.w0 - c + sum_k (...)_k. rates (d,),
-    axes (d, d) columns, gap (d,) = e_k.(w* - w0), w0 (d,)."""
+class Spectrum(NamedTuple):
+    """The linear flow from w0 (d,) of data of full rank in its eigenbasis, the columns of `axes`
+    (d, d): gap (d,) = e_k.(w* - w0) fades at the `rates` (d,)."""
 
     rates: NDArray
     axes: NDArray
@@ -746,7 +716,7 @@ class Spectrum:
 
 
 def spectrum(X: NDArray, y: NDArray, w0: NDArray) -> Spectrum:
-    """The linear flow of data of full rank, through the eigenvectors of H."""
+    """The linear flow of these data from w0."""
     rates, axes = np.linalg.eigh(X.T @ X)
     return Spectrum(rates, axes, (axes.T @ (X.T @ (y - X @ w0))) / rates, w0)
 
@@ -757,47 +727,32 @@ def through(points: NDArray) -> tuple[NDArray, float]:
     return normal[:-1], float(normal[-1])
 
 
-_KINDS = ("uniform", "directions", "integers")
+def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
+    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d. NaN
+    where the flow stays in the hyperplane, as far as doubles tell."""
+    limit = d if most is None else most
 
-
-def _well_spread(instance: Instance) -> bool:
-    values = np.linalg.svd(instance["X"], compute_uv=False)
-    return bool(values[-1] > 1e-3 * values[0])
-
-
-def _starts(d: int) -> Mapping[str, Callable[[np.random.Generator], Instance]]:
     def more(item: Instance, rng: np.random.Generator) -> Instance:
         size = rng.choice([0.0, 1.0]) * np.linalg.norm(item["y"])
         times = np.sort(rng.uniform(0.0, 1.0, d))
         return {"w0": size * rng.normal(size=d), "places": times, "free": rng.normal(size=d + 1)}
 
-    return extended(data_draws(d, (d, d + 3), _KINDS), more)
+    def slack(item: Instance) -> float:
+        flow = spectrum(item["X"], item["y"], item["w0"])
+        span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
+        at = 0.1 / flow.rates[-1] * np.exp(np.sort(item["places"]) * span)
+        v, c = item["free"][:-1], float(item["free"][:-1] @ flow.at(at[:1])[0])
+        if prescribed:
+            v, c = through(flow.at(at))
+        t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
+        return -share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), limit + 2)
 
-
-def _crossings(instance: Instance, prescribed: bool, k: int) -> float:
-    """How deeply v.w(t) - c alternates k times; NaN where the flow stays in the hyperplane, as far
-    as doubles tell."""
-    flow = spectrum(instance["X"], instance["y"], instance["w0"])
-    span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
-    at = 0.1 / flow.rates[-1] * np.exp(np.sort(instance["places"]) * span)
-    if prescribed:
-        v, c = through(flow.at(at))
-    else:
-        v = instance["free"][:-1]
-        c = float(v @ flow.at(at[:1])[0])
-    t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
-    return share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), k)
-
-
-def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
-    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d."""
-    limit = d if most is None else most
     return Statement(
         f"d = {d}: at most {limit} crossings of a hyperplane "
         + ("through d points of the path" if prescribed else "through one point"),
-        _starts(d),
-        lambda instance: -_crossings(instance, prescribed, limit + 2),
-        {"singular values of X within a factor 1000": _well_spread},
+        extended(data_draws(d, (d, d + 3), ("uniform", "directions", "integers")), more),
+        slack,
+        {"singular values of X within a factor 1000": lambda item: np.linalg.cond(item["X"]) < 1e3},
         tolerance=1e-9,
     )
 

@@ -13,9 +13,9 @@ from sympy import Matrix, Rational, sqrt
 
 from reluflow import rational
 from reluflow.exact import polynomial
-from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
+from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import largest_norm_drop
+from reluflow.flows.trajectory import Trajectory, largest_norm_drop
 from reluflow.geometry import (
     enumerate_cells,
     local_minima,
@@ -38,7 +38,6 @@ from reluflow.papers.lee2022support.setting import (
     small_flows,
     smallest_force,
     start_direction,
-    starts_of,
     unit_of_norm,
     visited_cells,
     within,
@@ -76,13 +75,6 @@ def late_sign(polynomial: sympy.Poly, eps: sympy.Symbol, value: Fraction) -> int
     """The sign of g for all late times, u -> 0+, at eps = value: that of its lowest power of u."""
     exact = sympy.Poly(polynomial.as_expr().subs(eps, value), polynomial.gen)
     return int(sympy.sign(exact.coeffs()[-1]))
-
-
-def sharp_share(m: int, eps: Fraction, u: Fraction) -> Fraction:
-    """(|w|^2 - |w*|^2) / |w0|^2 of `norm.sharp_instance` where exp(-t) = u:
-    w = (1 - (1 - eps) u^N) (1, 1) + eps (m + 1) u (1, -1)."""
-    along = 1 - (1 - eps) * u ** (2 * m + 1) ** 2
-    return (along**2 + (eps * (m + 1) * u) ** 2 - 1) / (eps**2 * (1 + (m + 1) ** 2))
 
 
 # --- The norm that small flows in the plane lose (Theorem 4.7, first half of Lemma F.9) -----------
@@ -158,14 +150,13 @@ def norm_drops_little() -> Statement:
     """sv.ours.small.norm: for w0 in the all-active cell, |w0| < rho (`gentle_radius`),
     |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t."""
 
+    def room(item: Instance, path: Trajectory) -> float:
+        w0, end = path.states[0], path.end
+        drop = norm_lost(item["X"], item["y"], path) - ROUNDING * float(end @ end)
+        return 1.0 - drop / float(w0 @ w0)
+
     def slack(item: Instance) -> float:
-        starts = starts_of(item, NORMS, gentle_radius)
-        paths = small_flows(item, NORMS, gentle_radius)
-        lost = [norm_lost(item["X"], item["y"], path) for path in paths]
-        return min(
-            1.0 - (drop - ROUNDING * float(path.end @ path.end)) / float(w0 @ w0)
-            for w0, path, drop in zip(starts, paths, lost, strict=True)
-        )
+        return min(room(item, path) for path in small_flows(item, NORMS, gentle_radius))
 
     hypotheses = given("sv.ours.small.norm", data=planar, start=gently)
     return Statement("the square of the norm drops by at most |w0|^2", _draws(), slack, hypotheses,
@@ -234,9 +225,8 @@ def overshoot_law() -> list[Evidence]:
 
 def from_zero(seed: int, count: int, evaluations: int) -> list[Evidence]:
     """That the flow that leaves 0 never loses norm, followed from 1e-6 delta_0 along X^T y."""
-    statement = never_drops("the flow from 0 loses no norm", data_draws(2, (3, 8)), ASSUMED,
-                            (1e-6,))  # fmt: skip
-    found = falsify(statement, seed, count, evaluations)
+    says, draws = "the flow from 0 loses no norm", data_draws(2, (3, 8))
+    found = falsify(never_drops(says, draws, ASSUMED, (1e-6,)), seed, count, evaluations)
     return [
         fact("flows from next to 0, along X^T y, whose norm drops",
              sum(found.violations.values()) + found.search_breaks, 0),
@@ -268,33 +258,24 @@ def other_cells() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def sharp_instance(m: int, eps: Fraction) -> tuple[NDArray, NDArray, tuple[Fraction, Fraction]]:
-    """x = (m, m + 1), (m + 1, m), y = (2m + 1)(1, 1) and w0 = eps (m + 2, -m), in the all-active
-    cell: an overshoot of nearly |w0|^2. The eigenvalues are N = (2m + 1)^2 and 1, and w* = (1, 1).
-    """
-    X = np.array([[m, m + 1], [m + 1, m]])
-    return X, np.full(2, 2 * m + 1), (eps * (m + 2), -eps * m)
-
-
-SHARP = ((20, Fraction(99, 100)), (60, Fraction(199, 200)))
-"""m and exp(-t) at which the exact drop of the norm is told."""
-
-
 def sharp_family() -> list[Evidence]:
-    """That no smaller constant would do: our family, exactly, and by its flows from eps = 1/100."""
-    eps = Fraction(1, 100)
-    exact = [float(sharp_share(m, eps, u)) for m, u in SHARP]
-    lost = []
-    for m, _ in SHARP:
-        X, y, w0 = sharp_instance(m, eps)
-        path = affine_flow(X, y, [float(v) for v in w0])
-        lost.append(norm_lost(X, y, path) / float(w0[0] ** 2 + w0[1] ** 2))
+    """That no smaller constant would do: x = (m, m + 1), (m + 1, m), y = (2m + 1)(1, 1) and
+    w0 = eps (m + 2, -m), in the all-active cell. Where exp(-t) = u the flow is at
+    (1 - (1 - eps) u^N) (1, 1) + eps (m + 1) u (1, -1), N = (2m + 1)^2, so that it overshoots by
+    nearly |w0|^2. For two m at one u each, exactly, and by the flows from eps = 1/100."""
+    eps, members, exact, lost = Fraction(1, 100), (20, 60), [], []
+    for m, u in zip(members, (Fraction(99, 100), Fraction(199, 200)), strict=True):
+        along, across = 1 - (1 - eps) * u ** (2 * m + 1) ** 2, eps * (m + 1) * u
+        exact.append(float((along**2 + across**2 - 1) / (eps**2 * (1 + (m + 1) ** 2))))
+        X, y = np.array([[m, m + 1], [m + 1, m]]), np.full(2, 2 * m + 1)
+        path = affine_flow(X, y, [float(eps * (m + 2)), float(-eps * m)])
+        lost.append(norm_lost(X, y, path) / float(eps**2 * ((m + 2) ** 2 + m**2)))
     return [
         bound("drop of |w|^2 on our family after exp(-t) = 199/200, m = 60, rational arithmetic",
               exact[-1], ">", 0.98, "of |w0|^2"),
         fact("exact flows of the family lose at least what rational arithmetic says, at most 1",
              all(e - 1e-6 <= v <= 1.0 for e, v in zip(exact, lost, strict=True)), True),
-        note("members of the family, m", tuple(m for m, _ in SHARP)),
+        note("members of the family, m", members),
     ]  # fmt: skip
 
 
@@ -315,19 +296,13 @@ def least_planar_loss(X: ArrayLike, y: ArrayLike) -> float:
     return best
 
 
-def excess_at_rest(item: Instance) -> float:
-    """L less the least loss, in units of L(0), where small flows end."""
-    X, y = item["X"], item["y"]
-    end = resting_point(X, y)[1]
-    return float(loss(X, y, end) - least_planar_loss(X, y)) / (0.5 * float(y @ y))
-
-
-def all_active_is_global() -> Statement:
+@statement("the all-active minimum is global", data_draws(2),
+           {**ASSUMED, "the all-active cell holds its minimum": keeps_all})  # fmt: skip
+def all_active_is_global(X: NDArray, y: NDArray) -> float:
     """sv.lemF.8.2: the minimum in the all-active cell, the limit of small flows, is a global one
-    (Lemma F.8, last clause)."""
-    return Statement("the all-active minimum is global", data_draws(2),
-                     lambda item: 1e-9 - excess_at_rest(item),
-                     {**ASSUMED, "the all-active cell holds its minimum": keeps_all})  # fmt: skip
+    (Lemma F.8, last clause): its loss less the least one, in units of L(0), is at most 1e-9."""
+    end = resting_point(X, y)[1]
+    return 1e-9 - float(loss(X, y, end) - least_planar_loss(X, y)) / (0.5 * float(y @ y))
 
 
 def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
@@ -380,31 +355,21 @@ def realisable_is_global() -> Statement:
         left = max(float(loss(X, y, path.end)) for path in small_flows(item, NORMS))
         return 1e-9 - left / (0.5 * float(y @ y))
 
-    return Statement(
-        "labels y = X w_GM: the limit has loss zero",
-        extended(data_draws(2), more),
-        slack,
-        given(
-            "sv.ours.small.realisable",
-            data=lambda item: meets(item, "A1", "A3", d=2),
-            labels=lambda item: bool(np.all(item["y"] > 0.0)),
-            start=small,
-        ),
-        fixed=("y", "u"),
-        derive=derive,
+    tests = given(
+        "sv.ours.small.realisable",
+        data=lambda item: meets(item, "A1", "A3", d=2),
+        labels=lambda item: bool(np.all(item["y"] > 0.0)),
+        start=small,
     )
-
-
-def missing_family(m: int) -> tuple[NDArray, NDArray]:
-    """Our family x = (1, 0), (0, m), (m, m), y = (m, 1, 1), m >= 2, of integers X (3, 2), y (3,).
-    The all-active minimum (2m, 2/m) / (m^2 + 2) has loss m^4 / (2 (m^2 + 2)); (m, 1/m - m), which
-    ignores x_2, has loss 1/2; and L(0) = (m^2 + 2) / 2."""
-    return np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
+    says, draws = "labels y = X w_GM: the limit has loss zero", extended(data_draws(2), more)
+    return Statement(says, draws, slack, tests, fixed=("y", "u"), derive=derive)
 
 
 def how_far(m: int) -> list[Evidence]:
-    """How bad the limit of a small start can be: a member of `missing_family`, in rationals."""
-    X, y = missing_family(m)
+    """How bad the limit of a small start can be: our family x = (1, 0), (0, m), (m, m),
+    y = (m, 1, 1), m >= 2, in rationals. The all-active minimum (2m, 2/m) / (m^2 + 2) has loss
+    m^4 / (2 (m^2 + 2)); (m, 1/m - m), which ignores x_2, has loss 1/2; and L(0) = (m^2 + 2) / 2."""
+    X, y = np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
     kept, other = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     start = rational.neuron_loss(X, y, (Fraction(0), Fraction(0)))
     sound = rational.is_local_minimum(kept, [0, 1, 2]) and rational.is_local_minimum(other, [0, 2])
@@ -449,10 +414,9 @@ def converges_in_first_resting_cell() -> Statement:
         cells = visited_cells(item["X"], path)
         return 1.0 if first_resting(item["X"], item["y"], cells) == len(cells) - 1 else -1.0
 
-    return Statement("converges in the first cell with a stationary point",
-                     all_active_draws((3, 8)), slack,
-                     given("sv.ours.small.first", data=planar, start=gently,
-                           minima=off_boundaries))  # fmt: skip
+    tests = given("sv.ours.small.first", data=planar, start=gently, minima=off_boundaries)
+    says = "converges in the first cell with a stationary point"
+    return Statement(says, all_active_draws((3, 8)), slack, tests)
 
 
 INTO_A_BOUNDARY = (np.array([[1, 0], [0, 1], [1, 1]]), np.array([3, 1, 1]), np.array([1, 1]))
@@ -673,10 +637,6 @@ def two_at_once() -> Counterexample:
 # --- Theorem F.6: a flow that crosses under conditions B1-B4 gains norm; how often they hold ------
 
 
-SHARES = (0.9, 0.1, NORMS[1])
-"""Norms of the starts, in units of delta_0; from smaller ones a loss is lost in rounding."""
-
-
 def built_crossings(rng: np.random.Generator, d: int = 2) -> Arrays:
     """Data made to meet B1-B4: d data fitted by w_P^*, whose last entry is negative, and one more
     almost orthogonal to w_P^*, on whose inactive side the start is."""
@@ -714,35 +674,28 @@ def with_parallels(item: Arrays, rng: np.random.Generator) -> Arrays:
             "y": np.append(item["y"][:-1], labels), "u": item["u"]}  # fmt: skip
 
 
-def crossing_draws() -> Draws:
-    """Data built to meet B1-B4, in the plane and in space, also with parallel data."""
-    plain: Draws = {f"d = {d}": partial(built_crossings, d=d) for d in (2, 3)}
-    return {**plain, **{f"{k}, parallel": v for k, v in extended(plain, with_parallels).items()}}
-
-
 def strict_under_conditions() -> Statement:
     """sv.ours.crossing.norm: among flows that do cross boundaries, one at a time, with B1-B4 and
-    x_0.H^-1 x_0 < 1 at each, parallel data counted as one, the norm never drops."""
+    x_0.H^-1 x_0 < 1 at each, parallel data counted as one, the norm never drops. The data are built
+    to meet B1-B4, in the plane and in space, also with parallel ones."""
+    plain: Draws = {f"d = {d}": partial(built_crossings, d=d) for d in (2, 3)}
+    twins = {f"{k}, parallel": one for k, one in extended(plain, with_parallels).items()}
 
     def alone(item: Instance) -> bool:
         found = at_crossings(merged(item))
         return bool(found) and all((s.before != s.after).sum() == 1 for s, _ in found)
 
     def slack(item: Instance) -> float:
-        paths = small_flows(item, SHARES)
+        paths = small_flows(item, (0.9, 0.1, 1e-2))  # from smaller ones rounding hides a loss
         lost = [norm_lost(item["X"], item["y"], path) / (path.end @ path.end) for path in paths]
         return -float(min(lost))
 
-    return Statement(
-        "under B1-B4 at one crossing or more the norm never drops",
-        crossing_draws(),
-        slack,
-        given(
-            "sv.ours.crossing.norm",
-            data=lambda item: meets(merged(item), "A1", "A2", "A3"),
-            crossings=alone,
-            conditions=lambda item: all(met.hold for _, met in at_crossings(merged(item))),
-            inner=lambda item: all(met.inner > 0.0 for _, met in at_crossings(merged(item))),
-        ),
-        tolerance=ROUNDING,
+    tests = given(
+        "sv.ours.crossing.norm",
+        data=lambda item: meets(merged(item), "A1", "A2", "A3"),
+        crossings=alone,
+        conditions=lambda item: all(met.hold for _, met in at_crossings(merged(item))),
+        inner=lambda item: all(met.inner > 0.0 for _, met in at_crossings(merged(item))),
     )
+    says = "under B1-B4 at one crossing or more the norm never drops"
+    return Statement(says, {**plain, **twins}, slack, tests, tolerance=ROUNDING)

@@ -12,9 +12,11 @@ that meets a choice too fine for this arithmetic is left undecided: `affine_flow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
@@ -41,17 +43,14 @@ class Cells:
 
     def after(self, s: NDArray) -> NDArray:
         """States (..., 2) at the times s (...) from the cell's start on."""
-        left, gone = self.d * np.exp(self._faded(s)), -self.d * np.expm1(self._faded(s))
+        with np.errstate(invalid="ignore"):
+            decay = np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
+        left, gone = self.d * np.exp(decay), -self.d * np.expm1(decay)
         # The first form keeps the digits early, the second one late, a far start forgotten.
         early = np.linalg.norm(self.w, axis=-1) + np.abs(gone[..., 0]) + np.abs(gone[..., 1])
         late = np.linalg.norm(self.limit, axis=-1) + np.abs(left[..., 0]) + np.abs(left[..., 1])
         first = (early <= late)[..., None]
-        step = np.where(first, gone, -left)
-        return np.where(first, self.w, self.limit) + products(self.V, step)
-
-    def _faded(self, s: NDArray) -> NDArray:
-        with np.errstate(invalid="ignore"):
-            return np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
+        return np.where(first, self.w, self.limit) + products(self.V, np.where(first, gone, -left))
 
 
 def products(X: NDArray, w: NDArray) -> NDArray:
@@ -116,50 +115,42 @@ DISTINCT = 1e-8
 
 @dataclass(frozen=True)
 class _Sums:
-    """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape, but that l1 and l2
-    may be (R, 1), one for all of a flow's data. `limit` is f(inf). The rounding of f is eps times
-    the smaller of the sums n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) +
-    n2 exp(-l2 t)."""
+    """f(t) = f0 + sum_k c_k (1 - exp(-l_k t)) over k = 0, 1, with the limit f(inf). Its rounding is
+    eps times the smaller of n0 + sum_k n_k (1 - exp(-l_k t)) and m0 + sum_k n_k exp(-l_k t). Arrays
+    (...); c, n and the rates l (2, ...), but that these may be (2, R, 1) for all of a flow's data.
+    """
 
     f0: NDArray
-    A: NDArray
-    B: NDArray
     limit: NDArray
-    l1: NDArray
-    l2: NDArray
     n0: NDArray
     m0: NDArray
-    n1: NDArray
-    n2: NDArray
+    c: NDArray
+    rates: NDArray
+    n: NDArray
 
-    def __getitem__(self, key) -> _Sums:
-        whole = self
-        if self.l1.shape != self.A.shape:
-            l1, l2 = (np.broadcast_to(rate, self.A.shape) for rate in (self.l1, self.l2))
-            whole = replace(self, l1=l1, l2=l2)
-        return _Sums(*(getattr(whole, name)[key] for name in self.__annotations__))
+    def __getitem__(self, key: Any) -> _Sums:
+        pairs = (self.c, np.broadcast_to(self.rates, self.c.shape), self.n)
+        single = (self.f0, self.limit, self.n0, self.m0)
+        return _Sums(*(v[key] for v in single), *(v[:, *key] for v in pairs))
 
     def at(self, t: NDArray | float) -> tuple[NDArray, NDArray]:
         """f(t), in whichever of its two forms has smaller terms, and the size of these terms."""
-        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
-        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
-        A, B = np.abs(self.A), np.abs(self.B)
-        early = np.abs(self.f0) + A * g1 + B * g2
-        late = np.abs(self.limit) + A * e1 + B * e2
-        first = self.f0 + self.A * g1 + self.B * g2
-        value = np.where(early <= late, first, self.limit - self.A * e1 - self.B * e2)
-        return value, np.minimum(early, late)
+        ahead = self.c * np.exp(-self.rates * t)
+        gone = self.c * -np.expm1(-self.rates * t)
+        early = np.abs(self.f0) + np.abs(gone[0]) + np.abs(gone[1])
+        late = np.abs(self.limit) + np.abs(ahead[0]) + np.abs(ahead[1])
+        first, last = self.f0 + gone[0] + gone[1], self.limit - ahead[0] - ahead[1]
+        return np.where(early <= late, first, last), np.minimum(early, late)
 
     def slope(self, t: NDArray | float) -> NDArray:
         """f'(t)."""
-        return self.A * self.l1 * np.exp(-self.l1 * t) + self.B * self.l2 * np.exp(-self.l2 * t)
+        return (self.c * self.rates * np.exp(-self.rates * t)).sum(axis=0)
 
     def noise(self, t: NDArray | float) -> NDArray:
         """What may be rounding in f(t)."""
-        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
-        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
-        early, late = self.n0 + self.n1 * g1 + self.n2 * g2, self.m0 + self.n1 * e1 + self.n2 * e2
-        return NOISE * _EPS * np.minimum(early, late)
+        ahead, gone = self.n * np.exp(-self.rates * t), self.n * -np.expm1(-self.rates * t)
+        least = np.minimum(self.n0 + gone[0] + gone[1], self.m0 + ahead[0] + ahead[1])
+        return NOISE * _EPS * least
 
     def unsure(self, t: NDArray | float) -> NDArray:
         """Whether the sign of f(t) is not to be trusted."""
@@ -167,33 +158,28 @@ class _Sums:
         return np.abs(value) <= MARGIN * size + self.noise(t)
 
     def turning(self) -> NDArray:
-        """The critical point t > 0, or inf: where A l1 exp(-l1 t) = -B l2 exp(-l2 t)."""
-        fast, slow = self.A * self.l1, self.B * self.l2
-        apart = (fast * slow < 0.0) & (np.abs(fast) > np.abs(slow)) & (self.l1 > self.l2)
+        """The critical point t > 0, or inf: where c_0 l_0 exp(-l_0 t) = -c_1 l_1 exp(-l_1 t)."""
+        (fast, slow), gap = self.c * self.rates, self.rates[0] - self.rates[1]
+        apart = (fast * slow < 0.0) & (np.abs(fast) > np.abs(slow)) & (gap > 0.0)
         ratio = np.divide(fast, -slow, out=np.ones_like(fast), where=apart)
-        gap = np.where(apart, self.l1 - self.l2, 1.0)
-        return np.where(apart, np.log(ratio) / gap, np.inf)
+        return np.where(apart, np.log(ratio) / np.where(apart, gap, 1.0), np.inf)
 
 
 def _sums(X: NDArray, cells: Cells, turned: NDArray, error: NDArray, fresh: NDArray) -> _Sums:
     """The pre-activations (R, n); those of `fresh` data start at zero exactly."""
-    size = np.hypot(X[..., 0], X[..., 1])
-    along, across = turned[..., 0], turned[..., 1]
-    l1, l2 = (cells.rates[:, k, None] for k in (0, 1))
-    d1, d2 = (cells.d[:, k, None] for k in (0, 1))
-    # A coordinate that is rounding alone does not move its datum.
-    A = np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d1)
-    B = np.where(np.abs(across) <= 4 * _EPS * size, 0.0, across * d2)
-    l1, l2 = np.where(l1 > 0.0, l1, 1.0), np.where(l2 > 0.0, l2, 1.0)  # without amplitude, any rate
-    f0 = np.where(fresh, 0.0, products(X, cells.w))
-    r1, r2 = size * error[:, :1] / _EPS, np.abs(across) * error[:, 1:] / _EPS
+    size, along = np.hypot(X[..., 0], X[..., 1]), np.moveaxis(turned, -1, 0)
+    d, rates = cells.d.T[..., None], cells.rates.T[..., None]
+    off = np.stack([size, np.abs(along[1])]) * error.T[..., None] / _EPS
     return _Sums(
-        f0, A, B, products(X, cells.limit), l1, l2,
+        f0=np.where(fresh, 0.0, products(X, cells.w)),
+        limit=products(X, cells.limit),
         n0=np.where(fresh, 0.0, size * np.linalg.norm(cells.w, axis=-1)[:, None]),
-        m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + r1 + r2,
-        n1=size * np.abs(d1) + r1,
-        n2=size * np.abs(d2) + r2,
-    )  # fmt: skip
+        m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + off[0] + off[1],
+        # A coordinate that is rounding alone does not move its datum.
+        c=np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d),
+        rates=np.where(rates > 0.0, rates, 1.0),  # without amplitude, any rate
+        n=size * np.abs(d) + off,
+    )
 
 
 def next_events(
@@ -205,9 +191,9 @@ def next_events(
     rows = np.arange(len(on))
     f = _sums(X, cells, turned, error, fresh)
     side = np.where(on, 1.0, -1.0)
-    moving = (f.A != 0.0) | (f.B != 0.0)
+    moving = (f.c != 0.0).any(axis=0)
     # Just after t = 0 the data that were flipped are on their new side, the others on theirs.
-    steep = np.abs(f.A) * f.l1 + np.abs(f.B) * f.l2
+    steep = (np.abs(f.c) * f.rates).sum(axis=0)
     wrong = np.where(fresh, side * f.slope(0.0) <= MARGIN * steep, side * f.f0 <= 0)
     # At most one zero before the critical point, and one after it.
     turn = f.turning()
@@ -236,14 +222,11 @@ def next_events(
     # An arrival that is nearly tangential does not know its time.
     first = f[rows, j]
     wrong[rows, j] |= some & (first.noise(then) > DISTINCT * then * np.abs(first.slope(then)))
-    return wait, flips, ~(wrong & moving).any(axis=1) & ~_ill_posed(cells, error)
-
-
-def _ill_posed(cells: Cells, error: NDArray) -> NDArray:
-    """Whether (...) rounding may show in the limit, or H is too close to rank one to be told."""
-    fast, slow = cells.rates[..., 0], cells.rates[..., 1]
+    # Rounding may show in the limit, or H is too close to rank one to be told.
+    fast, slow = cells.rates.T
     rough = error.max(axis=-1) > MARGIN * np.linalg.norm(cells.limit, axis=-1)
-    return rough | ((slow > 0.0) & (slow < 1e-12 * fast))
+    rough |= (slow > 0.0) & (slow < 1e-12 * fast)
+    return wait, flips, ~(wrong & moving).any(axis=1) & ~rough
 
 
 def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
@@ -254,13 +237,13 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
     the smaller one after it, so Newton's method in that variable comes from one side; where it
     leaves the bracket, the bracket is halved.
     """
-    single = f.B == 0.0
-    rate = np.where(dips | single, f.l1, f.l2)
+    rate = np.where(dips | (f.c[1] == 0.0), *f.rates)
     lo, hi = np.where(dips, 0.0, bend), np.where(dips, bend, np.inf)
-    # Beyond a critical point exp(-l2 t) comes from its other end, 0, where only B is left.
+    # Beyond a critical point exp(-l_1 t) comes from its other end, 0, where only c_1 is left.
     with np.errstate(all="ignore"):
-        far = -np.log(f.limit / f.B) / f.l2
-    t = np.where(~dips & ~single & (f.A * f.B < 0.0) & (far > lo) & np.isfinite(far), far, lo)
+        far = -np.log(f.limit / f.c[1]) / f.rates[1]
+    opposed = ~dips & (f.c[0] * f.c[1] < 0.0)
+    t = np.where(opposed & (far > lo) & np.isfinite(far), far, lo)
     root, todo = np.full(len(t), np.nan), np.arange(len(t))
     for _ in range(200):
         value, size = f.at(t)
@@ -279,47 +262,37 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
         if done.all():
             break
         on = np.nonzero(~done)[0]
-        f, side, rate, todo = f[on], side[on], rate[on], todo[on]
+        f, side, rate, todo = f[(on,)], side[on], rate[on], todo[on]
         lo, hi, t = lo[on], hi[on], new[on]
     return root
 
 
 @dataclass(frozen=True)
 class PlanarFlows:
-    """The flows of B neurons in the plane; m is the largest number of events of any of them.
+    """The flows of B neurons in the plane on the data X (B, n, 2), y (B, n).
 
-    X, y      (B, n, 2), (B, n) the data and labels
-    times     (B, m) of the events, padded with inf
-    datum     (B, m) the datum that changes, padded with -1; parallel data one by one
-    rising    (B, m) whether it becomes active
-    states    (B, m + 1, 2) weights at the start and at the events, padded with the limit
-    patterns  (B, m + 1, n) active data at first and after each event; padded with the last
-    ends      (B, 2) the limits, NaN where undecided
-    count     (B,) number of events
-    decided   (B,) false where the arithmetic leaves a choice open; no event is told of such a row
+    events   one a row, parallel data one by one: which of the flows (`row`) it is, the time `t`,
+             the `datum`, and whether it becomes active (`rising`); a flow's in their order
+    ends     (B, 2) the limits, NaN where undecided
+    count    (B,) number of events
+    decided  (B,) false where the arithmetic leaves a choice open; no event is told of such a row
     """
 
     X: NDArray
     y: NDArray
-    times: NDArray
-    datum: NDArray
-    rising: NDArray
-    states: NDArray
-    patterns: NDArray
+    events: pd.DataFrame
     ends: NDArray
     count: NDArray
     decided: NDArray
 
     def deactivations(self) -> NDArray:
         """Number (B,) of events at which a datum ceases to be active."""
-        return ((self.datum >= 0) & ~self.rising).sum(axis=1)
+        return np.bincount(self.events.row[~self.events.rising], minlength=len(self.y))
 
     def reactivations(self) -> NDArray:
         """Number (B,) of events that activate a datum which an earlier one deactivated."""
-        fell = (self.datum >= 0) & ~self.rising
-        same = self.datum[:, :, None] == self.datum[:, None, :]
-        earlier = np.tri(self.datum.shape[1], k=-1, dtype=bool)
-        return (self.rising & (same & earlier & fell[:, None, :]).any(axis=2)).sum(axis=1)
+        again = self.events.rising & self.events.duplicated(["row", "datum"])
+        return np.bincount(self.events.row[again], minlength=len(self.y))
 
 
 def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
@@ -330,7 +303,7 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
 
     Returns `PlanarFlows`. Undecided are rows that start on a boundary, meet two at once (not of
     parallel data) or one nearly tangentially, end on one, need more events, or have an H so
-    ill-conditioned that rounding could show. Their rows hold the start alone.
+    ill-conditioned that rounding could show.
 
     Raises InputError for arrays that do not fit or are not finite, and for a label <= 0.
     """
@@ -341,11 +314,11 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
     decided = (clear | ~real).all(axis=1)
     ends, count = np.full_like(w0, np.nan), np.zeros(len(w0), int)
     rows, w, on = np.nonzero(decided)[0], w0[decided], (h > 0.0)[decided]
-    t, fresh, steps = np.zeros(len(rows)), np.zeros_like(on), []
-    together = _together(X)
+    t, fresh = np.zeros(len(rows)), np.zeros_like(on)
+    events, parallel = [_events(rows, t, fresh, on)], together(X)
     while rows.size:
         cells, turned, error = cells_of(X[rows], y[rows], w, on)
-        wait, flips, sure = next_events(X[rows], together[rows], cells, turned, error, on, fresh)
+        wait, flips, sure = next_events(X[rows], parallel[rows], cells, turned, error, on, fresh)
         number = count[rows] + flips.sum(axis=1)
         sure &= number <= MOST_EVENTS
         decided[rows], count[rows] = sure, np.where(sure, number, 0)
@@ -355,13 +328,18 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
         w, t = cells.after(np.where(go, wait, 0.0))[go], (t + wait)[go]
         rows, fresh = rows[go], flips[go]
         on = on[go] ^ fresh
-        steps.append((rows, t, fresh, on, w))
-    return _assembled(X, y, w0, h > 0.0, steps, ends, np.where(decided, count, 0), decided)
+        events.append(_events(rows, t, fresh, on))
+    told = pd.concat(events, ignore_index=True)
+    return PlanarFlows(X, y, told[decided[told.row]], ends, np.where(decided, count, 0), decided)
+
+
+def _events(rows: NDArray, t: NDArray, flips: NDArray, on: NDArray) -> pd.DataFrame:
+    k, datum = np.nonzero(flips)
+    return pd.DataFrame({"row": rows[k], "t": t[k], "datum": datum, "rising": on[k, datum]})
 
 
 def planar_flows_of(instances: Sequence[Mapping[str, ArrayLike]]) -> PlanarFlows:
-    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all. Row
-    k belongs to instance k; columns of `patterns` past its own n are false."""
+    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all."""
     data = [np.asarray(problem["X"], float) for problem in instances]
     labels = [np.asarray(problem["y"], float) for problem in instances]
     sizes = np.array([len(x) for x in data], int)
@@ -390,29 +368,8 @@ def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArra
     return X, y, w0
 
 
-def _together(X: NDArray) -> NDArray:
+def together(X: NDArray) -> NDArray:
     """Whether (B, n, n) data are parallel, so that they change together; zero data never are."""
-    p, q = X[..., 0], X[..., 1]
-    real = np.asarray(X.any(axis=-1))
-    same = np.equal(p[:, :, None] * q[:, None, :], p[:, None, :] * q[:, :, None])
+    p, q, real = X[..., 0], X[..., 1], np.asarray(X.any(axis=-1))
+    same = p[:, :, None] * q[:, None, :] == p[:, None, :] * q[:, :, None]
     return same & real[:, :, None] & real[:, None, :]
-
-
-def _assembled(X, y, w0, on, steps, ends, count, decided) -> PlanarFlows:
-    """The result, from `steps`: (rows, times, data flipped, patterns, states) of each round."""
-    m, B = int(count.max(initial=0)), len(w0)
-    times, datum = np.full((B, m), np.inf), np.full((B, m), -1)
-    states = np.concatenate([w0[:, None], np.repeat(ends[:, None], m, axis=1)], axis=1)
-    patterns, rising = np.repeat(on[:, None], m + 1, axis=1), np.zeros((B, m), bool)
-    filled = np.zeros(B, int)
-    for rows, t, flips, pattern, w in steps:
-        kept = decided[rows]
-        rows, t, flips, pattern, w = (v[kept] for v in (rows, t, flips, pattern, w))
-        k, j = np.nonzero(flips)
-        r, place = rows[k], (filled[rows, None] + np.cumsum(flips, axis=1) - 1)[k, j]
-        times[r, place], datum[r, place], rising[r, place] = t[k], j, pattern[k, j]
-        states[r, place + 1] = w[k]
-        later = np.arange(m + 1) > filled[rows, None]
-        patterns[rows] = np.where(later[..., None], pattern[:, None], patterns[rows])
-        filled[rows] += flips.sum(axis=1)
-    return PlanarFlows(X, y, times, datum, rising, states, patterns, ends, count, decided)

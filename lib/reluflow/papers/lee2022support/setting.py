@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -18,7 +18,7 @@ from reluflow.flows.affine import affine_flow, continuations
 from reluflow.flows.segment import switching_surfaces, tangent_projector
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
-from reluflow.instances import data_draws, near_boundary_start
+from reluflow.instances import in_dimensions, near_boundary_start
 from reluflow.networks import gradient
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
@@ -105,27 +105,28 @@ class Crossing:
         return bool(self.after[self.datum])
 
 
+def _steps(X: ArrayLike, path: Trajectory) -> dict[float, tuple[NDArray, NDArray]]:
+    """The cells before and after each time at which data change; those of one time together."""
+    on = np.asarray(X, float) @ path.states[0] > 0.0
+    found: dict[float, tuple[NDArray, NDArray]] = {}
+    for event in path.events:
+        before, after = found.get(event.t, (on, on))
+        on = after.copy()
+        on[event.datum] = event.kind == "activate"
+        found[event.t] = before, on
+    return found
+
+
 def crossings(X: ArrayLike, path: Trajectory) -> tuple[Crossing, ...]:
     """The boundary crossings of a ReLU path that starts inside a cell, one a datum, in order."""
-    on = np.asarray(X, float) @ path.states[0] > 0.0
-    found: list[Crossing] = []
-    for event in path.events:
-        together = bool(found) and found[-1].t == event.t
-        before, on = found[-1].before if together else on, on.copy()
-        on[event.datum] = event.kind == "activate"
-        found = [replace(step, after=on) if step.t == event.t else step for step in found]
-        found.append(Crossing(event.t, event.datum, path.at(event.t), before, on))
-    return tuple(found)
+    steps = _steps(X, path)
+    return tuple(Crossing(e.t, e.datum, path.at(e.t), *steps[e.t]) for e in path.events)
 
 
 def visited_cells(X: ArrayLike, path: Trajectory) -> list[NDArray]:
-    """The cells that a ReLU path passes, by their active data (n,), in order; data that change at
-    one time change together."""
-    on = np.asarray(X, float) @ path.states[0] > 0.0
-    cells = {0.0: on}
-    for step in crossings(X, path):
-        cells[step.t] = step.after
-    return list(cells.values())
+    """The cells that a ReLU path passes, by their active data (n,), in order."""
+    cells = {t: after for t, (_, after) in _steps(X, path).items()}
+    return list(({0.0: np.asarray(X, float) @ path.states[0] > 0.0} | cells).values())
 
 
 def deactivated(path: Trajectory) -> list[int]:
@@ -258,7 +259,8 @@ def nontrivial(item: Instance) -> bool:
 def within(item: Instance, radius: Radius) -> bool:
     """Whether the starts of `NORMS` along the instance's "u" are shorter than the radius."""
     least = radius(item["X"], item["y"])
-    return all(float(np.linalg.norm(w0)) < least for w0 in starts_of(item, NORMS, radius))
+    starts = starts_of(item, NORMS, lambda X, y: least)
+    return all(float(np.linalg.norm(w0)) < least for w0 in starts)
 
 
 def small(item: Instance) -> bool:
@@ -294,7 +296,7 @@ def gentle_radius(X: ArrayLike, y: ArrayLike) -> float:
 
 def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:
     """The smallest component of -grad L over all starts (k, d): positive under the hypothesis."""
-    return float(min((-gradient(X, y, w)).min() for w in np.asarray(starts, float)))
+    return float(-gradient(X, y, starts).max())
 
 
 Radius = Callable[[ArrayLike, ArrayLike], float]
@@ -306,9 +308,9 @@ def starts_of(
     """The starts (d,) of these norms, in units of the radius of the data, along the instance's "u",
     by default along X^T y."""
     X, y = item["X"], item["y"]
-    u = np.asarray(item.get("u", X.T @ y), float)
+    u, unit = np.asarray(item.get("u", X.T @ y), float), radius(X, y)
     u = u / np.abs(u).max()  # its square must not underflow
-    return [norm * radius(X, y) * u / np.linalg.norm(u) for norm in norms]
+    return [norm * unit * u / np.linalg.norm(u) for norm in norms]
 
 
 def small_flows(
@@ -324,7 +326,7 @@ def small_flows(
 # once is given by the data "some" and a direction "z" (d,).
 
 
-MIXED = {f"{kind}, d = {d}": draw for d in (2, 3) for kind, draw in data_draws(d).items()}
+MIXED = in_dimensions((2, 3), 8)
 """Draws of data that satisfy A1-A3, in the plane and in space."""
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, permutations
+from itertools import cycle, islice, pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.planar import planar_flows_of, virtual_minima
+from reluflow.papers.lee2022support.planar import planar_flows, together, virtual_minima
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,
@@ -125,8 +125,7 @@ def planar_data(X: NDArray, y: NDArray) -> PlanarData:
     lower = np.tri(n, dtype=bool)
     # Patterns 0 .. n-1 keep the flattest k+1 data, patterns n .. 2n-1 the data from k on.
     on = np.concatenate([lower, lower.T])[None] & real[:, None, :]
-    same = X[:, :, None, 0] * X[:, None, :, 1] == X[:, :, None, 1] * X[:, None, :, 0]
-    on = (on[:, :, :, None] & same[:, None] & real[:, None, None, :]).any(axis=2)
+    on = (on[:, :, :, None] & together(X)[:, None]).any(axis=2)
     w, rates = virtual_minima(X[:, None], y[:, None], on)
     h = (X[:, None] * w[:, :, None, :]).sum(axis=3)
     size = np.hypot(X[..., 0], X[..., 1])
@@ -140,8 +139,7 @@ def planar_data(X: NDArray, y: NDArray) -> PlanarData:
     k = k.astype(int)
     inside = np.where(on, h > 0, h <= 0) | ~real[:, None]
     holds = inside.all(axis=2) | (rates[..., 1] == 0.0)
-    q = (on * y[:, None])[..., None] * X[:, None]
-    q = q.sum(axis=2)
+    q = ((on * y[:, None])[..., None] * X[:, None]).sum(axis=2)
     ahead = (X[:, None] * q[:, :, None, :]).sum(axis=3) / np.where(real, size, 1.0)[:, None]
     ahead = np.where((q > 0).all(axis=2)[..., None] & real[:, None], ahead, np.inf)
     full = q[rows, last]
@@ -159,24 +157,17 @@ def planar_data(X: NDArray, y: NDArray) -> PlanarData:
 def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
     """Which pattern (B,) of `planar_data` holds its own minimum first; NaN where that is not sure.
     h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms."""
-    B, n = h.shape[0], h.shape[2]
-    rows, at = np.arange(B), np.arange(n)
+    n, rows = h.shape[2], np.arange(len(h))
     cosine = np.divide(h, units, out=np.zeros_like(h), where=units > 0)
-    steep = cosine[:, at, at]  # the steepest of the k + 1 flattest
-    flat = cosine[:, n + at, at]  # the flattest of the data from k on
-    up = cosine[rows, last, last] < 0
-    down = cosine[rows, last, 0] < 0
-    steep = np.where(at <= last[:, None], steep, -1.0)
-    flat = np.where(at <= last[:, None], flat, -1.0)
-    first = n - 1 - np.argmax(steep[:, ::-1] >= 0, axis=1)
-    then = np.argmax(flat >= 0, axis=1)
-    k = np.where(up, first, np.where(down, n + then, last)).astype(float)
-    passed = np.where(up[:, None], (at >= first[:, None]) & (at <= last[:, None]), False)
-    doubt = (passed & (np.abs(steep) < SURE)).any(axis=1)
-    passed = np.where(down[:, None], at <= then[:, None], False)
-    doubt |= (passed & (np.abs(flat) < SURE)).any(axis=1)
-    edges = np.minimum(np.abs(cosine[rows, last, last]), np.abs(cosine[rows, last, 0]))
-    return np.where(doubt | (edges < SURE), np.nan, k)
+    outer = cosine[:, np.arange(2 * n), np.tile(np.arange(n), 2)]  # of the datum given up next
+    steepest, flattest = cosine[rows, last, last], cosine[rows, last, 0]
+    doubt = np.minimum(np.abs(steepest), np.abs(flattest)) < SURE
+    k, moves = np.where((steepest >= 0) & (flattest < 0), n, last), (steepest < 0) | (flattest < 0)
+    while moves.any():
+        k = k + moves * np.where(k < n, -1, 1)
+        moves &= outer[rows, k] < 0
+        doubt |= np.abs(outer[rows, k]) < SURE
+    return np.where(doubt, np.nan, k)
 
 
 # --- Theorem 4.7 and Lemma F.8: where small starts end, and whether that is global ----------------
@@ -265,8 +256,7 @@ def survey_plane(seed: int, count: int) -> pd.DataFrame:
     told = PlanarData(*map(np.concatenate, zip(*parts, strict=True)))
     units = np.array([random_direction(item.X, item.y, rng) for item in items])
     norms = told.radius * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
-    starts = zip(items, norms[:, None] * units, strict=True)
-    flows = planar_flows_of([{"X": item.X, "y": item.y, "w0": w0} for item, w0 in starts])
+    flows = planar_flows(X, np.where(y > 0.0, y, 1.0), norms[:, None] * units)
     away = np.linalg.norm(flows.ends - told.limit, axis=1)
     return pd.DataFrame({
         "kind": [item.kind for item in items],
@@ -350,30 +340,30 @@ def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
     return (w * gradient(X, y, w)).sum(axis=-1)
 
 
-def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
-    """The largest |w(s)|^2 - |w(t)|^2 over s < t of a flow that slides along no boundary. Where all
-    of |w|^2's maxima and minima are is told by the zeros of its derivative, a sum of exponentials
-    on each piece of the path; no grid is involved."""
+def pieces(X: ArrayLike, y: ArrayLike, path: Trajectory) -> Iterator[tuple[Segment, float]]:
+    """A flow that slides along no boundary, from event to event, and when each piece ends."""
     X, y = np.asarray(X, float), np.asarray(y, float)
-    states, last = [path.states[:1]], np.inf if path.has_limit else path.t[-1]
-    for on, w, t0, t1 in zip(
-        visited_cells(X, path), path.states, path.t, np.append(path.t[1:], last), strict=True
-    ):
-        piece = segment(X, y, w, on, np.zeros((0, len(w))), 0.0)
-        s = _turns(piece)
-        end = path.at([t1]) if np.isfinite(t1) else path.end[None]
-        states += [piece.after(s[s < t1 - t0]), end]
+    times = list(dict.fromkeys([0.0, *(event.t for event in path.events)]))
+    starts = path.states[np.searchsorted(path.t, times)]
+    ends = [*times[1:], np.inf if path.has_limit else path.t[-1]]
+    for on, w, t, end in zip(visited_cells(X, path), starts, times, ends, strict=True):
+        yield segment(X, y, w, on, np.zeros((0, len(w))), t), end
+
+
+def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t. Where all of |w|^2's maxima and minima are is
+    told by the zeros of its derivative on each piece of the path, a sum of exponentials,
+    d|w|^2/ds = sum_k 2 l_k b_k (v_k.limit e^(-l_k s) - b_k e^(-2 l_k s)), v_k the columns of V."""
+    states = [path.states[:1]]
+    for piece, end in pieces(X, y, path):
+        slopes = piece.rates * piece.b
+        rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
+        parts = np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b])
+        turns = np.array(sign_changes(np.bincount(which.ravel(), parts), rates))
+        last = path.at([end]) if np.isfinite(end) else path.end[None]
+        states += [piece.after(turns[turns < end - piece.t0]), last]
     squares = (np.vstack(states) ** 2).sum(axis=1)
     return float(np.max(np.maximum.accumulate(squares) - squares))
-
-
-def _turns(piece: Segment) -> NDArray:
-    """The zeros in s > 0 of d|w|^2/ds = sum_k 2 l_k b_k (v_k.limit e^(-l_k s) - b_k e^(-2 l_k s)),
-    v_k the columns of V, in order."""
-    slopes = piece.rates * piece.b
-    rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
-    c = np.bincount(which.ravel(), np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b]))
-    return np.array(sign_changes(c[c != 0.0], rates[c != 0.0]))
 
 
 def sign_changes(c: NDArray, rates: NDArray) -> list[float]:
@@ -381,6 +371,7 @@ def sign_changes(c: NDArray, rates: NDArray) -> list[float]:
     e^(rates_0 s) it has a derivative of one term less, and one zero at most between two of that.
 
     `exponential_sums` has the form for early times: what is left late would be rounding in it."""
+    c, rates = c[c != 0.0], rates[c != 0.0]
     if len(c) < 2:
         return []
     rates = rates - rates[0]
@@ -417,12 +408,11 @@ def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
     return (allowed - jump + noise) / (allowed + noise)
 
 
-def _of_norm(_: Arrays, rng: np.random.Generator) -> Arrays:
-    return {"norm": np.array(10.0 ** rng.uniform(-4, 3))}
-
-
-@statement("-g is half the derivative of |w|^2", extended(nontrivial_draws(2), _of_norm),
-           fixed=("u",))  # fmt: skip
+@statement(
+    "-g is half the derivative of |w|^2",
+    extended(nontrivial_draws(2), lambda _, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 3))}),
+    fixed=("u",),
+)
 def rate_is_the_slope(item: Instance) -> float:
     """sv.lemF.7: the norm increases where g < 0; here -g(w(t)) is the derivative of |w|^2 / 2 at
     every t, events included (part 1)."""
@@ -445,11 +435,9 @@ def rate_is_the_slope(item: Instance) -> float:
 
 def rate_at_minima(seed: int, count: int) -> list[Evidence]:
     """Lemma F.7, part 3: g = 0 at the local minima of `count` planar data sets."""
-    rng = np.random.default_rng(seed)
-    draws = list(nontrivial_draws(2, (2, 5)).values())
-    worst, flat = 0.0, 0
-    for k in range(count):
-        item = draws[k % len(draws)](rng)
+    rng, worst, flat = np.random.default_rng(seed), 0.0, 0
+    for draw in islice(cycle(nontrivial_draws(2, (2, 5)).values()), count):
+        item = draw(rng)
         X, y = item["X"], item["y"]
         for minimum in local_minima(X, y):
             h = np.abs(X @ minimum.w)
@@ -494,14 +482,9 @@ class Conditions:
     inner: float
 
     @property
-    def smallest(self) -> float:
-        """The least of the slacks; minus infinity where B3 fails."""
-        return min(self.B1, self.B2, self.B4) if self.full else -np.inf
-
-    @property
     def hold(self) -> bool:
         """Whether B1-B4 all hold."""
-        return self.smallest > 0.0
+        return self.full and min(self.B1, self.B2, self.B4) > 0.0
 
 
 def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
@@ -557,12 +540,6 @@ def leaving_draws(sizes: tuple[int, int] = (3, 8)) -> Draws:
     return {kind: partial(outside, kind) for kind in base}
 
 
-def first_deactivation(item: Instance, norm: float) -> list[Conditions]:
-    """B1-B4 where a small start's flow leaves the all-active cell, for each datum that it loses
-    there; none if it stays."""
-    return [met for step, met in at_crossings(item, norm) if step.before.all()]
-
-
 def plane_never_meets_B2() -> Statement:
     """sv.ours.crossing.plane: d = 2, small starts. Where the flow leaves the all-active cell, B2,
     B3 and B4 do not all hold."""
@@ -571,8 +548,8 @@ def plane_never_meets_B2() -> Statement:
         return nontrivial(item) and not keeps_all(item)
 
     def at(item: Instance, norm: float) -> float:
-        found = first_deactivation(item, norm)
-        return min((-min(m.B2, m.B4) if m.full else np.nan for m in found), default=np.nan)
+        lost = [met for step, met in at_crossings(item, norm) if step.before.all()]
+        return min((-min(m.B2, m.B4) if m.full else np.nan for m in lost), default=np.nan)
 
     def slack(item: Instance) -> float:
         value = at(item, NORMS[1])

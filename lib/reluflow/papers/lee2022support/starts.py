@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Statement, given, statement, survey
+from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.segment import segment
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import rank
-from reluflow.instances import data_draws, extended, near_boundary_start
+from reluflow.instances import data_draws, extended, in_dimensions, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.setting import (
@@ -38,7 +37,7 @@ from reluflow.papers.lee2022support.setting import (
     unit_of_norm,
     visited_cells,
 )
-from reluflow.papers.lee2022support.small_flows import leaving_draws, sign_changes
+from reluflow.papers.lee2022support.small_flows import leaving_draws, pieces, sign_changes
 from reluflow.places import RECORDS
 from reluflow.rational import preactivation_polynomial
 from reluflow.statistics import wilson
@@ -54,47 +53,9 @@ def protected(X: ArrayLike, y: ArrayLike, w0: ArrayLike, w_gm: ArrayLike) -> NDA
     return (y / np.linalg.norm(X, axis=1) > radius) & (X @ w0 > 0)
 
 
-Start = tuple[NDArray, NDArray, NDArray]
-"""Data X (n, d), an interpolating w_gm (d,), and a start w0 (d,)."""
-
-
-def _starts_inside(count: int, seed: int) -> Iterator[Start]:
-    """Starts at distances up to the edge of eq. (6), half of them straight towards a boundary."""
-    rng = np.random.default_rng(seed)
-    for k in range(count):
-        d = int(rng.integers(1, 6))
-        n = int(rng.integers(d, d + 5))
-        X = rng.uniform(0.0, 1.0, (n, d)) ** 2 * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
-        w_gm = rng.normal(size=d)
-        if np.any(X @ w_gm <= 0):
-            w_gm = np.abs(w_gm)
-        radii = X @ w_gm / np.linalg.norm(X, axis=1)
-        step = rng.normal(size=d) if k % 2 else -X[rng.integers(n)]
-        radius = rng.choice(radii) * rng.choice([0.3, 0.9, 0.999999])
-        yield X, w_gm, w_gm + radius * step / np.linalg.norm(step)
-
-
-def _kept(start: Start) -> dict[str, Any]:
-    X, w_gm, w0 = start
-    y, safe = X @ w_gm, protected(X, X @ w_gm, w0, w_gm)
-    found: dict[str, Any] = {"protected": int(safe.sum())}
-    if not safe.any():
-        return found
-    path = affine_flow(X, y, w0)
-    times = path.grid(60)
-    floor = y - np.linalg.norm(X, axis=1) * np.linalg.norm(w0 - w_gm)
-    room = (path.at(times) @ X.T - floor) / y
-    found |= {"deactivated": int(safe[deactivated(path)].sum()), "room": room[:, safe].min()}
-    if safe.all():
-        linear = affine_flow(X, y, w0, activation="linear")
-        apart = np.linalg.norm(path.at(times) - linear.at(times), axis=1).max()
-        rest = loss(X, y, path.end) / (0.5 * y @ y)
-        found |= {"gap": apart / np.linalg.norm(w_gm), "final_loss": float(rest)}
-    return found
-
-
 def survey_protection(count: int, seed: int) -> pd.DataFrame:
-    """Theorem 4.2 on random interpolated data, a row a flow from inside eq. (6).
+    """Theorem 4.2 on random interpolated data, a row a flow from inside eq. (6), up to its edge,
+    half of the starts straight towards a boundary.
 
     protected    how many data are; the others are told where there are some
     deactivated  how often an event deactivates one of them
@@ -102,8 +63,33 @@ def survey_protection(count: int, seed: int) -> pd.DataFrame:
     gap          with all protected, the largest distance from the linear flow, relative to |w_GM|
     final_loss   with all protected, the loss in the limit, relative to 1/2 |y|^2
     """
-    columns = ["protected", "deactivated", "room", "gap", "final_loss"]
-    return survey(_starts_inside(count, seed), _kept).reindex(columns=columns)
+    rng, rows = np.random.default_rng(seed), []
+    for k in range(count):
+        d = int(rng.integers(1, 6))
+        n = int(rng.integers(d, d + 5))
+        X = rng.uniform(0.0, 1.0, (n, d)) ** 2 * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
+        w_gm = rng.normal(size=d)
+        if np.any(X @ w_gm <= 0):
+            w_gm = np.abs(w_gm)
+        y, lengths = X @ w_gm, np.linalg.norm(X, axis=1)
+        step = rng.normal(size=d) if k % 2 else -X[rng.integers(n)]
+        radius = rng.choice(y / lengths) * rng.choice([0.3, 0.9, 0.999999])
+        w0 = w_gm + radius * step / np.linalg.norm(step)
+        safe = protected(X, y, w0, w_gm)
+        found: dict[str, float] = {"protected": int(safe.sum())}
+        rows.append(found)
+        if not safe.any():
+            continue
+        path = affine_flow(X, y, w0)
+        times = path.grid(60)
+        room = (path.at(times) @ X.T - (y - lengths * np.linalg.norm(w0 - w_gm))) / y
+        found |= {"deactivated": int(safe[deactivated(path)].sum()), "room": room[:, safe].min()}
+        if safe.all():
+            linear = affine_flow(X, y, w0, activation="linear")
+            apart = np.linalg.norm(path.at(times) - linear.at(times), axis=1).max()
+            rest = float(loss(X, y, path.end) / (0.5 * y @ y))
+            found |= {"gap": apart / np.linalg.norm(w_gm), "final_loss": rest}
+    return pd.DataFrame(rows, columns=["protected", "deactivated", "room", "gap", "final_loss"])
 
 
 def protection(kept: pd.DataFrame, seed: int) -> list[Evidence]:
@@ -132,10 +118,11 @@ def _interpolated(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     return X, w if np.all(X @ w > 0) else np.abs(w)
 
 
-def _anywhere(rng: np.random.Generator) -> dict[str, NDArray]:
+def _around(at_the_edge: bool, rng: np.random.Generator) -> dict[str, NDArray]:
+    """A start at equality in (7), or farther out."""
     X, w = _interpolated(rng)
-    u = rng.normal(size=len(w))
-    reach = np.max(X @ w / np.linalg.norm(X, axis=1)) * 10.0 ** rng.uniform(0.0, 1.5)
+    u, radii = rng.normal(size=len(w)), X @ w / np.linalg.norm(X, axis=1)
+    reach = rng.choice(radii) if at_the_edge else np.max(radii) * 10.0 ** rng.uniform(0.0, 1.5)
     return {"X": X, "w_gm": w, "w0": w + reach * u / np.linalg.norm(u)}
 
 
@@ -149,16 +136,9 @@ def _past_a_boundary(rng: np.random.Generator) -> dict[str, NDArray]:
     return {"X": X, "w_gm": w, "w0": w0 - (1 + 10.0 ** rng.uniform(-12.0, -1.0)) * reach * unit}
 
 
-def _at_equality(rng: np.random.Generator) -> dict[str, NDArray]:
-    X, w = _interpolated(rng)
-    u = rng.normal(size=len(w))
-    reach = rng.choice(X @ w / np.linalg.norm(X, axis=1))
-    return {"X": X, "w_gm": w, "w0": w + reach * u / np.linalg.norm(u)}
-
-
 @statement("a limit with data off lies outside (7)",
-           {"anywhere": _anywhere, "past a boundary": _past_a_boundary,
-            "at equality": _at_equality},
+           {"anywhere": partial(_around, False), "past a boundary": _past_a_boundary,
+            "at equality": partial(_around, True)},
            {"A1": lambda X: np.all(X >= 0) and X.any(axis=1).all(),
             "L(w_GM) = 0": lambda X, w_gm: np.all(X @ w_gm > 0)}, tolerance=1e-12)  # fmt: skip
 def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
@@ -176,7 +156,7 @@ def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
 # --- Lemma F.5: small starts with q(w0) > 0 enter the all-active cell; how small is enough --------
 
 
-ENTRY = {f"{kind}, d = {d}": draw for d in (2, 3, 4) for kind, draw in data_draws(d).items()}
+ENTRY = in_dimensions((2, 3, 4), 8)
 """Draws of data, in four dimensions, too."""
 
 
@@ -219,13 +199,12 @@ def entry_within() -> Statement:
         least = guaranteed_radius(item["X"], item["y"])
         return nontrivial(item) and float(np.linalg.norm(start(item))) < least
 
-    return Statement(
-        "starts with q > 0 and |w0| < δ₀ enter",
-        extended(ENTRY, directed),
-        lambda item: _entry_margin(item["X"], item["y"], start(item)),
-        given("sv.ours.delta", data=lambda item: meets(item, "A1", "A2", "A3"), start=inside),
-        strict=True,
-    )
+    def slack(item: Instance) -> float:
+        return _entry_margin(item["X"], item["y"], start(item))
+
+    tests = given("sv.ours.delta", data=lambda item: meets(item, "A1", "A2", "A3"), start=inside)
+    says = "starts with q > 0 and |w0| < δ₀ enter"
+    return Statement(says, extended(ENTRY, directed), slack, tests, strict=True)
 
 
 def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12) -> NDArray:
@@ -296,12 +275,6 @@ ROOM = 1e-3
 """A cosine, or a share of a speed, above this is told from zero."""
 
 
-def _lost_cosines(X: NDArray, path: Trajectory) -> NDArray:
-    """Cosines between the limit and the data that events deactivate."""
-    gone = X[deactivated(path)]
-    return gone @ path.end / (np.linalg.norm(gone, axis=1) * np.linalg.norm(path.end))
-
-
 def _any_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     near = bool(rng.integers(2))
     u = near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
@@ -309,24 +282,23 @@ def _any_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArra
     return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
 
 
-def _loses(item: Instance) -> bool:
-    return bool(deactivated(small_flows(item, SHARES[1:2])[0]))
-
-
 _PLANE = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_draws().items()}}
 
 
 @statement("no datum comes back, starts of any direction", extended(_PLANE, _any_direction),
-           {"the flow deactivates a datum": _loses}, tolerance=1e-9, fixed=("u",))  # fmt: skip
+           {"the flow deactivates a datum":
+            lambda item: deactivated(small_flows(item, SHARES[1:2])[0])},
+           tolerance=1e-9, fixed=("u",))  # fmt: skip
 def never_reactivates(item: Instance) -> float:
     """sv.lem4.6: in the plane no small start's flow takes back a datum that it lost (Lemma 4.6). In
     all directions, q(w0) > 0 or not. Broken where a datum comes back at all three norms; the slack
     is the cosine at which a lost datum stays off."""
-    return max(
-        -1.0 if reactivations(path)
-        else float(-np.max(_lost_cosines(item["X"], path), initial=-np.inf))
-        for path in small_flows(item, SHARES)
-    )  # fmt: skip
+    least = []
+    for path in small_flows(item, SHARES):
+        gone = item["X"][deactivated(path)]
+        cosines = gone @ path.end / (np.linalg.norm(gone, axis=1) * np.linalg.norm(path.end))
+        least.append(-1.0 if reactivations(path) else -np.max(cosines, initial=-np.inf))
+    return max(least)
 
 
 def no_reactivation(plane: pd.DataFrame) -> list[Evidence]:
@@ -338,7 +310,7 @@ def no_reactivation(plane: pd.DataFrame) -> list[Evidence]:
     ]
 
 
-def _limit_rooms(item: Instance) -> tuple[float, float]:
+def _limit_rooms(X: NDArray, y: NDArray) -> tuple[float, float]:
     """How far the flow that leaves 0 is from the exceptions of Proposition 4.4.
 
     At its end: the least |cosine| of a datum, or the smallest singular value of the active data, in
@@ -346,7 +318,6 @@ def _limit_rooms(item: Instance) -> tuple[float, float]:
     crossing, the least share of time between two crossings, and the least |cosine| at which an
     x_j.w turns. Both are zero for a flow that does not converge, as one that touches a boundary.
     """
-    X, y = item["X"], item["y"]
     (path,) = small_flows({"X": X, "y": y}, SHARES[-1:])
     if path.status != "converged":
         return 0.0, 0.0
@@ -367,16 +338,13 @@ def _limit_rooms(item: Instance) -> tuple[float, float]:
 
 def _least_turn(X: NDArray, y: NDArray, path: Trajectory) -> float:
     """The least |cosine| of an x_j.w at a moment between events at which it turns; 1 if none."""
-    least, times = 1.0, list(dict.fromkeys([0.0, *(event.t for event in path.events)]))
-    starts, stops = path.states[np.searchsorted(path.t, times)], [*times[1:], np.inf]
-    for on, w, t0, t1 in zip(visited_cells(X, path), starts, times, stops, strict=True):
-        piece = segment(X, y, w, on, np.zeros((0, len(w))), 0.0)
+    least = 1.0
+    for piece, end in pieces(X, y, path):
         rates, which = np.unique(piece.rates, return_inverse=True)
         for x in X:
             slopes = np.bincount(which.ravel(), piece.rates * piece.b * (x @ piece.V))
-            moving = (slopes != 0.0) & (rates > 0.0)
-            turns = np.array(sign_changes(slopes[moving], rates[moving]))
-            for v in piece.after(turns[turns < t1 - t0]):
+            turns = np.array(sign_changes(slopes, rates))
+            for v in piece.after(turns[turns < end - piece.t0]):
                 least = min(least, abs(float(x @ v)) / float(np.linalg.norm(x) * np.linalg.norm(v)))
     return least
 
@@ -386,9 +354,17 @@ def small_starts_agree(d: int) -> Statement:
     several directions end where it ends. Broken if not so at all three norms; undecided where an
     exception is as near as ROOM, for then the norms may not be small enough."""
 
+    known: dict[bytes, tuple[float, float]] = {}  # two hypotheses and the slack ask for the same
+
+    def rooms(item: Instance) -> tuple[float, float]:
+        data = item["X"].tobytes() + item["y"].tobytes()
+        if data not in known:
+            known[data] = _limit_rooms(item["X"], item["y"])
+        return known[data]
+
     def crosses_at_speed(item: Instance) -> bool:
         # Rounding decides what is crossed next to an end that all but lies on a boundary.
-        end, way = _limit_rooms(item)
+        end, way = rooms(item)
         return way > 0.0 or 0.0 < end <= ROOM
 
     def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -396,7 +372,7 @@ def small_starts_agree(d: int) -> Statement:
         return {"U": np.array(drawn)}
 
     def slack(item: Instance) -> float:
-        if min(_limit_rooms(item)) <= ROOM:
+        if min(rooms(item)) <= ROOM:
             return np.nan
         X, y = item["X"], item["y"]
         along = [y @ X, *(u for u in item["U"] if forced(X, y, u))]
@@ -405,24 +381,14 @@ def small_starts_agree(d: int) -> Statement:
         apart = np.linalg.norm(ends - ends[0], axis=2).max(axis=0)
         return float(1e-6 - (apart / np.linalg.norm(ends[0], axis=1)).min())
 
-    return Statement(
-        f"small starts agree where the flow from 0 crosses at speed, d = {d}",
-        extended(data_draws(d, (4, 7)), more),
-        slack,
-        given(
-            "sv.ours.small.agree",
-            data=lambda item: meets(item, "A1", "A2", "A3"),
-            limit=lambda item: _limit_rooms(item)[0] > 0.0,
-            crossings=crosses_at_speed,
-        ),
-        fixed=("U",),
+    tests = given(
+        "sv.ours.small.agree",
+        data=lambda item: meets(item, "A1", "A2", "A3"),
+        limit=lambda item: rooms(item)[0] > 0.0,
+        crossings=crosses_at_speed,
     )
-
-
-def full_rank_along(X: ArrayLike, path: Trajectory) -> bool:
-    """Whether H(w(t)) has rank d in every cell that the path passes."""
-    X = np.asarray(X, float)
-    return all(rank(X[on]) == X.shape[1] for on in visited_cells(X, path))
+    says = f"small starts agree where the flow from 0 crosses at speed, d = {d}"
+    return Statement(says, extended(data_draws(d, (4, 7)), more), slack, tests, fixed=("U",))
 
 
 def parting_starts(
@@ -443,7 +409,9 @@ def parting_starts(
         assumptions={
             **assumptions(X, y),
             "-grad L(w0) > 0 at both": smallest_force(X, y, [1e-9 * v for v in starts]) > 0,
-            "H of full rank along both flows": all(full_rank_along(X, p) for p in paths),
+            "H of full rank along both flows": all(
+                rank(X[on]) == X.shape[1] for path in paths for on in visited_cells(X, path)
+            ),
         },
         breaks=(bound("distance of the limits, exact flows, eps = 1e-9", apart,
                       "<=", 1e-6, ""),),

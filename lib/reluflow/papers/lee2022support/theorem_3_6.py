@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow import rational
-from reluflow.falsify import Statement, given, survey
+from reluflow.falsify import Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
 from reluflow.instances import Draws, Instance, draw, extended, in_dimensions, realisable
@@ -28,19 +27,14 @@ def survey_pairs(data: Iterable[Instance]) -> pd.DataFrame:
     breaks   whether L(w2) < L(w1)
     excess   L(w1) / L(w2) - 1
     """
-    pairs = (
-        (number, item, *pair)
-        for number, item in enumerate(data)
-        for pair in nested_pairs(local_minima(item.X, item.y))
-    )
-
-    def compared(pair: tuple[int, Instance, StationarySet, StationarySet]) -> dict[str, Any]:
-        number, item, more, fewer = pair
-        return {"number": number,
-                "breaks": more.loss > fewer.loss + 1e-9 * 0.5 * float(item.y @ item.y),
-                "excess": more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0}  # fmt: skip
-
-    return survey(pairs, compared)
+    rows = []
+    for number, item in enumerate(data):
+        zero = 0.5 * float(item.y @ item.y)
+        for more, fewer in nested_pairs(local_minima(item.X, item.y)):
+            excess = more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0
+            breaks = more.loss > fewer.loss + 1e-9 * zero
+            rows.append({"number": number, "breaks": breaks, "excess": excess})
+    return pd.DataFrame(rows)
 
 
 def fewer_vectors_larger_loss(pairs: pd.DataFrame, X: NDArray, y: NDArray) -> list[Evidence]:
@@ -84,32 +78,29 @@ def _pairs(item: Mapping) -> list[tuple[StationarySet, StationarySet]]:
     return nested_pairs(local_minima(item["X"], item["y"]))
 
 
-def _fitted(item: Mapping, more: StationarySet) -> bool:
-    """Whether a minimum's loss is that of the data outside of its support alone."""
-    outside = np.delete(item["y"], list(more.support))
-    return more.loss <= 0.5 * float(outside @ outside + 1e-12 * item["y"] @ item["y"])
+def _nested(id: str, **more: Callable[[Mapping], bool]) -> dict[str, Callable[[Mapping], bool]]:
+    return given(id, labels=lambda item: meets(item, "A2"), minima=lambda item: bool(_pairs(item)),
+                 **more)  # fmt: skip
 
 
 def larger_where_fitted() -> Statement:
-    """sv.ours.nested.exact: Theorem 3.6 holds where S1 is fitted without residual."""
+    """sv.ours.nested.exact: Theorem 3.6 holds where S1 is fitted without residual, so that the loss
+    there is that of the data outside of S1 alone."""
+
+    def gaps(item: Mapping) -> list[float]:
+        found, y = [], item["y"]
+        for more, fewer in _pairs(item):
+            outside = np.delete(y, list(more.support))
+            if more.loss <= 0.5 * float(outside @ outside + 1e-12 * y @ y):
+                found.append(fewer.loss - more.loss)
+        return found
 
     def slack(item: Mapping) -> float:
-        gaps = [b.loss - a.loss for a, b in _pairs(item) if _fitted(item, a)]
-        return float(min(gaps) / (0.5 * item["y"] @ item["y"]))
+        return float(min(gaps(item)) / (0.5 * item["y"] @ item["y"]))
 
-    return Statement(
-        "L(w2) is at least L(w1), S1 fitted",
-        _draws(),
-        slack,
-        given(
-            "sv.ours.nested.exact",
-            labels=lambda item: meets(item, "A2"),
-            minima=lambda item: bool(_pairs(item)),
-            fitted=lambda item: any(_fitted(item, more) for more, _ in _pairs(item)),
-        ),
-        tolerance=1e-9,
-        fixed=("X", "y"),
-    )
+    says = "L(w2) is at least L(w1), S1 fitted"
+    tests = _nested("sv.ours.nested.exact", fitted=lambda item: bool(gaps(item)))
+    return Statement(says, _draws(), slack, tests, tolerance=1e-9, fixed=("X", "y"))
 
 
 def within_bound() -> Statement:
@@ -121,40 +112,14 @@ def within_bound() -> Statement:
         extra = 0.5 * float(np.sum(h**2 + 2.0 * item["y"][lost] * np.abs(h)))
         return (fewer.loss + extra - more.loss) / (0.5 * float(item["y"] @ item["y"]) + extra)
 
-    return Statement(
-        "L(w1) is within the bound",
-        _draws(),
-        lambda item: min(room(item, *pair) for pair in _pairs(item)),
-        given(
-            "sv.ours.nested.bound",
-            labels=lambda item: meets(item, "A2"),
-            minima=lambda item: bool(_pairs(item)),
-        ),
-        tolerance=1e-9,
-        fixed=("w_gm",),
-    )
+    def slack(item: Mapping) -> float:
+        return min(room(item, *pair) for pair in _pairs(item))
+
+    says, tests = "L(w1) is within the bound", _nested("sv.ours.nested.bound")
+    return Statement(says, _draws(), slack, tests, tolerance=1e-9, fixed=("w_gm",))
 
 
 # --- Sections 4.1 and 5: what the norm of the start does to the support and to the loss -----------
-
-
-def _flows(
-    count: int, seed: int, n: int, d: int, norms: Sequence[float]
-) -> Iterator[dict[str, float]]:
-    rng = np.random.default_rng(seed)
-    for k in range(count):
-        item = draw("uniform", n, d, rng)
-        X, y = item.X, item.y
-        u = rng.normal(size=d)
-        while not np.any(X @ u > 0):
-            u = rng.normal(size=d)
-        u /= np.linalg.norm(u)
-        unit, least = np.linalg.norm(np.linalg.lstsq(X, y)[0]), local_minima(X, y)[0].loss
-        for norm in norms:
-            end = affine_flow(X, y, norm * unit * u).end
-            yield {"norm": norm, "data set": k, "start": float(np.mean(X @ u > 0)),
-                   "share": float(np.mean(X @ end > 0)),
-                   "excess": (loss(X, y, end) - least) / (0.5 * y @ y)}  # fmt: skip
 
 
 def survey_norms(
@@ -169,8 +134,20 @@ def survey_norms(
     share   share of the data active in the limit
     excess  (L(limit) - L(global)) / L(0)
     """
-    rows = pd.DataFrame(_flows(count, seed, n, d, norms))
-    return rows.pivot(index="norm", columns="data set")
+    rng, rows = np.random.default_rng(seed), []
+    for k in range(count):
+        item = draw("uniform", n, d, rng)
+        X, y, u = item.X, item.y, rng.normal(size=d)
+        while not np.any(X @ u > 0):
+            u = rng.normal(size=d)
+        u /= np.linalg.norm(u)
+        unit, least = np.linalg.norm(np.linalg.lstsq(X, y)[0]), local_minima(X, y)[0].loss
+        for norm in norms:
+            end = affine_flow(X, y, norm * unit * u).end
+            rows.append({"norm": norm, "data set": k, "start": float(np.mean(X @ u > 0)),
+                         "share": float(np.mean(X @ end > 0)),
+                         "excess": (loss(X, y, end) - least) / (0.5 * y @ y)})  # fmt: skip
+    return pd.DataFrame(rows).pivot(index="norm", columns="data set")
 
 
 IN_THE_MEAN = Reading(
