@@ -21,8 +21,7 @@ from reluflow.margin.kkt import KINK, idle_units, kkt, margins, scaled
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network
 
-# --- From a point near a KKT point of the margin problem to that point: Levenberg and
-# Marquardt ----------------------------------------------------------------------------------------
+# --- From a point near a KKT point of the margin problem to it: Levenberg and Marquardt -----------
 #
 # In one cell, and with a set A of data whose margin is 1, the conditions are the smooth equations
 #
@@ -32,7 +31,6 @@ from reluflow.networks.indexed import Network
 # Where they leave a manifold of solutions (rotations of hidden layers) the damping, which is the
 # residual's size, keeps the steps from running along it, and they still converge quadratically
 # (Fan & Yuan 2005).
-
 
 _STEPS = 100
 _PATIENCE = 20
@@ -267,13 +265,7 @@ def doubt(
     trail  states of the flow, the last two of which tell the rate
     exact  an error below which a direction need not come nearer
     """
-    return _no_kkt_point(network, X, y, trail[-1], found) or _no_limit(
-        network, X, y, trail, found, exact
-    )
-
-
-def _no_kkt_point(network: Network, X: NDArray, y: NDArray, end: Seen, found: Stationary) -> str:
-    theta = found.theta
+    theta, end = found.theta, trail[-1]
     if not (np.isfinite(theta).all() and found.residual <= RESIDUAL):
         return "the equations of a KKT point were not solved"
     if not (margins(network, theta, X, y) >= 1.0 - FEASIBLE).all():
@@ -290,27 +282,21 @@ def _no_kkt_point(network: Network, X: NDArray, y: NDArray, end: Seen, found: St
     for h, flow, idle in zip(here, there, idle_units(network, theta), strict=True):
         if ((np.abs(h) > KINK) & (np.sign(h) != np.sign(flow)) & ~idle).any():
             return "the polished point lies in another cell"
-    return ""
-
-
-def _no_limit(
-    network: Network, X: NDArray, y: NDArray, trail: Sequence[Seen], found: Stationary, exact: float
-) -> str:
-    unit = found.theta / np.linalg.norm(found.theta)
+    unit = theta / np.linalg.norm(theta)
     before, error = (float(np.linalg.norm(seen.u - unit)) for seen in trail[-2:])
     if not error <= NEAR:
         return "the flow's end is far from the polished point"
     shares = found.multipliers / found.multipliers.sum()
-    if np.abs(trail[-1].pulls - shares).max() > PULLS * error + exact:
+    if np.abs(end.pulls - shares).max() > PULLS * error + exact:
         return "the pulls of the data are not as the multipliers"
     if error <= exact:
         return ""
-    kappa = growth(network, X, y, trail[-1].u, found)
+    kappa = growth(network, X, y, end.u, found)
     expected = min(float(network.degree), 1.0, 1.0 - kappa)
-    shrunk = np.exp(-SLOWEST * expected * (trail[-1].rho - trail[-2].rho))
+    shrunk = np.exp(-SLOWEST * expected * (end.rho - trail[-2].rho))
     if not (kappa < 1.0 and error <= shrunk * before):
         return "the flow does not come nearer to the polished point at the expected rate"
-    for own in vanishing(network, found.theta):
+    for own in vanishing(network, theta):
         first, last = (float(np.linalg.norm(seen.u[own])) for seen in trail[-2:])
         if last > shrunk * first + ROUNDING:
             return "a unit that is 0 in the polished point does not shrink at the expected rate"
