@@ -36,17 +36,6 @@ class LayerMinimum:
     cells: tuple[LayerCell, ...]
 
 
-def linear_parts(
-    network: Network, theta: NDArray, X: NDArray, layer: int, patterns: Sequence[NDArray]
-) -> tuple[NDArray, list[NDArray]]:
-    """Gradients in the layer's parameters u (q,) of f (n, q), and of the units' inputs in this
-    layer and above, one (n, h_l, q) for each layer with a ReLU from this one on."""
-    where = span(network, layer)
-    V = np.eye(network.size)[where]
-    turns, along = network.rates(theta, X, V, [np.asarray(a, float) for a in patterns] or None)
-    return along.T, [np.moveaxis(turn, 0, -1) for turn in turns[layer - 1 :]]
-
-
 def adjacent(
     network: Network, theta: NDArray, X: NDArray, layer: int
 ) -> list[list[NDArray]] | None:
@@ -123,11 +112,14 @@ def least_in(
     where, q = span(network, layer), network.sizes[layer - 1]
     best, proofs = (np.inf, theta[where]), []
     for patterns in cells:
-        a, rows = linear_parts(network, theta, X, layer, patterns)
+        # How f, and the inputs of the units in this layer and above, move with its parameters.
+        active = [np.asarray(p, float) for p in patterns] or None
+        turns, moves = network.rates(theta, X, np.eye(network.size)[where], active)
+        rows = [np.moveaxis(turn, 0, -1) for turn in turns[layer - 1 :]]
         sides = [np.where(p, 1.0, -1.0) for p in patterns[layer - 1 :]]
         asked = [np.ones(s.shape, bool) for s in sides] if kinks is None else kinks[layer - 1 :]
         conditions = [(s[..., None] * R)[m] for s, R, m in zip(sides, rows, asked, strict=True)]
-        G = np.vstack([y[:, None] * a, *conditions]) if conditions else y[:, None] * a
+        G = np.vstack([y[:, None] * moves.T, *conditions])
         h = np.concatenate([np.ones(len(y)), np.zeros(len(G) - len(y))])
         found = least_length(G.reshape(-1, q), h)
         if found.value < best[0]:
@@ -150,7 +142,7 @@ def layer_optimum(
     Raises InputError where the cells are too many, or the network is deeper.
     """
     if layer - 1 >= network.layers:
-        cells: list[list[NDArray]] | None = [[h > 0.0 for h in network.preactivations(theta, X)]]
+        cells: list[list[NDArray]] | None = [network.patterns(theta, X)]
     elif network.degree == 2:
         cells = everywhere(network, X)
     else:

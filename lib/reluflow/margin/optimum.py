@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -147,7 +146,8 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             return Optimum("global", theta, Cellwise((bound[1],), True), slack,
                            "no combination of cells holds a shorter point")  # fmt: skip
     try:
-        near = two_layers.neurons(network, X, (_cut(W, lengths), v))
+        rounded = (lengths <= KINK * lengths.max())[:, None]  # weights that are 0 but for it
+        near = two_layers.neurons(network, X, (np.where(rounded, 0.0, W), v))
     except InputError as error:
         return Optimum("undecided", theta, None, np.nan, str(error))
     found = two_layers.minimum(near, y, beat=value, stop=True)
@@ -166,11 +166,6 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
                        f"{_NONE}{beyond}")  # fmt: skip
     return Optimum("undecided", theta, None, np.nan, _OPEN)
-
-
-def _cut(W: NDArray, lengths: NDArray) -> NDArray:
-    """Weights that are 0 but for rounding, made 0."""
-    return np.where((lengths > KINK * lengths.max())[:, None], W, 0.0)
 
 
 def _unbalanced(
@@ -200,11 +195,9 @@ def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: i
     value = 0.5 * float(theta[where] @ theta[where])
     one = layer - 1 >= network.layers
     kinks = [np.abs(h) <= KINK for h in network.cosines(theta, X)]
-    cells: Sequence[Sequence[NDArray]] | None
-    if one:
-        cells = [[h > 0.0 for h in network.preactivations(theta, X)]]
-    else:
-        cells = layer_problem.adjacent(network, theta, X, layer)
+    cells = (
+        [network.patterns(theta, X)] if one else layer_problem.adjacent(network, theta, X, layer)
+    )
     if cells is None:
         return Optimum("undecided", theta, None, np.nan, "too many cells meet the point")
     found = layer_problem.least_in(network, theta, X, y, layer, cells, kinks)
