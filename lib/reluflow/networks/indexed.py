@@ -21,7 +21,6 @@ from reluflow.errors import InputError
 #
 # Weights are matrices W^(m) (..., h_m, h_{m-1}) in order; leading axes are networks side by side.
 
-
 Weights = Sequence[NDArray]
 
 
@@ -225,7 +224,7 @@ class Network:
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
         masks = self._masks(before[: self._behind], patterns)
         turns, moved = self._moved(W, self.weights(v), inputs, masks)
-        return turns[: self.layers], (moved[-1] if self.rectified else turns[-1])[..., 0]
+        return turns[: self.layers], moved[-1][..., 0]
 
     def hessian_product(
         self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
@@ -246,7 +245,7 @@ class Network:
         W, V = self.weights(theta), self.weights(v)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
         masks = self._masks(before[: self._behind], patterns)
-        turns, moved = self._moved(W, V, inputs, masks)
+        moved = self._moved(W, V, inputs, masks)[1]
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
         change = np.zeros(np.broadcast_shapes(delta.shape, (*V[0].shape[:-2], 1, 1)))
@@ -258,8 +257,7 @@ class Network:
                 mask = masks[layer - 1]
                 change = (change @ W[layer] + delta @ V[layer]) * mask
                 delta = (delta @ W[layer]) * mask
-        along = (moved[-1] if self.rectified else turns[-1])[..., 0]
-        return self.parameters(found[::-1]), along
+        return self.parameters(found[::-1]), moved[-1][..., 0]
 
     def _moved(
         self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
