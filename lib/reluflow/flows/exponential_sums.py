@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 # --- Sums f(t) = a + sum_k b_k (1 - exp(-l_k t)): values, derivatives, horizons, single zeros -----
 
-
 _EPS = np.finfo(float).eps
 
 
@@ -143,8 +142,7 @@ def single(a, b, rates, sign0, limit) -> NDArray:
     return np.where(crosses, -log / rates[0], np.inf)[:, None]
 
 
-# --- Zeros of sums of many exponentials by bounds on intervals, which are halved until
-# certified ----------------------------------------------------------------------------------------
+# --- Zeros of sums of many exponentials by bounds on intervals, halved until certified ------------
 
 
 def bounds(

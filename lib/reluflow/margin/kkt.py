@@ -20,12 +20,10 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.networks.indexed import Network
 
-# --- Problem (2) of Vardi et al. 2022: min |theta|^2 / 2 with y_i f(theta; x_i) >= 1 for all
-# i ------------------------------------------------------------------------------------------------
+# --- Problem (2) of Vardi et al. 2022: min |theta|^2 / 2, all y_i f(theta; x_i) >= 1 --------------
 #
 # f is homogeneous of the network's depth m, so a direction has one feasible point of least length,
 # the one whose smallest margin is 1. What it costs is a function of the direction alone.
-
 
 KINK = 1e-9
 """A unit's input this small, as a cosine, is 0."""

@@ -23,7 +23,6 @@ from reluflow.networks.indexed import Network, Patterns, backward
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 
-
 GAIN = 1e-13
 """A point must be shorter by this share: rounding is a thousand times smaller."""
 NEAR = 1e-3
@@ -261,12 +260,7 @@ def _in_cell(
 
 
 def _kept(
-    network: Network,
-    theta: NDArray,
-    X: NDArray,
-    y: NDArray,
-    d: NDArray,
-    active: Patterns | None,
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, d: NDArray, active: Patterns | None
 ) -> Callable[[float], NDArray]:
     """r -> theta + r d + r^2 e in a cell: to second order the margins of 1 stay together."""
     tight = y * network.output(theta, X, active) <= 1.0 + TIGHT
