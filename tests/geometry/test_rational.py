@@ -47,14 +47,6 @@ def test_rationals_are_the_printed_decimals() -> None:
 
 
 @settings(max_examples=40)
-@given(integer_data(), st.lists(st.fractions(-3, 3, max_denominator=9), min_size=2, max_size=2))
-def test_neuron_loss_is_the_loss(data: tuple[list, list], w: list[F]) -> None:
-    X, y = data
-    expected = loss(X, y, [float(v) for v in w])
-    assert float(rational.neuron_loss(X, y, w)) == pytest.approx(float(expected), rel=1e-12)
-
-
-@settings(max_examples=40)
 @given(integer_data(d=3, most=6))
 def test_a_fit_solves_the_normal_equations(data: tuple[list, list]) -> None:
     X, y = data
