@@ -173,20 +173,10 @@ def is_empty(rows: Sequence[Numbers]) -> bool:
     if residual > 1e-6:
         return False
     chosen = [rows[k] for k in np.flatnonzero(mu > 0.0).tolist()]
-    return any(min(v) >= 0 for v in _left_null(chosen))
-
-
-def _left_null(rows: Sequence[Numbers]) -> list[Numbers]:
-    """A basis of {mu : sum mu_k rows_k = 0}, of vectors each of which has an entry 1."""
-    R, rank = fmpq_mat([list(column) for column in zip(*rows, strict=True)]).rref()
-    lead = [next(c for c in range(len(rows)) if R[k, c] != 0) for k in range(rank)]
-    basis = []
-    for free in (c for c in range(len(rows)) if c not in lead):
-        v = [fmpq(int(c == free)) for c in range(len(rows))]
-        for k, c in enumerate(lead):
-            v[c] = -R[k, free]
-        basis.append(v)
-    return basis
+    whole, _ = fmpq_mat([list(column) for column in zip(*chosen, strict=True)]).numer_denom()
+    null, dimension = whole.nullspace()
+    basis = list(zip(*null.tolist(), strict=True))[:dimension]
+    return any(min(v) >= 0 or max(v) <= 0 for v in basis)
 
 
 def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool, ...] | None:

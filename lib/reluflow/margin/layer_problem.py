@@ -50,15 +50,16 @@ def adjacent(
     choices: list[tuple[int, NDArray, NDArray, NDArray]] = []
     for k in range(layer - 1, network.layers):
         for unit in range(own[k].shape[1]):
-            kinks = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK)
+            kinks, g = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK), network.maps[k][unit]
             if k == layer - 1:
-                seen = inputs[:, network.maps[k][unit] > 0]
-                kinks = kinks[seen[kinks].any(axis=1)]
-                patterns = _occurring(network, k, unit, seen[kinks])
-            else:
+                kinks = kinks[inputs[kinks][:, g > 0].any(axis=1)]
+            if not len(kinks):
+                continue
+            if k == layer - 1 and len(np.unique(g[g > 0])) == np.count_nonzero(g):
+                patterns = enumerate_cells(inputs[kinks][:, g > 0]).patterns
+            else:  # above the layer, or where a weight occurs twice, both sides of all
                 patterns = np.array(list(product([False, True], repeat=min(len(kinks), 20))))
-            if len(kinks):
-                choices.append((k, np.full(len(kinks), unit), kinks, patterns))
+            choices.append((k, np.full(len(kinks), unit), kinks, patterns))
     return _combined(own, choices)
 
 
@@ -73,14 +74,6 @@ def everywhere(network: Network, X: NDArray) -> list[list[NDArray]] | None:
             patterns = enumerate_cells(seen[rows]).patterns
             choices.append((0, np.full(len(rows), unit), rows, patterns))
     return _combined([np.zeros((len(X), len(maps)), bool)], choices)
-
-
-def _occurring(network: Network, k: int, unit: int, seen: NDArray) -> NDArray:
-    """Sign patterns that small weights of a unit produce on the inputs `seen` (k, q)."""
-    g = network.maps[k][unit]
-    if len(np.unique(g[g > 0])) < np.count_nonzero(g):  # a weight occurs twice: both sides of all
-        return np.array(list(product([False, True], repeat=min(len(seen), 20))))
-    return enumerate_cells(seen).patterns if len(seen) else np.zeros((1, 0), bool)
 
 
 def _combined(

@@ -73,9 +73,11 @@ def _decided(
     # Every weight is there and is a parameter of its own.
     full = all(np.array_equal(np.sort(g.ravel()), np.arange(1, g.size + 1)) for g in network.maps)
     if full and network.activation == "linear":
-        found = _aligned(network, point, X, y)
-        if found is not None:
-            return found
+        best, m = least_length(y[:, None] * X, np.ones(len(y))), network.degree
+        slack = 1.0 - m * (2.0 * best.value) ** (1.0 / m) / (point @ point)
+        if slack <= EQUAL:  # the bound of the predictor meets it
+            detail = "the shortest predictor, with equal layers"
+            return Optimum("global", point, Aligned(best.multipliers), slack, detail)
     proof = second_order(network, point, X, y)
     if isinstance(proof, Shorter):
         return _beaten(point, proof)
@@ -115,16 +117,6 @@ def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimu
     saved = 1.0 - float(first @ first) / float(theta[part] @ theta[part])
     near = f"{proof.distances[-1]:.1g} |theta|"
     return Optimum("not local", theta, proof, saved, f"shorter feasible points down to {near}")
-
-
-def _aligned(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
-    """A linear network of full layers is optimal where the bound of its predictor meets it."""
-    found = least_length(y[:, None] * X, np.ones(len(y)))
-    slack = 1.0 - network.degree * (2.0 * found.value) ** (1.0 / network.degree) / (theta @ theta)
-    if slack > EQUAL:
-        return None
-    proof = Aligned(found.multipliers)
-    return Optimum("global", theta, proof, slack, "the shortest predictor, with equal layers")
 
 
 def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:

@@ -109,10 +109,11 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
         w = np.zeros(len(where)) if near is None else near[0][j, list(where)]
         key: tuple = ("alone", j) if np.any(w) else where
         if key not in known:
-            cells += _cell_bound(network, x, w)
+            linear = network.activation == "linear"
+            cells += 1 if linear else cell_bound(int(_kinks(x, w).sum()), len(w))
             if cells > CELLS:
                 raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
-            signs: tuple[int, ...] = (1,) if network.activation == "linear" else (1, -1)
+            signs: tuple[int, ...] = (1,) if linear else (1, -1)
             if near is not None and np.any(w):
                 signs = (1 if near[1][j] >= 0.0 else -1,)
             known[key] = _columns(network, x, w, signs)
@@ -140,11 +141,6 @@ def _kinks(x: NDArray, w: NDArray) -> NDArray:
     """The data (n,) on which weights w (p,) have the input 0, of those that are not 0."""
     sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
     return (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
-
-
-def _cell_bound(network: Network, x: NDArray, w: NDArray) -> int:
-    """At most so many cells meet the weights w (p,)."""
-    return 1 if network.activation == "linear" else cell_bound(int(_kinks(x, w).sum()), len(w))
 
 
 Key = tuple[int, int]
