@@ -84,7 +84,6 @@ def test_a_bound_stands_and_one_that_is_tightened_falls(name: str) -> None:
     assert report.evaluations == count // 4
     assert report.outside < report.evaluations
     assert all(item.holds for item in report.checks() if item.decides)
-    assert all(report.met[kind] > 0 for kind in parts["draws"])
     with pytest.raises(ValueError, match="no instance was found"):
         _ = report.shrunk
     tight = {**parts, "slack": lambda item: slack(item, factor), "tolerance": 1e-9}

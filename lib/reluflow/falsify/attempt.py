@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -40,7 +40,6 @@ class Report:
     evaluations     of the search from the instance that has it
     search_breaks   whether that search ended at a violation
     counterexample  the smallest readable instance found that contradicts the statement, or None
-    met             drawn instances that were tried, by kind; a kind never tried has 0
     outside         instances of the search that did not meet the hypotheses
     lowest          smallest slack of all, draws and search
     steady          whether the smallest slack is the same on every CPU, so that a record tells it
@@ -63,7 +62,6 @@ class Report:
     evaluations: int
     search_breaks: bool
     counterexample: Instance | None
-    met: Mapping[str, int] = field(default_factory=dict)
     outside: int = 0
     lowest: float = np.inf
     rounding: float = 0.0
@@ -396,7 +394,6 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         counterexample = readable(statement, seed, examples)
     known = witness(statement) if counterexample is None else None
     broken = Counter(item.kind for item in failing)
-    met = Counter(item.kind for item in decided)
     return Report(
         says=statement.says,
         seed=seed,
@@ -410,7 +407,6 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         evaluations=search.used,
         search_breaks=search.used > 0 and counterexample is not None,
         counterexample=counterexample,
-        met={kind: met[kind] for kind in statement.draws},
         outside=search.outside,
         lowest=search.lowest,
         sizes=_sizes([item.instance for item in found]),
