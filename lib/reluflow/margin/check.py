@@ -627,37 +627,32 @@ def check(
     InputError for arrays that do not fit the network.
     """
     with ctx.workprec(BITS):
-        return _checked(point(network, theta, X, y), certificate, error)
-
-
-def _checked(at: Point, certificate: Certificate, error: float) -> Checked:
-    if at.least <= 0:
-        return Checked("refused", np.inf, "theta does not classify every datum correctly")
-    try:
-        if isinstance(certificate, Shorter):
-            distance = _shorter(at, certificate, error)
-            return Checked("not local", distance, "every point is feasible and shorter")
-        found, verdict = _optimum(at, certificate)
-    except Wrong as reason:
-        return Checked("refused", np.inf, str(reason))
-    slack = max(upper(found), 0.0)
+        at = point(network, theta, X, y)
+        if at.least <= 0:
+            return Checked("refused", np.inf, "theta does not classify every datum correctly")
+        try:
+            if isinstance(certificate, Shorter):
+                distance = _shorter(at, certificate, error)
+                return Checked("not local", distance, "every point is feasible and shorter")
+            if isinstance(certificate, Aligned):
+                found, everywhere = _aligned(at, certificate), True
+            elif isinstance(certificate, Cellwise):
+                found, everywhere = cells_slack(at, certificate), certificate.everywhere
+            elif isinstance(certificate, LayerCells):
+                # A layer in which the network is linear has one cell: a local optimum is a global.
+                found = layer_slack(at, certificate)
+                everywhere = certificate.everywhere or certificate.layer > at.relus
+            else:
+                found, everywhere = residual(at, certificate), False
+        except Wrong as reason:
+            return Checked("refused", np.inf, str(reason))
+        slack, above = max(upper(found), 0.0), found < -SLACK
     if slack > SLACK:
         return Checked("refused", slack, "the bound does not meet the value")
-    if found < -SLACK:
+    if above:
         return Checked("refused", slack, "the bound is larger than the value that it should bound")
+    verdict = "global" if everywhere else "local"
     return Checked(verdict, slack, "the bound meets the value, and no cell is missing")
-
-
-def _optimum(at: Point, proof: Aligned | Cellwise | LayerCells | SecondOrder) -> tuple[arb, str]:
-    if isinstance(proof, Aligned):
-        return _aligned(at, proof), "global"
-    if isinstance(proof, Cellwise):
-        return cells_slack(at, proof), "global" if proof.everywhere else "local"
-    if isinstance(proof, LayerCells):
-        # A layer in which the network is linear has one cell: a local optimum is a global one.
-        linear = proof.layer > at.relus
-        return layer_slack(at, proof), "global" if proof.everywhere or linear else "local"
-    return residual(at, proof), "local"
 
 
 def _shorter(at: Point, proof: Shorter, error: float) -> float:
