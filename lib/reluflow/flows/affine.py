@@ -176,11 +176,8 @@ def _suspects(
 
 def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
-    times = found.crossings.min(axis=1, initial=np.inf)
-    if found.touches.size:
-        times = np.minimum(times, found.touches.min(axis=1))
-    first = times.argmin()
-    wait = times[first]
+    times = np.hstack([found.crossings, found.touches]).min(axis=1, initial=np.inf)
+    wait = times.min()
     if np.isinf(wait):
         return None
     data, came = sides == 0.0, np.zeros(len(X), int)
@@ -268,10 +265,8 @@ class Continuation:
 
 def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
     """Sign of the first entry of `derivatives` that exceeds rounding at its `scale`; else 0."""
-    for value, size in zip(derivatives, scale, strict=True):
-        if abs(value) > _TOL * size:
-            return float(np.sign(value))
-    return 0.0
+    known = derivatives[np.abs(derivatives) > _TOL * scale]
+    return float(np.sign(known[0])) if len(known) else 0.0
 
 
 def continuations(

@@ -107,11 +107,11 @@ def kkt(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> KKT:
         sides += around
     A = np.concatenate(columns)
     lengths = np.linalg.norm(A, axis=1)
-    shares, gap = nnls((A / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T, point)
-    shares = np.where(lengths > 0.0, shares / np.where(lengths > 0.0, lengths, 1.0), 0.0)
+    units = np.where(lengths > 0.0, lengths, 1.0)
+    shares, gap = nnls((A / units[:, None]).T, point)
+    shares = np.where(lengths > 0.0, shares / units, 0.0)
     multipliers = np.bincount(owners, shares, minlength=len(X))
-    factors = [h > KINK for h in network.cosines(point, X)]
-    mixed = [f.astype(float) for f in factors]
+    mixed = [(h > KINK).astype(float) for h in network.cosines(point, X)]
     for i in np.flatnonzero(multipliers > 0.0).tolist():
         own = np.flatnonzero(np.array(owners) == i)
         for layer, factor in enumerate(mixed):
