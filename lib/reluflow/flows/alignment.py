@@ -100,11 +100,6 @@ class Alignment:
         """How long each pattern lasted but the last one, shape (k,)."""
         return np.diff(self.times)
 
-    @property
-    def directions(self) -> NDArray:
-        """The directions (k + 1, d) at the start and at the events."""
-        return np.array([leg.at(leg.t) for leg in self.legs])
-
     def at(self, t: ArrayLike) -> NDArray:
         """Directions (..., d) at times t (...) >= 0."""
         t = np.asarray(t, float)

@@ -96,19 +96,10 @@ class Limit:
         before L = 1/e, or the start's if that is smaller, the direction there."""
         return _states(self.path, DECADE * np.asarray(decades, float))[:, :-1]
 
-    def state(self, decades: float) -> NDArray:
-        """The flow's (u, log |theta|) where L = 10^-decades, shape (p + 1,)."""
-        return _states(self.path, np.array([DECADE * decades]))[0]
-
     def errors(self, decades: ArrayLike) -> NDArray:
         """The distance of those directions from the limit's, shape (k,)."""
         unit = self.theta / np.linalg.norm(self.theta)
         return np.linalg.norm(self.directions(decades) - unit, axis=1)
-
-    def rate(self, first: float, last: float) -> float:
-        """The fitted q of error ~ log(1/L)^-q between two values of log10(1/L)."""
-        decades = np.geomspace(first, last, 9)
-        return float(-np.polyfit(np.log(decades), np.log(self.errors(decades)), 1)[0])
 
 
 def limit(
