@@ -135,13 +135,6 @@ def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]
     return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
-def small_start(item: Arrays, rng: np.random.Generator, norm: float = 1e-6) -> Arrays:
-    """For `extended`: {"w0": (d,)} in a random direction, of this norm in units of the smallest
-    |y_i| / |x_i|, the distance of the nearest solution hyperplane."""
-    unit = float(np.min(np.abs(item["y"]) / np.linalg.norm(item["X"], axis=1))) or 1.0
-    return {"w0": norm * unit * _unit(item["X"].shape[1], rng)}
-
-
 def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
     """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
     size = _fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)

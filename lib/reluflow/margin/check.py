@@ -27,9 +27,6 @@ from reluflow.margin.certificates import (
 )
 from reluflow.networks.indexed import Network
 
-__all__ = ["Checked", "check"]
-
-
 # --- A network at a point in rational arithmetic: floats are rational, so nothing is rounded ------
 #
 # It reads the network's index maps and its activation, and evaluates it by itself.
