@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.falsify import Report, Statement, falsify, settle, statement
-from reluflow.instances import ORDINARY, any_start, data_draws, extended
-from reluflow.networks import gradient, loss
+from reluflow.instances import ORDINARY
 from reluflow.papers.lee2022support.planar import planar_flows_of
 from reluflow.papers.lee2022support.setting import (
     nontrivial,
@@ -51,50 +50,30 @@ def test_a_statement_takes_arrays_by_name() -> None:
         made.slack({"planted": 1.0})
 
 
-def force(item, factor: float = 1.0) -> float:
-    """The gradient is X^T times the residuals of the active data, so at most |X|_F sqrt(2 L)."""
-    X, y, w = item["X"], item["y"], item["w0"]
-    size = np.linalg.norm(X) * np.sqrt(2.0 * loss(X, y, w))
-    return float(factor - np.linalg.norm(gradient(X, y, w)) / size)
+def test_a_bound_stands_and_one_that_is_tightened_falls() -> None:
+    """|x|_1 <= sqrt(12) |x|_2 in twelve dimensions, and 0.99 of that."""
 
+    def slack(item, factor: float = 1.0) -> float:
+        x = np.abs(item["x"])
+        return float(1.0 - x.sum() / (factor * np.sqrt(x.size) * np.linalg.norm(x)))
 
-def norms(item, factor: float = 1.0) -> float:
-    x = np.abs(item["x"])
-    return float(1.0 - x.sum() / (factor * np.sqrt(x.size) * np.linalg.norm(x)))
-
-
-def small_start(item, rng) -> dict:
-    return {"w0": 1e-3 * any_start(item, rng)["w0"]}
-
-
-STARTED = extended(data_draws(3, (3, 3), ("uniform",)), small_start)
-BOUNDS = {  # a bound, by how much it is tightened, how often it is tried, and its parts
-    "one-norm": (norms, 0.99, 400, {"draws": floats(size=12)}),
-    "gradient": (force, 0.999, 400, {"draws": STARTED, "fixed": ("w0",)}),
-}
-
-
-@pytest.mark.parametrize("name", BOUNDS)
-def test_a_bound_stands_and_one_that_is_tightened_falls(name: str) -> None:
-    slack, factor, count, parts = BOUNDS[name]
-    report = tried(slack, count // 2, tolerance=1e-9, **parts)
+    parts = {"draws": floats(size=12), "tolerance": 1e-9}
+    report = tried(slack, 200, **parts)
     assert report.survives
     assert not report.vacuous
     assert report.counterexample is None
-    assert report.evaluations == count // 4
+    assert report.evaluations == 100
     assert report.outside < report.evaluations
     assert all(item.holds for item in report.checks() if item.decides)
     with pytest.raises(ValueError, match="no instance was found"):
         _ = report.shrunk
-    tight = {**parts, "slack": lambda item: slack(item, factor), "tolerance": 1e-9}
-    report = tried(count=count, **tight)
-    assert not report.survives
-    assert Statement("x", **tight).broken_by(report.counterexample)
-    assert False in [item.holds for item in report.checks() if item.decides]
-    for seed in range(3):  # some failures only the search finds
-        assert tried(count=count, evaluations=0, seed=seed, **tight).survives
-        report = tried(count=count, seed=seed, **tight)
+    tight = {**parts, "slack": lambda item: slack(item, 0.99)}
+    for seed in range(4):  # some failures only the search finds
+        assert tried(count=400, evaluations=0, seed=seed, **tight).survives
+        report = tried(count=400, seed=seed, **tight)
         assert (report.violations, report.search_breaks, report.survives) == ({}, True, False)
+        assert Statement("x", **tight).broken_by(report.counterexample)
+        assert False in [item.holds for item in report.checks() if item.decides]
 
 
 def test_a_claim_of_ours_that_was_false_is_found() -> None:
