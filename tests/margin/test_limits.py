@@ -130,6 +130,7 @@ def test_the_unit_of_the_data_and_the_size_of_the_start_do_not_matter(unit, size
     np.testing.assert_allclose(found.theta * np.sqrt(unit), [0, 2, 0, -1, 2, 1], atol=1e-11)
     assert found.reached == pytest.approx(1e3, rel=1e-4)
     assert max(found.residual, found.error) < 1e-12
+    assert np.flatnonzero(found.zeros).tolist() == [0, 2]
     np.testing.assert_allclose(found.multipliers * unit, [2.0, 2.0, 1.0], rtol=1e-9)
 
 
