@@ -154,22 +154,13 @@ def survived(*reports: Report) -> list[Evidence]:
 
 def table(reports: Iterable[Report]) -> pd.DataFrame:
     """One row a statement: how often its hypotheses hold, what was tried and what came out."""
-    rows = [
-        {
-            "statement": report.says,
-            "drawn": report.drawn,
-            "hypotheses met": f"{100 * report.rate:.3g} %",
-            "tried": report.tried,
-            "broken by": sum(report.violations.values()),
-            "search": "none"
-            if not report.evaluations
-            else "breaks it"
-            if report.search_breaks
-            else f"does not, in {report.evaluations}",
-        }
-        for report in reports
-    ]
     columns = ["statement", "drawn", "hypotheses met", "tried", "broken by", "search"]
+    rows = []
+    for each in reports:
+        search = "breaks it" if each.search_breaks else f"does not, in {each.evaluations}"
+        told = each.says, each.drawn, f"{100 * each.rate:.3g} %", each.tried
+        broken = sum(each.violations.values())
+        rows.append((*told, broken, search if each.evaluations else "none"))
     return pd.DataFrame(rows, columns=columns).set_index("statement")
 
 
