@@ -255,7 +255,7 @@ class _Path:
         if not side.size:
             return np.inf, culprits
 
-        def crossed(k: tuple[int, int]) -> float:
+        def crossed(k: tuple[int, ...]) -> float:
             return _root(lambda s: float(self.field.surfaces(dense(s))[k]), last, float(t))
 
         times = np.linspace(a, b, _INSIDE + 2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, count, pairwise, product
 from math import prod
+from typing import Any
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
@@ -131,7 +132,7 @@ class Point:
         return [[_sign(row, x) for row in W] for x in self.inputs[layer - 1]]
 
 
-def _positive_part(h: fmpq | arb) -> fmpq | arb:
+def _positive_part(h: Any) -> Any:
     return h.max(arb(0)) if isinstance(h, arb) else max(h, fmpq(0))
 
 
@@ -691,8 +692,8 @@ def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
     """A ball not above |u|^(2 degree) / (least margin)^2 of all that is so near to theta: u is
     theta, or the layer that may change."""
     radius = arb(error) * arb(square(at.theta)).sqrt()
-    near = replace(at, theta=[arb(value) + radius * arb(0, 1) for value in at.theta])
-    most = min((margin.upper() for margin in near.margins), key=float)
+    near = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
+    most = min((margin.upper() for margin in near), key=float)
     length = arb(square(at.theta[where])).sqrt() - radius
     if not length > 0:
         raise Wrong("theta is not known well enough")
@@ -704,10 +705,15 @@ def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float)
     radius = arb(error) * arb(square(at.theta)).sqrt()
     theta = [arb(value) + radius * arb(0, 1) for value in at.theta]
     theta[where] = [arb(value) for value in other.theta[where]]
-    least = min((margin.lower() for margin in replace(at, theta=theta).margins), key=float)
+    least = min((margin.lower() for margin in _margins(at, theta)), key=float)
     if not least > 0:
         return arb("inf")
     return arb(square(other.theta[where])) ** degree / least**2
+
+
+def _margins(at: Point, theta: list[arb]) -> list[arb]:
+    """y_i f(theta; x_i) in balls, (n,)."""
+    return replace(at, theta=theta).margins  # type: ignore[arg-type, return-value]
 
 
 def _distance(at: Point, other: Point, where: slice, degree: int) -> float:

@@ -274,8 +274,8 @@ def doubt(
         return "a multiplier of the polished point is negative"
     try:
         residual = kkt(network, theta, X, y).residual
-    except InputError as error:
-        return str(error)
+    except InputError as reason:
+        return str(reason)
     if not residual <= RESIDUAL:
         return "the polished point is no KKT point"
     here, there = network.cosines(theta, X), network.cosines(end.u, X)

@@ -120,7 +120,8 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
             signs: tuple[int, ...] = (1, -1) if relu else (1,)
             if near is not None and np.any(w):
                 signs = (1 if near[1][j] >= 0.0 else -1,)
-            for pattern in enumerate_cells(x[rows]).patterns if rows.any() else [[]]:
+            one = np.zeros((1, 0), bool)
+            for pattern in enumerate_cells(x[rows]).patterns if rows.any() else one:
                 active = active.copy()
                 active[rows] = pattern
                 found += [Column(active, rows, s, none) for s in signs]
