@@ -687,9 +687,8 @@ def _goes_on(X: NDArray, contact: Contact, force: float) -> bool:
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:
-    # One that ends where it starts has none.
-    starts, pieces = [0.0], [lambda t: np.tile(end, (len(t), 1))]
-    starts, pieces = starts + [s.t0 for s in segments], pieces + [s.at for s in segments]
+    rest = [lambda t: np.tile(end, (len(t), 1))]  # all of a path that ends where it starts
+    starts, pieces = [0.0] + [s.t0 for s in segments], rest + [s.at for s in segments]
     settled = knots[-1]
     if status in ("converged", "sliding") and segments[-1].rates.size:
         last = segments[-1]

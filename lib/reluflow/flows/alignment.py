@@ -163,7 +163,7 @@ def align(
 def align_past_opposites(
     X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0
 ) -> Alignment:
-    """As `align`, of a neuron that goes on."""
+    """As `align`, of a neuron that goes on past an opposite datum which draws it on."""
     return align(X, y, start, sign, goes_on=True)
 
 

@@ -26,8 +26,10 @@ _DAMPING = 2.0 / 13.0
 _REACH = 0.653
 """The stability interval of s stages is 0.653 (s + 1)^2."""
 _MOST_STAGES = 100
-_FIRST, _AFRESH = 1e-4, 15
-"""The first step tried, and the steps after which the spectral radius is estimated afresh."""
+_FIRST = 1e-4
+"""The first step tried."""
+_AFRESH = 15
+"""Steps after which the spectral radius is estimated afresh."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ Rows = list[list[int]]
 _FEW = 50
 """Half-spaces that `deepest` takes at first."""
 
-_BITS, _TWO = 20, Fraction(2)
+_TWO = Fraction(2)
+_BITS = 20
 _FACTORS = [Fraction(5) ** k for k in sorted(range(-22, 23), key=abs)] + [
     Fraction(q) for q in range(3, 100, 2) if q % 5
 ]

@@ -637,7 +637,7 @@ def check(
             elif isinstance(certificate, Cellwise):
                 found, everywhere = cells_slack(at, certificate), certificate.everywhere
             elif isinstance(certificate, LayerCells):
-                # A layer in which the network is linear has one cell: a local optimum is a global.
+                # Where the network is linear in it there is one cell: what is local is global.
                 found = layer_slack(at, certificate)
                 everywhere = certificate.everywhere or certificate.layer > at.relus
             else:

@@ -349,8 +349,8 @@ def curvature(network: Network, X: NDArray, y: NDArray, found: Stationary) -> tu
 
 
 def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
-    """The largest standard deviation of a computed flow's direction on the way, if each step of its
-    paths adds a random error of the path's size, which the flow then carries on.
+    """The largest standard deviation of a computed flow's direction on the way, if each step of a
+    path adds a random error of the size given with it, which the flow then carries on.
 
     Errors are in all directions but those of the basis `away` (p, k), in which the flow has no
     part. The linearised flow of a path's own length is followed, by one step of Radau for each of

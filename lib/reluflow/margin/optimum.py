@@ -138,8 +138,8 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             return Optimum("global", theta, Cellwise((bound[1],), True), slack,
                            "no combination of cells holds a shorter point")  # fmt: skip
     try:
-        rounded = (lengths <= KINK * lengths.max())[:, None]  # weights that are 0 but for it
-        near = two_layers.neurons(network, X, (np.where(rounded, 0.0, W), v))
+        gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
+        near = two_layers.neurons(network, X, (np.where(gone, 0.0, W), v))
     except InputError as error:
         return Optimum("undecided", theta, None, np.nan, str(error))
     found = two_layers.minimum(near, y, beat=value, stop=True)

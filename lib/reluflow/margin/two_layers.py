@@ -111,7 +111,7 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
         if key not in known:
             relu, none, found = network.activation == "relu", np.zeros(len(x)), list[Column]()
             active, rows = np.ones(len(x), bool), np.zeros(len(x), bool)
-            if relu:  # on the data `rows` its input is 0
+            if relu:  # `rows` are the data, not 0, on which its input is 0
                 sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
                 active, rows = x @ w > 0.0, (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
             cells += cell_bound(int(rows.sum()), len(w))
