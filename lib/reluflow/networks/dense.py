@@ -44,6 +44,10 @@ class DenseLoss:
         """The Frobenius norms |W_1|, ..., |W_l|, shape (l,)."""
         return np.array([float(W.norm()) for W in self.layers(w)])
 
+    def loss(self, w: Tensor) -> float:
+        """L at the weights (p,)."""
+        return self.loss_and_direction(w)[0]
+
     def descent_direction(self, w: Tensor) -> Tensor:
         """- grad L at the weights (p,); the derivative of the ReLU at 0 is 0."""
         return self.loss_and_direction(w)[1]
