@@ -574,8 +574,7 @@ def _along(point: Point, i: int, *directions: int) -> fmpq:
             matrix = [[fmpq(int(g == chosen[m])) for g in row] for row in point.maps[m - 1]]
         else:
             matrix = point.weights(m)
-        values = [sum((w * v for w, v in zip(row, values, strict=True)), fmpq(0))
-                  for row in matrix]  # fmt: skip
+        values = [dot(row, values) for row in matrix]
         if m <= point.relus:
             active = [h > 0 for h in point.inputs[m][i]]
             values = [v if a else fmpq(0) for v, a in zip(values, active, strict=True)]

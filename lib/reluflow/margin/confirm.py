@@ -134,7 +134,11 @@ def _solved(system: _System, theta: NDArray, multipliers: NDArray) -> Stationary
     F_bare = system.at(bare)[0]
     if np.linalg.norm(F_bare) <= max(2.0 * np.linalg.norm(F), 1e-13 * size):
         z, F = bare, F_bare
-    return system.solution(z, F)
+    p, multipliers = len(theta), np.zeros(len(system.X))
+    multipliers[system.on] = z[p : p + len(system.on)]
+    size = np.linalg.norm(z[:p])
+    residual = float(np.linalg.norm(F) / size) if size > 0.0 else np.inf
+    return Stationary(z[:p], multipliers, system.mixed(z), residual)
 
 
 @dataclass(frozen=True)
@@ -186,14 +190,6 @@ class _System:
                 columns[:p, number] = ends[0] - ends[1]
             return np.concatenate(F), np.hstack([np.vstack(rows), columns])
         return np.concatenate(F), np.vstack(rows)
-
-    def solution(self, z: NDArray, F: NDArray) -> Stationary:
-        p = self.network.size
-        multipliers = np.zeros(len(self.X))
-        multipliers[self.on] = z[p : p + len(self.on)]
-        size = np.linalg.norm(z[:p])
-        residual = float(np.linalg.norm(F) / size) if size > 0.0 else np.inf
-        return Stationary(z[:p], multipliers, self.mixed(z), residual)
 
 
 RESIDUAL = 1e-9
