@@ -9,8 +9,10 @@ with g_i in the subdifferential of f(.; x_i): the hull of the gradients in the c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -143,12 +145,19 @@ def cells(network: Network, theta: NDArray, x: NDArray) -> list[list[NDArray]]:
     if kinks and len(kinks[0]) > 1:
         forms = network.rates(np.tile(theta, (network.size, 1)), x, np.eye(network.size))[0][0]
         choices[0] = _together(forms[:, 0, kinks[0]].T)
+    return combined(own, list(zip(range(len(own)), kinks, choices, strict=True)))
+
+
+def combined(
+    own: list[NDArray], choices: Sequence[tuple[int, Any, Sequence | NDArray]]
+) -> list[list[NDArray]]:
+    """All patterns that are `own` but where there is a choice: of a layer, the places in it, and
+    the sides that these may be on together."""
     found = []
-    for chosen in product(*choices):
-        pattern = [mask.copy() for mask in own]
-        for mask, units, sides in zip(pattern, kinks, chosen, strict=True):
-            mask[units] = sides
-        found.append(pattern)
+    for chosen in product(*(sides for *_, sides in choices)):
+        found.append([mask.copy() for mask in own])
+        for (layer, places, _), sides in zip(choices, chosen, strict=True):
+            found[-1][layer][places] = sides
     return found
 
 

@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.certificates import LayerCell
-from reluflow.margin.kkt import KINK
+from reluflow.margin.kkt import KINK, combined
 from reluflow.margin.max_margin import least_length
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network
 
 CELLS = 5000
 """More cells than this are not looked at."""
+
+Choice = tuple[int, tuple[NDArray, int], NDArray]
+"""A layer from 0, data and a unit of it, and the patterns (k, data) that these can have."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def adjacent(
     before = network.cosines(theta, X)
     own = [h > KINK for h in before]
     inputs = X if layer == 1 else np.maximum(network.preactivations(theta, X)[layer - 2], 0.0)
-    choices: list[tuple[int, NDArray, NDArray, NDArray]] = []
+    choices: list[Choice] = []
     for k in range(layer - 1, network.layers):
         for unit in range(own[k].shape[1]):
             kinks, g = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK), network.maps[k][unit]
@@ -59,34 +62,25 @@ def adjacent(
                 patterns = enumerate_cells(inputs[kinks][:, g > 0]).patterns
             else:  # above the layer, or where a weight occurs twice, both sides of all
                 patterns = np.array(list(product([False, True], repeat=min(len(kinks), 20))))
-            choices.append((k, np.full(len(kinks), unit), kinks, patterns))
+            choices.append((k, (kinks, unit), patterns))
     return _combined(own, choices)
 
 
 def everywhere(network: Network, X: NDArray) -> list[list[NDArray]] | None:
     """All patterns of the first layer's units of a network of depth 2; None where too many."""
     maps = network.maps[0]
-    choices = []
+    choices: list[Choice] = []
     for unit in range(len(maps)):
         seen = X[:, maps[unit] > 0]
         rows = np.flatnonzero(seen.any(axis=1))
         if len(rows):
-            patterns = enumerate_cells(seen[rows]).patterns
-            choices.append((0, np.full(len(rows), unit), rows, patterns))
+            choices.append((0, (rows, unit), enumerate_cells(seen[rows]).patterns))
     return _combined([np.zeros((len(X), len(maps)), bool)], choices)
 
 
-def _combined(
-    own: list[NDArray], choices: list[tuple[int, NDArray, NDArray, NDArray]]
-) -> list[list[NDArray]] | None:
-    if prod(len(patterns) for *_, patterns in choices) > CELLS:
-        return None
-    found = []
-    for chosen in product(*(patterns for *_, patterns in choices)):
-        found.append([a.copy() for a in own])
-        for (k, units, data, _), pattern in zip(choices, chosen, strict=True):
-            found[-1][k][data, units] = pattern
-    return found
+def _combined(own: list[NDArray], choices: list[Choice]) -> list[list[NDArray]] | None:
+    few = prod(len(patterns) for *_, patterns in choices) <= CELLS
+    return combined(own, choices) if few else None
 
 
 def least_in(
