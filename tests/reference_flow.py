@@ -291,7 +291,7 @@ def _bisect(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
     """Halve [a, z], at whose ends value has different signs, to a relative width below 1e-60."""
     at_left = value(a) > 0
     # A guess saves most of the halvings; it counts only if the signs around it differ.
-    guess = _false_position(value, a, z)
+    guess = mp.findroot(value, (a, z), solver="illinois", tol=ZERO, maxsteps=25, verify=False)
     left, right = guess * (1 - TOGETHER / 10), guess * (1 + TOGETHER / 10)
     if a < left and right < z and (value(left) > 0) == at_left != (value(right) > 0):
         a, z = left, right
@@ -302,20 +302,3 @@ def _bisect(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
         else:
             z = middle
     return (a + z) / 2
-
-
-def _false_position(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
-    """Return a guess at the zero of value in [a, z] by the Illinois variant of false position."""
-    at_a, at_z = value(a), value(z)
-    guess = z
-    for _ in range(25):
-        guess = z - at_z * (z - a) / (at_z - at_a)
-        at_guess = value(guess)
-        if abs(at_guess) <= ZERO * ZERO:
-            break
-        if (at_guess > 0) != (at_z > 0):
-            a, at_a = z, at_z
-        else:
-            at_a /= 2
-        z, at_z = guess, at_guess
-    return guess

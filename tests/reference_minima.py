@@ -1,13 +1,16 @@
 """Cells and local minima by trying every sign pattern, in fractions: slow, exact, and obvious.
 
 It shares no code with `reluflow.geometry`, and knows nothing but Fourier's elimination for
-inequalities and Gauss's for equations. For at most six data in three dimensions.
+inequalities and Gauss's, by FLINT, for equations. For at most six data in three dimensions.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+
+from flint import fmpq, fmpq_mat
+from reluflow.exact import null_vectors
 
 Vector = list[Fraction]
 Condition = tuple[Vector, Fraction, str]
@@ -65,31 +68,11 @@ def cells(X: list[Vector]) -> set[tuple[int, ...]]:
 
 def reduced(rows: list[Vector]) -> tuple[list[Vector], list[int]]:
     """Reduced echelon form, without its zero rows, and its pivot columns."""
-    rows, pivots = [list(r) for r in rows], []
-    for c in range(len(rows[0]) if rows else 0):
-        k = len(pivots)
-        lead = next((i for i in range(k, len(rows)) if rows[i][c]), None)
-        if lead is None:
-            continue
-        rows[k], rows[lead] = rows[lead], rows[k]
-        rows[k] = [v / rows[k][c] for v in rows[k]]
-        for i, row in enumerate(rows):
-            if i != k:
-                rows[i] = [v - row[c] * u for v, u in zip(row, rows[k], strict=True)]
-        pivots.append(c)
-    return rows[: len(pivots)], pivots
-
-
-def null_space(rows: list[Vector], d: int) -> list[Vector]:
-    """Basis of {v: row.v = 0 for all rows}."""
-    rows, pivots = reduced(rows)
-    basis = []
-    for c in set(range(d)) - set(pivots):
-        v = [Fraction(int(k == c)) for k in range(d)]
-        for row, p in zip(rows, pivots, strict=True):
-            v[p] = -row[c]
-        basis.append(v)
-    return basis
+    if not rows:
+        return [], []
+    R, rank = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).rref()
+    rows = [[Fraction(int(v.p), int(v.q)) for v in row] for row in R.tolist()[:rank]]
+    return rows, [next(c for c, v in enumerate(row) if v) for row in rows]
 
 
 def local_minima(X: list[Vector], y: Vector) -> dict[tuple, tuple[Fraction, int]]:
@@ -105,7 +88,7 @@ def local_minima(X: list[Vector], y: Vector) -> dict[tuple, tuple[Fraction, int]
         on, edge, off = (
             [i for i, s in zip(live, signs, strict=True) if s == side] for side in (1, 0, -1)
         )
-        N = null_space([X[i] for i in edge], d)
+        N = null_vectors([X[i] for i in edge], d)
         R = {i: [dot(X[i], v) for v in N] for i in live}
         if not all(any(R[i]) for i in on + off):
             continue

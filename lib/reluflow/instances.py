@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,11 @@ Draws = dict[str, Callable[[np.random.Generator], Arrays]]
 def data_draws(d: int, sizes: tuple[int, int] = (2, 8), kinds: tuple[str, ...] = KINDS) -> Draws:
     """Draws of {"X": (n, d), "y": (n,)} for `falsify`, one a kind, of random n in `sizes`."""
 
-    def one(kind: str) -> Callable[[np.random.Generator], Arrays]:
-        def draw_one(rng: np.random.Generator) -> Arrays:
-            item = draw(kind, int(rng.integers(max(sizes[0], d), sizes[1] + 1)), d, rng)
-            return {"X": item.X, "y": item.y}
+    def one(rng: np.random.Generator, kind: str) -> Arrays:
+        item = draw(kind, int(rng.integers(max(sizes[0], d), sizes[1] + 1)), d, rng)
+        return {"X": item.X, "y": item.y}
 
-        return draw_one
-
-    return {kind: one(kind) for kind in kinds}
+    return {kind: partial(one, kind=kind) for kind in kinds}
 
 
 def in_dimensions(dimensions: Iterable[int], largest: int, kinds: tuple[str, ...] = KINDS) -> Draws:
@@ -130,21 +128,11 @@ def _nonzero(X: NDArray, rng: np.random.Generator) -> NDArray:
 def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]) -> Draws:
     """The draws, each instance with the arrays that `more(instance, rng)` adds or replaces."""
 
-    def one(base: Callable[[np.random.Generator], Arrays]):
-        def draw_one(rng: np.random.Generator) -> Arrays:
-            item = base(rng)
-            return {**item, **more(item, rng)}
+    def one(rng: np.random.Generator, base: Callable[[np.random.Generator], Arrays]) -> Arrays:
+        item = base(rng)
+        return {**item, **more(item, rng)}
 
-        return draw_one
-
-    return {kind: one(base) for kind, base in draws.items()}
-
-
-def small_start(item: Arrays, rng: np.random.Generator, norm: float = 1e-6) -> Arrays:
-    """For `extended`: {"w0": (d,)} in a random direction, of this norm in units of the smallest
-    |y_i| / |x_i|, the distance of the nearest solution hyperplane."""
-    unit = float(np.min(np.abs(item["y"]) / np.linalg.norm(item["X"], axis=1))) or 1.0
-    return {"w0": norm * unit * _unit(item["X"].shape[1], rng)}
+    return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
 def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:

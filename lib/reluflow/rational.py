@@ -82,23 +82,14 @@ class PreactivationPolynomial:
     start: dict[int, Fraction]
     rate: Fraction
 
-    def value(self, u: Fraction) -> Fraction:
-        """x_j.w at w0 = 0 and exp(-g t) = u."""
-        return sum((c * u**p for p, c in self.limit.items()), Fraction(0))
-
-    def slope(self, u: Fraction) -> Fraction:
-        """Its derivative by u."""
-        return sum((c * p * u ** (p - 1) for p, c in self.limit.items() if p), Fraction(0))
+    def terms(self, eps: Fraction) -> dict[int, Fraction]:
+        """Its {power: coefficient} from the start w0 = eps v."""
+        powers = self.limit.keys() | self.start.keys()
+        return {p: self.limit.get(p, 0) + eps * self.start.get(p, 0) for p in powers}
 
     def zeros(self, eps: Fraction) -> int:
         """How often it vanishes for 0 < u < 1 (all t > 0) from w0 = eps v, by Sturm's theorem."""
-        terms = {p: self.limit.get(p, 0) + eps * self.start.get(p, 0)
-                 for p in self.limit.keys() | self.start.keys()}  # fmt: skip
-        return zeros_between(polynomial(terms), 0, 1)
-
-    def shift(self, u: Fraction) -> Fraction:
-        """What a start w0 = eps v adds to it at u, divided by eps."""
-        return sum((c * u**p for p, c in self.start.items()), Fraction(0))
+        return zeros_between(polynomial(self.terms(eps)), 0, 1)
 
 
 def preactivation_polynomial(

@@ -8,7 +8,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import instances
-from reluflow.instances import KINDS, draw, small_start
+from reluflow.instances import KINDS, draw
 
 
 def exact_rank(X: np.ndarray) -> int:
@@ -60,10 +60,3 @@ def test_fewer_data_than_dimensions_are_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(instances._DRAWS, "uniform", counted)
     with pytest.raises(ValueError, match="n"):
         draw("uniform", 1, 2, np.random.default_rng(0))
-
-
-def test_without_labels_a_small_start_is_measured_by_itself() -> None:
-    rng = np.random.default_rng(0)
-    for y, length in ((np.zeros(2), 0.1), (np.array([-3.0, 4.0]), 0.3)):  # no label, no unit
-        start = small_start({"X": np.eye(2), "y": y}, rng, 0.1)["w0"]
-        assert np.linalg.norm(start) == pytest.approx(length)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.falsify import Report, Statement, falsify, settle, statement
-from reluflow.instances import ORDINARY, any_start, data_draws, extended
-from reluflow.networks import gradient, loss
+from reluflow.instances import ORDINARY
 from reluflow.papers.lee2022support.planar import planar_flows_of
 from reluflow.papers.lee2022support.setting import (
     nontrivial,
@@ -51,51 +50,30 @@ def test_a_statement_takes_arrays_by_name() -> None:
         made.slack({"planted": 1.0})
 
 
-def force(item, factor: float = 1.0) -> float:
-    """The gradient is X^T times the residuals of the active data, so at most |X|_F sqrt(2 L)."""
-    X, y, w = item["X"], item["y"], item["w0"]
-    size = np.linalg.norm(X) * np.sqrt(2.0 * loss(X, y, w))
-    return float(factor - np.linalg.norm(gradient(X, y, w)) / size)
+def test_a_bound_stands_and_one_that_is_tightened_falls() -> None:
+    """|x|_1 <= sqrt(12) |x|_2 in twelve dimensions, and 0.99 of that."""
 
+    def slack(item, factor: float = 1.0) -> float:
+        x = np.abs(item["x"])
+        return float(1.0 - x.sum() / (factor * np.sqrt(x.size) * np.linalg.norm(x)))
 
-def norms(item, factor: float = 1.0) -> float:
-    x = np.abs(item["x"])
-    return float(1.0 - x.sum() / (factor * np.sqrt(x.size) * np.linalg.norm(x)))
-
-
-def small_start(item, rng) -> dict:
-    return {"w0": 1e-3 * any_start(item, rng)["w0"]}
-
-
-STARTED = extended(data_draws(3, (3, 3), ("uniform",)), small_start)
-BOUNDS = {  # a bound, by how much it is tightened, how often it is tried, and its parts
-    "one-norm": (norms, 0.99, 400, {"draws": floats(size=12)}),
-    "gradient": (force, 0.999, 400, {"draws": STARTED, "fixed": ("w0",)}),
-}
-
-
-@pytest.mark.parametrize("name", BOUNDS)
-def test_a_bound_stands_and_one_that_is_tightened_falls(name: str) -> None:
-    slack, factor, count, parts = BOUNDS[name]
-    report = tried(slack, count // 2, tolerance=1e-9, **parts)
+    parts = {"draws": floats(size=12), "tolerance": 1e-9}
+    report = tried(slack, 200, **parts)
     assert report.survives
     assert not report.vacuous
     assert report.counterexample is None
-    assert report.evaluations == count // 4
+    assert report.evaluations == 100
     assert report.outside < report.evaluations
     assert all(item.holds for item in report.checks() if item.decides)
-    assert all(report.met[kind] > 0 for kind in parts["draws"])
     with pytest.raises(ValueError, match="no instance was found"):
         _ = report.shrunk
-    tight = {**parts, "slack": lambda item: slack(item, factor), "tolerance": 1e-9}
-    report = tried(count=count, **tight)
-    assert not report.survives
-    assert Statement("x", **tight).broken_by(report.counterexample)
-    assert False in [item.holds for item in report.checks() if item.decides]
-    for seed in range(3):  # some failures only the search finds
-        assert tried(count=count, evaluations=0, seed=seed, **tight).survives
-        report = tried(count=count, seed=seed, **tight)
+    tight = {**parts, "slack": lambda item: slack(item, 0.99)}
+    for seed in range(4):  # some failures only the search finds
+        assert tried(count=400, evaluations=0, seed=seed, **tight).survives
+        report = tried(count=400, seed=seed, **tight)
         assert (report.violations, report.search_breaks, report.survives) == ({}, True, False)
+        assert Statement("x", **tight).broken_by(report.counterexample)
+        assert False in [item.holds for item in report.checks() if item.decides]
 
 
 def test_a_claim_of_ours_that_was_false_is_found() -> None:
@@ -177,7 +155,7 @@ def test_hypotheses_that_never_hold_and_those_that_often_do_not() -> None:
     assert report.vacuous
     assert report.survives
     assert report.smallest == report.lowest == np.inf
-    assert report.worst is report.lowest_at is report.counterexample is None
+    assert report.counterexample is None
     (share,) = [item for item in report.checks() if "share" in item.what]
     assert (share.value, share.holds) == (0.0, False)
     # The first one unmet is counted.
@@ -197,7 +175,6 @@ def test_undecided_slacks() -> None:
     assert 20 < report.undecided < 80
     assert report.tried == 100 - report.undecided
     # The worst is the least of those that are decided, and the search stays among them.
-    assert 0.5 <= report.worst["x"][0] < 0.6
     assert report.lowest == pytest.approx(0.1, abs=0.01)
     assert report.survives
     never = tried(lambda i: np.nan, 100)
@@ -323,11 +300,9 @@ def test_an_array_that_has_a_negative_entry_somewhere_may_change_sign() -> None:
     # The worst is (0.3, 1), and lower slacks lie beyond zero; at (-30, 1) the slack is flat.
     statement = Statement("sign", draws, lambda i: 2.0 - np.exp(-((i["x"][0] + 0.2) ** 2)))
     report = falsify(statement, 0, 2, 200)
-    assert report.worst["x"][0] == 0.3
     assert report.lowest == pytest.approx(1.0, abs=1e-3)
-    assert report.lowest_at["x"][0] == pytest.approx(-0.2, abs=0.05)
     alone = falsify(Statement("sign", {"above": draws["above"]}, statement.slack), 0, 2, 200)
-    assert alone.lowest_at["x"][0] > 0
+    assert alone.lowest > 2.0 - np.exp(-0.04)  # the slack at 0
 
 
 def test_the_search_stays_inside_the_hypotheses() -> None:
@@ -337,7 +312,6 @@ def test_the_search_stays_inside_the_hypotheses() -> None:
     assert report.survives
     assert report.outside > 5
     assert 0.05 < report.lowest < 0.051
-    assert report.lowest_at["x"][0] > 0.25
 
 
 def test_the_seed_decides_which_readable_instances_are_tried() -> None:

@@ -38,7 +38,8 @@ def test_events_are_those_of_exact_arithmetic(item: tuple) -> None:
     corner = np.array([float(v) for v in exact.corners[-1]])
     size = np.linalg.norm(corner)
     if size > 0.0 and found.status != "unfinished":
-        assert np.allclose(found.directions[-1], corner / size, atol=1e-9)
+        last = found.legs[-1]
+        assert np.allclose(last.at(last.t), corner / size, atol=1e-9)
 
 
 def followed(X: np.ndarray, y: np.ndarray, w: np.ndarray, sign: float, t: float) -> np.ndarray:

@@ -299,26 +299,18 @@ def test_a_strict_optimum_of_a_deep_network() -> None:
     assert classify_optimum(net, [2.0, 1, 0.5], [[1.0]], [1]).verdict == "not local"
 
 
-def test_a_dead_neuron_below_a_deeper_layer_is_found() -> None:
-    """Theorem 3.2 with one more layer: the dead neuron shortens the point, in one cell of four."""
-    net, c = fully_connected([2, 2, 1]), 4.0 ** (1 / 3)
-    theta = np.array([0, c, 0, 0, c, 0, c])
-    found = classify_optimum(net, theta, WIDE, [1, 1])
-    assert found.verdict == "not local"
-    assert found.certificate.distances[-1] < 1e-4
-
-
 MANY = np.vstack([c * WIDE * [1.0, 1.0 + s] for c in (1.0, 2.0, 3.0) for s in (0.0, 0.5)])
 
 
-def test_an_idle_unit_on_more_kinks_than_can_be_listed_is_tried() -> None:
-    """Theorem 3.2 with one more layer, on 12 data: the idle unit has 2^12 sides of its kinks."""
-    net, c, y = fully_connected([2, 2, 1]), 4.0 ** (1 / 3), np.ones(len(MANY))
+@pytest.mark.parametrize("X", [WIDE, MANY], ids=["4 cells", "2^12 cells"])
+def test_a_dead_neuron_below_a_deeper_layer_is_found(X: NDArray) -> None:
+    """Theorem 3.2 with one more layer: the dead neuron shortens the point; few cells are tried."""
+    net, c, y = fully_connected([2, 2, 1]), 4.0 ** (1 / 3), np.ones(len(X))
     theta = np.array([0, c, 0, 0, c, 0, c])
-    found = classify_optimum(net, theta, MANY, y)
+    found = classify_optimum(net, theta, X, y)
     assert found.verdict == "not local"
     assert found.certificate.distances[-1] < 1e-4
-    assert check(net, theta, MANY, y, found.certificate).verdict == "not local"
+    assert check(net, theta, X, y, found.certificate).verdict == "not local"
 
 
 def test_a_layer_of_idle_units_behind_a_kink() -> None:

@@ -13,11 +13,11 @@ from reluflow.margin import limits
 from reluflow.margin.confirm import Seen, Stationary, doubt, vanishing
 from reluflow.margin.limits import (
     Limit,
-    Spread,
     curvature,
     departs,
     limit,
     radau_growth,
+    spread,
     widest_at_most,
 )
 from reluflow.networks.indexed import Network, diagonal, fully_connected
@@ -120,12 +120,12 @@ def test_the_bound_of_a_spread_is_one(monkeypatch) -> None:
         found = limit(network, EXPONENTIAL, X, np.ones(3), rng.uniform(0.3, 1.0, network.size))
         for k, noise in ((0, 1e-6), (2, 1e-5)):
             away = np.linalg.qr(rng.normal(size=(network.size, k)))[0]
-            spread = Spread(np.zeros((network.size + 1,) * 2), 0.0).then(found.path, noise, away)
-            bound = widest_at_most([(found.path, noise)], away)
-            assert spread.widest * (1.0 - 1e-9) <= bound < 1e3 * spread.widest
+            paths = [(found.path, noise)]
+            widest, bound = spread(paths, away), widest_at_most(paths, away)
+            assert widest * (1.0 - 1e-9) <= bound < 1e3 * widest
             with monkeypatch.context() as changed:
                 changed.setattr(limits, "APART", 0.999 * bound)
-                assert widest_at_most([(found.path, noise)], away) == np.inf
+                assert widest_at_most(paths, away) == np.inf
 
 
 def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:

@@ -106,12 +106,3 @@ def test_maps_that_make_no_network_are_refused(maps: tuple, message: str) -> Non
         Network(tuple(np.array(g) for g in maps))
     with pytest.raises(InputError, match="activation"):
         Network((np.array([[1]]),), "tanh")
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_factors_stand_in_for_the_derivative_at_zero(share: float) -> None:
-    """A pattern may hold numbers in [0, 1]: sigma'(0) as the caller states it."""
-    half = [np.array([[share], [1.0]])]
-    network = fully_connected([2, 1])
-    found = network.gradient(np.array([0.0, 1.0, 1.0]), np.eye(2), np.array([1.0, 0.0]), half)
-    np.testing.assert_allclose(found, [share, 0.0, 0.0], atol=1e-15)

@@ -7,14 +7,7 @@ lets Hypothesis find the smallest readable instance that fails. An exception tha
 hypothesis or a slack raises is never swallowed.
 """
 
-from reluflow.falsify.attempt import (
-    Report,
-    falsify,
-    settle,
-    survey,
-    survived,
-    table,
-)
+from reluflow.falsify.attempt import Report, falsify, settle, survey, survived, table
 from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, given, planted, statement
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +19,6 @@ from reluflow.falsify.statement import Instance, Statement, slack_at, witness
 from reluflow.ledger import Counterexample, Evidence, Ledger, Row, bound, fact, note
 
 # --- What an attempt to falsify a statement found, and that as evidence for the ledger ------------
-
 
 RARE = 0.01
 """A claim that a smaller share of the draws can test is reported as nearly vacuous."""
@@ -38,14 +37,11 @@ class Report:
     rejected        {hypothesis: draws that did not meet it}
     violations      drawn instances that contradict the statement, by kind
     smallest        smallest slack of the drawn instances; infinite if there is none
-    worst           the instance that has it
-    evaluations     of the search from the worst
+    evaluations     of the search from the instance that has it
     search_breaks   whether that search ended at a violation
     counterexample  the smallest readable instance found that contradicts the statement, or None
-    met             drawn instances that were tried, by kind; a kind never tried has 0
     outside         instances of the search that did not meet the hypotheses
     lowest          smallest slack of all, draws and search
-    lowest_at       the instance that has it
     steady          whether the smallest slack is the same on every CPU, so that a record tells it
     rounding        a slack of at most this size counts as zero
     sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
@@ -63,14 +59,11 @@ class Report:
     undecided: int
     violations: Mapping[str, int]
     smallest: float
-    worst: Instance | None
     evaluations: int
     search_breaks: bool
     counterexample: Instance | None
-    met: Mapping[str, int] = field(default_factory=dict)
     outside: int = 0
     lowest: float = np.inf
-    lowest_at: Instance | None = None
     rounding: float = 0.0
     steady: bool = True
     sizes: tuple[float, ...] = ()
@@ -161,27 +154,17 @@ def survived(*reports: Report) -> list[Evidence]:
 
 def table(reports: Iterable[Report]) -> pd.DataFrame:
     """One row a statement: how often its hypotheses hold, what was tried and what came out."""
-    rows = [
-        {
-            "statement": report.says,
-            "drawn": report.drawn,
-            "hypotheses met": f"{100 * report.rate:.3g} %",
-            "tried": report.tried,
-            "broken by": sum(report.violations.values()),
-            "search": "none"
-            if not report.evaluations
-            else "breaks it"
-            if report.search_breaks
-            else f"does not, in {report.evaluations}",
-        }
-        for report in reports
-    ]
     columns = ["statement", "drawn", "hypotheses met", "tried", "broken by", "search"]
+    rows = []
+    for each in reports:
+        search = "breaks it" if each.search_breaks else f"does not, in {each.evaluations}"
+        told = each.says, each.drawn, f"{100 * each.rate:.3g} %", each.tried
+        broken = sum(each.violations.values())
+        rows.append((*told, broken, search if each.evaluations else "none"))
     return pd.DataFrame(rows, columns=columns).set_index("statement")
 
 
 # --- Descent of a statement's slack from the worst instances that were drawn ----------------------
-
 
 _SHARE = 20
 _HUGE = 1e300
@@ -195,14 +178,6 @@ class Found:
     slack: float
     kind: str
     instance: Instance
-
-
-def worst(found: Sequence[Found], number: int) -> list[Instance]:
-    """The worst instance of each of `number` kinds, the worst first; `found` is in order."""
-    first: dict[str, Instance] = {}
-    for item in found:
-        first.setdefault(item.kind, item.instance)
-    return list(first.values())[:number]
 
 
 class Search:
@@ -299,8 +274,7 @@ class _Coordinates:
         return out
 
 
-# --- The smallest readable instance that contradicts a statement, by Hypothesis or by
-# rounding -----------------------------------------------------------------------------------------
+# --- The smallest readable instance that contradicts a statement ----------------------------------
 
 
 def shrink(statement: Statement, found: Instance, seed: int, examples: int = 3000) -> Instance:
@@ -398,7 +372,10 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
     decided.sort(key=lambda item: item.slack)
     failing = [item for item in decided if statement.fails(item.slack)]
     search = Search(statement, decided)
-    search.lower(worst(decided, STARTS), budget)
+    worst: dict[str, Instance] = {}  # of each kind, the worst of all first
+    for item in decided:
+        worst.setdefault(item.kind, item.instance)
+    search.lower(list(worst.values())[:STARTS], budget)
     counterexample, examples = None, max(_EXAMPLES, count)
     if failing or search.lowest < -statement.tolerance:
         lowest = failing[0].instance if failing else search.at
@@ -408,7 +385,6 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         counterexample = readable(statement, seed, examples)
     known = witness(statement) if counterexample is None else None
     broken = Counter(item.kind for item in failing)
-    met = Counter(item.kind for item in decided)
     return Report(
         says=statement.says,
         seed=seed,
@@ -419,14 +395,11 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         smallest=decided[0].slack if decided else np.inf,
         rounding=statement.tolerance,
         steady=statement.steady,
-        worst=decided[0].instance if decided else None,
         evaluations=search.used,
         search_breaks=search.used > 0 and counterexample is not None,
         counterexample=counterexample,
-        met={kind: met[kind] for kind in statement.draws},
         outside=search.outside,
         lowest=search.lowest,
-        lowest_at=search.at,
         sizes=_sizes([item.instance for item in found]),
         given=tuple(statement.hypotheses),
         witnessed=None if known is None else slack_at(statement, known),
@@ -467,9 +440,7 @@ def _drawn(statement: Statement, seed: int, count: int, rejected: Counter[str]) 
             yield Found(float(slack), kind, instance)
 
 
-# --- The one verb for the common case: try to falsify, and settle the claim with what came
-# out ----------------------------------------------------------------------------------------------
-
+# --- Try to falsify, and settle the claim with what came out --------------------------------------
 
 Try = Report | tuple[Statement, int] | tuple[Statement, int, int]
 """A report, or the statement with the number of its draws and of the search's evaluations."""
@@ -499,7 +470,6 @@ def settle(
 
 
 # --- Many instances measured: one row each --------------------------------------------------------
-
 
 T = TypeVar("T")
 

@@ -191,24 +191,18 @@ def slack_at(statement: Statement, known: Witness) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a witness may lie where no code expects an instance
         slack = float(statement.slack(known.at))
-        rejects = {name: _rejects(statement, name, at) for name, at in known.rejects.items()}
-    if statement.fails(slack) == known.stands:
-        breaks = "breaks it" if known.stands else "breaks nothing"
-        raise ValueError(
-            f"{statement.says}: the slack at its witness is {slack:.3g}, which {breaks}: the check "
-            f"is another one than that for which the witness was found"
-        )
-    for name, wrong in rejects.items():
-        if wrong:
-            raise ValueError(f"{statement.says}: the hypothesis {name!r} {wrong}")
+        if statement.fails(slack) == known.stands:
+            breaks = "breaks it" if known.stands else "breaks nothing"
+            raise ValueError(
+                f"{statement.says}: the slack at its witness is {slack:.3g}, which {breaks}: the "
+                "check is another one than that for which the witness was found"
+            )
+        for name, at in known.rejects.items():
+            test = statement.hypotheses.get(name)
+            if test is None or test(at):
+                wrong = "does not reject the instance that it must" if test else "is gone"
+                raise ValueError(f"{statement.says}: the hypothesis {name!r} {wrong}")
     return slack
-
-
-def _rejects(statement: Statement, name: str, at: Instance) -> str:
-    """What is wrong with a hypothesis that must reject an instance; empty where nothing is."""
-    if (test := statement.hypotheses.get(name)) is None:
-        return "is gone"
-    return "does not reject the instance that it must" if test(at) else ""
 
 
 def encoded(instance: Instance) -> dict[str, Any]:

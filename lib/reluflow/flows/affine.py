@@ -36,11 +36,10 @@ from reluflow.flows.segment import (
     switching_surfaces,
     tangent_projector,
 )
-from reluflow.flows.trajectory import Event, Trajectory, fading_time
+from reluflow.flows.trajectory import Event, Trajectory, fading_time, piecewise
 from reluflow.geometry import cell_bound, enumerate_cells
 
-# --- The next contact of an affine flow with a boundary, found by looking closely at few of
-# the data -----------------------------------------------------------------------------------------
+# --- The next contact of a flow with a boundary, found by looking closely at few of the data ------
 #
 # From time lo to hi the part of the flow along its k-th eigenvector goes a way d_k, and of it the
 # share p_k(t) from 0 to 1. With a rate l_k, and q = (t - lo) / (hi - lo),
@@ -56,7 +55,6 @@ from reluflow.geometry import cell_bound, enumerate_cells
 #
 # (The largest p - q is (coth z - 1/z) / 2 + log(sinh(z) / z) / (2 z) for z = l_k (hi - lo) / 2; the
 # first term is at most z/6, and the second, its mean over (0, z), at most z/12.)
-
 
 _EPS = np.finfo(float).eps
 
@@ -178,11 +176,8 @@ def _suspects(
 
 def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
-    times = found.crossings.min(axis=1, initial=np.inf)
-    if found.touches.size:
-        times = np.minimum(times, found.touches.min(axis=1))
-    first = times.argmin()
-    wait = times[first]
+    times = np.hstack([found.crossings, found.touches]).min(axis=1, initial=np.inf)
+    wait = times.min()
     if np.isinf(wait):
         return None
     data, came = sides == 0.0, np.zeros(len(X), int)
@@ -237,8 +232,7 @@ def rooms(
     return first[moving], slopes[moving], last[moving]
 
 
-# --- The ways in which a gradient flow can leave a point on switching surfaces: one, none or
-# several ------------------------------------------------------------------------------------------
+# --- The ways in which a flow can leave a point on switching surfaces: one, none or several -------
 #
 # With y > 0 both sides of a boundary can point away from it, and more than one flow leaves.
 # Proposition F.4 of Lee et al. 2022a says that this does not happen.
@@ -246,7 +240,6 @@ def rooms(
 # A flow that leaves a point runs, for a while, inside one face of the arrangement of the boundaries
 # through it: on some of them, strictly to one side of the others. So the ways to leave are found by
 # asking each face whether the flow that it implies stays in it.
-
 
 SURFACE_LIMIT = 6
 """The sides of at most this many boundaries are tried in all combinations."""
@@ -272,10 +265,8 @@ class Continuation:
 
 def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
     """Sign of the first entry of `derivatives` that exceeds rounding at its `scale`; else 0."""
-    for value, size in zip(derivatives, scale, strict=True):
-        if abs(value) > _TOL * size:
-            return float(np.sign(value))
-    return 0.0
+    known = derivatives[np.abs(derivatives) > _TOL * scale]
+    return float(np.sign(known[0])) if len(known) else 0.0
 
 
 def continuations(
@@ -696,17 +687,8 @@ def _goes_on(X: NDArray, contact: Contact, force: float) -> bool:
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:
-    starts = np.array([s.t0 for s in segments])
-
-    def interpolant(t: NDArray) -> NDArray:
-        if not segments:
-            return np.tile(end, (len(t), 1))
-        out = np.empty((len(t), len(end)))
-        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, None)
-        for k in np.unique(which):
-            out[which == k] = segments[k].at(t[which == k])
-        return out
-
+    rest = [lambda t: np.tile(end, (len(t), 1))]  # all of a path that ends where it starts
+    starts, pieces = [0.0] + [s.t0 for s in segments], rest + [s.at for s in segments]
     settled = knots[-1]
     if status in ("converged", "sliding") and segments[-1].rates.size:
         last = segments[-1]
@@ -720,7 +702,7 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
         clock="time",
         end=end,
         detail=detail,
-        interpolant=interpolant,
+        interpolant=piecewise(starts, pieces, len(end)),
         settled=settled,
     )
 

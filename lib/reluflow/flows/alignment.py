@@ -100,48 +100,29 @@ class Alignment:
         """How long each pattern lasted but the last one, shape (k,)."""
         return np.diff(self.times)
 
-    @property
-    def directions(self) -> NDArray:
-        """The directions (k + 1, d) at the start and at the events."""
-        return np.array([leg.at(leg.t) for leg in self.legs])
-
     def at(self, t: ArrayLike) -> NDArray:
         """Directions (..., d) at times t (...) >= 0."""
         t = np.asarray(t, float)
         which = np.searchsorted(self.times, t.ravel(), side="right") - 1
-        out = [self._on(int(k), s) for k, s in zip(which, t.ravel().tolist(), strict=True)]
+        rests = len(self.legs) - 1 if self.status == "sliding" else None
+        out = [self.end if k == rests else self.legs[k].at(s)
+               for k, s in zip(which.tolist(), t.ravel().tolist(), strict=True)]  # fmt: skip
         return np.array(out).reshape(*t.shape, len(self.end))
 
-    def _on(self, k: int, t: float) -> NDArray:
-        last = k == len(self.legs) - 1
-        return self.end if last and self.status == "sliding" else self.legs[k].at(t)
 
-
-def align(X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0) -> Alignment:
+def align(
+    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0, goes_on: bool = False
+) -> Alignment:
     """Follow one neuron's direction under the limit flow du/dt = s (b(u) - <b(u), u> u) to its end.
 
     Min et al. 2024, eq (4). Parameters: X (n, d); y (n,), the pulls, +1 and -1 (half of them for
     the loss log(1 + exp(-y z))); a start (d,) of any length but 0, or one `Beside` the direction
     from which it is driven away; the sign s of the output weight. On a boundary a datum is not
     active, and a neuron that no datum activates rests. So it dies where it loses its last datum and
-    comes to another one at the same place, as between x and -x. Raises InputError for a start that
-    is 0.
+    comes to another one at the same place, as between x and -x; unless it `goes_on` where that one
+    draws it on, as every solution with Clarke's subdifferential does. Raises InputError for a start
+    that is 0.
     """
-    return _followed(X, y, start, sign, goes_on=False)
-
-
-def align_past_opposites(
-    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0
-) -> Alignment:
-    """As `align`, but where a neuron loses its last datum and comes to another one at the same
-    place, it goes on if the other one draws it on, as every solution with Clarke's subdifferential
-    does."""
-    return _followed(X, y, start, sign, goes_on=True)
-
-
-def _followed(
-    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float, goes_on: bool
-) -> Alignment:
     X, y = np.asarray(X, float), np.asarray(y, float)
     units = X / np.where((norms := np.linalg.norm(X, axis=1)) > 0.0, norms, 1.0)[:, None]
     leg = _beside(X, y, units, start, sign) if isinstance(start, Beside) else None
@@ -177,6 +158,13 @@ def _followed(
     rests = status in ("serves", "rests") and last.e.any()
     end = last.c if rests else last.at(last.t)
     return Alignment(status, last.t, tuple(events), tuple(legs), end)
+
+
+def align_past_opposites(
+    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0
+) -> Alignment:
+    """As `align`, of a neuron that goes on past an opposite datum which draws it on."""
+    return align(X, y, start, sign, goes_on=True)
 
 
 def _point(c: NDArray, e: NDArray, q: float) -> NDArray:
@@ -216,11 +204,9 @@ def _beside(X: NDArray, y: NDArray, units: NDArray, start: Beside, sign: float) 
         raise InputError("there is no direction to start beside: one label has no data.")
     c = b / rate
     e = _unit((toward := _unit(start.toward)) - (toward @ c) * c)
-    q = (
-        float(np.log(np.tan(0.5 * np.exp(start.log_angle))))
-        if start.log_angle > -30.0
-        else (start.log_angle - np.log(2.0))
-    )
+    q = start.log_angle - np.log(2.0)
+    if start.log_angle > -30.0:
+        q = float(np.log(np.tan(0.5 * np.exp(start.log_angle))))
     u = _point(c, e, q)
     active = units @ u > _ZERO
     if np.array_equal(active, y == -sign):

@@ -58,9 +58,11 @@ class Chart(Protocol):
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
+        return z
 
     def reach(self, z: NDArray, v: NDArray) -> float:
         """A stretch of time over which the velocity v (k,) is a fair prediction of the sizes."""
+        return np.inf
 
 
 def _exp(x: NDArray) -> NDArray:
@@ -81,14 +83,18 @@ def _reach(log_sizes: NDArray, rates: NDArray) -> float:
 
 
 @dataclass(frozen=True)
-class Plain:
-    """z = theta."""
+class OfNetwork(Chart):
+    """A chart of all parameters of a network."""
 
     network: Network
 
     @property
     def widths(self) -> tuple[int, ...]:
         return self.network.widths
+
+
+class Plain(OfNetwork):
+    """z = theta."""
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         return np.exp(np.asarray(log_scale, float))[..., None] * np.asarray(theta, float)
@@ -111,15 +117,8 @@ class Plain:
         G = self.network.gradient(z, X, c, patterns)
         return _per(G, G @ G) if clock == LOG_LOSS else G
 
-    def restored(self, z: NDArray) -> NDArray:
-        return z
 
-    def reach(self, z: NDArray, v: NDArray) -> float:
-        return np.inf
-
-
-@dataclass(frozen=True)
-class Polar:
+class Polar(OfNetwork):
     """z = (u, rho) with u = theta / |theta| and rho = log |theta|, for a network of degree m.
 
     With G = grad_u sum_i c_i f(u; x_i), c_i = -dl/dz_i at the outputs e^(m rho) f(u; x_i):
@@ -128,12 +127,6 @@ class Polar:
 
     on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2.
     """
-
-    network: Network
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.network.widths
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         theta = np.asarray(theta, float)
@@ -199,7 +192,7 @@ class Polar:
 
 
 @dataclass(frozen=True)
-class Neurons:
+class Neurons(Chart):
     """Two layers of balanced ReLU neurons, f(x) = sum_j v_j s(w_j.x), |v_j| = |w_j|.
 
     s(p) = max(p, `leak` p). z holds the unit directions u_j (h, d), row by row, and R_j = log |w_j|

@@ -22,8 +22,10 @@ from reluflow.flows.segment import (
     segment,
     slopes_of,
 )
-from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.flows.trajectory import Event, Interpolant, Trajectory, piecewise
 
+_OVERFLOW = 1e150
+"""A larger weight has diverged."""
 _PLAIN_STEPS = 16
 """After a flip this many steps are taken one by one, for another one often follows at once."""
 
@@ -46,32 +48,48 @@ def affine_descent(
     """
     X, y, w = problem(X, y, w0)
     check_steps(step, n_steps)
-    k, sides = 0, X @ w > 0.0
+    k, sides, status, detail = 0, X @ w > 0.0, "horizon", f"stopped after {n_steps} steps"
     events: list[Event] = []
-    knots, states, pieces = [0], [w], []
+    knots, states, starts = [0], [w], [0]
+    pieces: list[Interpolant] = [lambda t, w=w: np.tile(w, (len(t), 1))]  # type: ignore[misc]
     while k < n_steps:
         piece = _stretch(X, y, w, sides, step, float(k))
+        starts.append(k)
         if piece is None:  # some step * eigenvalue reaches 1: no closed form in real exponentials
-            length, w = _plain(X, y, w, sides, step, n_steps - k)
+            walk = _walk(X, y, w, sides, step, n_steps - k)
+            pieces.append(lambda t, walk=walk, k=k: walk[t.astype(int) - k])  # type: ignore[misc]
+            k, w = k + len(walk) - 1, walk[-1]
         else:
-            length = min(_steps_to_flip(X, piece, sides), n_steps - k)
-            w = piece.at(np.array([k + length], float))[0]
-        pieces.append((k, states[-1], sides, piece))
-        k += length
-        if not np.isfinite(w).all() or np.abs(w).max() > 1e150:
-            knots.append(k)
-            states.append(w)
-            return _trajectory(
-                X, y, step, knots, states, events, pieces, "diverged", f"overflow near step {k}"
-            )
-        now = X @ w > 0.0
-        for j in map(int, np.nonzero(now != sides)[0]):
-            events.append(Event(float(k), j, "activate" if now[j] else "deactivate"))
-        sides = now
+            pieces.append(piece.at)
+            k += min(_steps_to_flip(X, piece, sides), n_steps - k)
+            w = piece.at(np.array([k], float))[0]
         knots.append(k)
         states.append(w)
-    detail = f"stopped after {n_steps} steps"
-    return _trajectory(X, y, step, knots, states, events, pieces, "horizon", detail)
+        if not np.abs(w).max() <= _OVERFLOW:
+            status, detail = "diverged", f"overflow near step {k}"
+            break
+        now = X @ w > 0.0
+        for j in np.flatnonzero(now != sides).tolist():
+            events.append(Event(float(k), j, "activate" if now[j] else "deactivate"))
+        sides = now
+    between = piecewise(starts, pieces, len(w))
+
+    def at_whole_steps(t: NDArray) -> NDArray:
+        if np.any(t != np.round(t)):
+            raise ValueError("descent has whole steps only")
+        return between(t)
+
+    return Trajectory(
+        t=np.array(knots, float),
+        states=np.array(states),
+        events=tuple(events),
+        status=status,
+        clock="steps",
+        end=w,
+        detail=detail,
+        interpolant=at_whole_steps,
+        settled=float(k),
+    )
 
 
 def _stretch(X, y, w, on, step: float, k: float) -> Segment | None:
@@ -110,50 +128,16 @@ def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
     return never
 
 
-def _plain(X, y, w, sides, step: float, most: int) -> tuple[int, NDArray]:
-    """Take steps one by one until a datum flips, `most` are done or the weights overflow."""
-    A, target = X[sides], y[sides]
-    for k in range(1, most + 1):
+def _walk(X, y, w, sides, step: float, most: int) -> NDArray:
+    """The states (k + 1, d) of single steps until a datum flips, `most` are done or the weights
+    overflow."""
+    A, target, states = X[sides], y[sides], [w]
+    for _ in range(most):
         w = w - step * (A.T @ (A @ w - target))
-        if ((X @ w > 0.0) != sides).any() or not np.abs(w).max() <= 1e150:
-            return k, w
-    return most, w
-
-
-def _trajectory(X, y, step, knots, states, events, pieces, status, detail) -> Trajectory:
-    starts = np.array([p[0] for p in pieces]) if pieces else np.zeros(1)
-    last = states[-1]
-
-    def interpolant(t: NDArray) -> NDArray:
-        if not pieces:
-            return np.tile(last, (len(t), 1))
-        if np.any(t != np.round(t)):
-            raise ValueError("descent has whole steps only")
-        out = np.empty((len(t), len(last)))
-        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, None)
-        for p in np.unique(which):
-            k, w, on, piece = pieces[p]
-            mine = which == p
-            if piece is not None:
-                out[mine] = piece.at(t[mine])
-                continue
-            walk, A, target = [w], X[on], y[on]
-            for _ in range(int(t[mine].max()) - k):
-                walk.append(walk[-1] - step * (A.T @ (A @ walk[-1] - target)))
-            out[mine] = np.array(walk)[t[mine].astype(int) - k]
-        return out
-
-    return Trajectory(
-        t=np.array(knots, float),
-        states=np.array(states),
-        events=tuple(events),
-        status=status,
-        clock="steps",
-        end=last,
-        detail=detail,
-        interpolant=interpolant,
-        settled=float(knots[-1]),
-    )
+        states.append(w)
+        if ((X @ w > 0.0) != sides).any() or not np.abs(w).max() <= _OVERFLOW:
+            break
+    return np.array(states)
 
 
 def path_distance(flow: Trajectory, descent: Trajectory, step: float) -> float:

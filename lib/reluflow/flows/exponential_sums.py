@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 # --- Sums f(t) = a + sum_k b_k (1 - exp(-l_k t)): values, derivatives, horizons, single zeros -----
 
-
 _EPS = np.finfo(float).eps
 
 
@@ -143,8 +142,7 @@ def single(a, b, rates, sign0, limit) -> NDArray:
     return np.where(crosses, -log / rates[0], np.inf)[:, None]
 
 
-# --- Zeros of sums of many exponentials by bounds on intervals, which are halved until
-# certified ----------------------------------------------------------------------------------------
+# --- Zeros of sums of many exponentials by bounds on intervals, halved until certified ------------
 
 
 def bounds(
@@ -167,7 +165,8 @@ def bounds(
     limit = limit_of(a, b) if limit is None else limit
     clear = _clear_of_zero(a, b, rates, sign0)
     row, lo, hi, edge = _suspects(a, b, rates, limit, clear, until)
-    found_row, found_t, touch_row, touch_t = [], [], [], []
+    found: list[tuple[NDArray, NDArray]] = []
+    touched: list[tuple[NDArray, NDArray]] = []
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     up1, down1 = up * rates, down * rates
     shifted = rates - rates[0]
@@ -190,24 +189,20 @@ def bounds(
         sign_hi = np.sign(values[:, 1])
         crossing = ~free & steep & (sign_lo * sign_hi <= 0) & (sign_lo != 0)
         if crossing.any():
-            c = np.nonzero(crossing)[0]
-            at = row[c]
-            roots = solve(a[at], b[at], rates, lo[c], hi[c], sign_lo[c], limit[at])
-            found_row.append(at)
-            found_t.append(roots)
+            at, ends = row[crossing], (lo[crossing], hi[crossing])
+            roots = solve(a[at], b[at], rates, *ends, sign_lo[crossing], limit[at])
+            found.append((at, roots))
             if first_only:
                 best = min(best, np.nextafter(roots.min(), np.inf))
         split = ~free & ~steep & (lo < best)
         tiny = split & (hi - lo <= 64 * _EPS * hi)
-        if tiny.any():
-            touch_row.append(row[tiny])
-            touch_t.append(lo[tiny])
+        touched.append((row[tiny], lo[tiny]))
         split &= ~tiny
         row, lo, hi, edge = row[split], lo[split], hi[split], edge[split]
         middle = 0.5 * (lo + hi)
         row, edge = (np.concatenate([v, v, w]) for v, w in ((row, wait[0]), (edge, wait[3])))
         lo, hi = np.concatenate([lo, middle, wait[1]]), np.concatenate([middle, hi, wait[2]])
-    return Zeros(_pad(m, found_row, found_t), _pad(m, touch_row, touch_t))
+    return Zeros(_pad(m, found), _pad(m, touched))
 
 
 def _enclosure(a, b, rates, limit, lo, hi, common=False) -> tuple[NDArray, NDArray, NDArray]:
@@ -282,9 +277,10 @@ def _clear_of_zero(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> ND
     return clear
 
 
-def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:
+def _pad(m: int, found: list[tuple[NDArray, NDArray]]) -> NDArray:
     """Times grouped by row, sorted and padded with inf; neighbours equal to rounding are one."""
-    row, t = np.concatenate([*rows, []]).astype(int), np.concatenate([*times, []])
+    row = np.concatenate([np.zeros(0, int), *(rows for rows, _ in found)])
+    t = np.concatenate([np.zeros(0), *(times for _, times in found)])
     if len(row) == 0:
         return np.full((m, 0), np.inf)
     order = np.lexsort((t, row))

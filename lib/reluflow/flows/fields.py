@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Polar
-from reluflow.losses import EXPONENTIAL, Loss
+from reluflow.losses import Loss
 from reluflow.networks.indexed import Network
 
 _NOTHING = 1e-14
@@ -67,8 +67,36 @@ class Field(Protocol):
         return np.inf
 
 
+class ChartedField(Field):
+    """A field in a chart of a network's parameters, whose surfaces are those of the units."""
+
+    chart: Chart
+    X: NDArray
+
+    def surfaces(self, z: NDArray) -> NDArray:
+        return self._flat(self.chart.cosines(z, self.X))
+
+    def seen(self, Z: NDArray) -> NDArray:
+        return self._flat(self.chart.cosines(Z, self.X))
+
+    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
+        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
+
+    def restored(self, z: NDArray) -> NDArray:
+        return self.chart.restored(z)
+
+    def layers(self, active: NDArray) -> list[NDArray]:
+        """(n, units) as one array for each layer with a ReLU."""
+        ends = list(accumulate(self.chart.widths))[:-1]
+        return np.split(active, ends, axis=1) if ends else [active]
+
+    def _flat(self, layers: Sequence[NDArray]) -> NDArray:
+        lead = layers[0].shape[:-1] if layers else (len(self.X),)
+        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)
+
+
 @dataclass(frozen=True)
-class GradientFlow(Field):
+class GradientFlow(ChartedField):
     """The gradient flow of a network's loss on X (n, d), y (n,), in a chart and on a clock.
 
     chart  coordinates of the network's parameters (`reluflow.flows.charts`)
@@ -137,47 +165,24 @@ class GradientFlow(Field):
         rate = chart.velocity(z, self.X, c, LOG_LOSS, patterns)
         return tau * matrix + np.outer(rate, np.append(G, m * (c @ outputs)))
 
-    def surfaces(self, z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(z, self.X))
-
-    def seen(self, Z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(Z, self.X))
-
-    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
-
-    def restored(self, z: NDArray) -> NDArray:
-        return self.chart.restored(z)
-
     def reach(self, z: NDArray, active: NDArray) -> float:
         if self.clock != TIME:
             return np.inf
         return self.chart.reach(z, self.velocity(z, active))
 
-    def layers(self, active: NDArray) -> list[NDArray]:
-        """(n, units) as one array for each layer with a ReLU."""
-        ends = list(accumulate(self.chart.widths))[:-1]
-        return np.split(active, ends, axis=1) if ends else [active]
 
-    def _flat(self, layers: Sequence[NDArray]) -> NDArray:
-        lead = layers[0].shape[:-1] if layers else (len(self.X),)
-        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)
-
-
-# --- Gradient flow of an exponential loss at a very late time, with the temperature held
-# fixed --------------------------------------------------------------------------------------------
+# --- Gradient flow of an exponential loss very late, with the temperature held fixed --------------
 #
 # In direction the flow is du/ds = (G - <G,u> u) / <G,u> on the clock s = log |theta|, where G =
 # sum_i c_i y_i grad f(u; x_i) and c = softmax(-e^(m s) y f(u)). Late on, the pulls c balance what
 # they have to at any large factor before y f(u): holding it fixed moves u by about its inverse, and
 # leaves a flow whose stiffness does not grow, and whose sums do not drown in rounding.
 
-
 LOG_SIZE = "log |theta|"
 
 
 @dataclass(frozen=True)
-class FrozenFlow(Field):
+class FrozenFlow(ChartedField):
     """The flow of z = (u, rho), rho = log |theta|, on the clock rho.
 
     network, X (n, d), y (n,) of +-1; factor, the fixed e^(m s)
@@ -189,6 +194,10 @@ class FrozenFlow(Field):
     factor: float
     clock: str = LOG_SIZE
 
+    @cached_property
+    def chart(self) -> Chart:  # type: ignore[override]
+        return Polar(self.network)
+
     def begin(self, z: NDArray) -> float:
         return float(z[-1])
 
@@ -197,13 +206,13 @@ class FrozenFlow(Field):
         return softmax(-self.factor * self.y * self.network.output(z[:-1], self.X, patterns))
 
     def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        u, patterns = z[:-1], self._plain.layers(active)
+        u, patterns = z[:-1], self.layers(active)
         G = self.network.gradient(u, self.X, self.pulls(z, patterns) * self.y, patterns)
         along = (G @ u) / (u @ u)
         return np.append(G / along - u, 1.0)
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        u, patterns, p = z[:-1], self._plain.layers(active), len(z) - 1
+        u, patterns, p = z[:-1], self.layers(active), len(z) - 1
         network, X, c = self.network, self.X, self.pulls(z, patterns)
         bend, moves = network.turned(u, X, c * self.y, np.eye(p), patterns)
         tangents = self.y[:, None] * moves.T
@@ -214,20 +223,3 @@ class FrozenFlow(Field):
         out = np.zeros((p + 1, p + 1))
         out[:p, :p] = dG / along - np.outer(G, d_along) / along**2 - np.eye(p)
         return out
-
-    def surfaces(self, z: NDArray) -> NDArray:
-        return self._plain.surfaces(z)
-
-    def seen(self, Z: NDArray) -> NDArray:
-        return self._plain.seen(Z)
-
-    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        return self._plain.turns(z, v, active)
-
-    def restored(self, z: NDArray) -> NDArray:
-        return self._plain.restored(z)
-
-    @cached_property
-    def _plain(self) -> GradientFlow:
-        """A flow with the same surfaces."""
-        return GradientFlow(Polar(self.network), EXPONENTIAL, self.X, self.y)

@@ -255,7 +255,7 @@ class _Path:
         if not side.size:
             return np.inf, culprits
 
-        def crossed(k: tuple[int, int]) -> float:
+        def crossed(k: tuple[int, ...]) -> float:
             return _root(lambda s: float(self.field.surfaces(dense(s))[k]), last, float(t))
 
         times = np.linspace(a, b, _INSIDE + 2)
@@ -263,19 +263,17 @@ class _Path:
         before, last = seen[0], a
         if np.all((seen >= -_NOISE) & (before > 0.0)):
             return np.inf, culprits
+        first = np.inf
         for t, h in zip(times[1:], seen[1:], strict=True):
-            left = np.argwhere((h < -_NOISE) & (before > 0.0)).tolist()
-            found = [(crossed((datum, unit)), (datum, unit)) for datum, unit in left]
-            if found:
-                astray = (before <= 0.0) & (h < -_TIE)
-                if astray.any():  # it left before: its twin's crossing put it on 0 exactly
-                    return a, astray
+            left = map(tuple, np.argwhere((h < -_NOISE) & (before > 0.0)).tolist())
+            if found := [(crossed(k), k) for k in left]:
                 first, k = min(found)
                 culprits[k] = True
-                return first, culprits
+                break
             before, last = np.where(before > 0.0, h, np.maximum(h, before)), float(t)
+        # One that left before: its twin's crossing put it on 0 exactly.
         astray = (before <= 0.0) & (h < -_TIE)
-        return (a, astray) if astray.any() else (np.inf, culprits)
+        return (a, astray) if astray.any() else (first, culprits)
 
     def switched(
         self, t: float, z: NDArray, active: NDArray, crossed: NDArray

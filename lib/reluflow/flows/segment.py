@@ -16,13 +16,11 @@ from threadpoolctl import ThreadpoolController
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 
-# --- Least squares whose digits survive an ill-conditioned design: residuals in twice the
-# precision ----------------------------------------------------------------------------------------
+# --- Least squares of ill-conditioned designs: residuals in twice the precision -------------------
 #
 # The normal equations lose cond(H) digits in their right-hand side alone. Evaluating that
 # right-hand side with error-free products (Dekker 1971; Ogita, Rump & Oishi 2005) and correcting
 # the solution by a step or two (Björck 1967) gives them back.
-
 
 _SPLITTER = 134217729.0  # 2^27 + 1
 
@@ -70,8 +68,7 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
     return w
 
 
-# --- The eigenvectors of H = sum x x^T over the active data, kept up to date while data come
-# and go -------------------------------------------------------------------------------------------
+# --- The eigenvectors of H = sum x x^T over the active data, while data come and go ---------------
 #
 # H itself would lose half the digits of its small eigenvalues. So what is kept is a square root,
 # M^T M = H. A datum x that comes (s = 1) or goes (s = -1) changes it by a matrix of rank one: with
@@ -81,7 +78,6 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
 #
 # Like every downdating this is safe while |p|, the leverage of x, is not near one. Where it is, and
 # now and then, M is the triangular factor of the active rows.
-
 
 _EPS = np.finfo(float).eps
 _UPDATES = 64

@@ -26,6 +26,8 @@ _DAMPING = 2.0 / 13.0
 _REACH = 0.653
 """The stability interval of s stages is 0.653 (s + 1)^2."""
 _MOST_STAGES = 100
+_FIRST = 1e-4
+"""The first step tried."""
 _AFRESH = 15
 """Steps after which the spectral radius is estimated afresh."""
 
@@ -41,16 +43,12 @@ class StabilisedPath(Trajectory):
 
 
 def stabilised_flow(
-    f: Callable[[Tensor], Tensor],
-    start: Tensor,
-    until: float,
-    tolerance: float,
-    first: float = 1e-4,
+    f: Callable[[Tensor], Tensor], start: Tensor, until: float, tolerance: float
 ) -> StabilisedPath:
     """Integrate dw/dt = f(w) from t = 0 by Runge-Kutta-Chebyshev steps of controlled error.
 
     Parameters: f of a state (p,), the start (p,), until > 0, the tolerance of a step's error
-    relative to |w|, the first step tried. Raises ArithmeticError where no step is small enough.
+    relative to |w|. Raises ArithmeticError where no step is small enough.
     """
     count = 0
 
@@ -59,7 +57,7 @@ def stabilised_flow(
         count += 1
         return f(w)
 
-    t, h, w = 0.0, min(first, until), start
+    t, h, w = 0.0, min(_FIRST, until), start
     slope = counted(w)
     radius, lead = spectral_radius(counted, w, slope, slope)
     times, states, slopes, age = [0.0], [w], [slope], 0

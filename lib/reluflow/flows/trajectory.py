@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 _FADED = 28.0
 """e^-28 is below 10^-12."""
+Interpolant = Callable[[NDArray], NDArray]
+"""States (k, d) at clock values (k,)."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Trajectory:
     clock: str
     end: NDArray
     detail: str
-    interpolant: Callable[[NDArray], NDArray] = field(repr=False)
+    interpolant: Interpolant = field(repr=False)
     settled: float = field(repr=False)
 
     def at(self, t: ArrayLike) -> NDArray:
@@ -87,6 +89,18 @@ class Trajectory:
         pieces = [a + (b - a) * u for a, b in itertools.pairwise(stops)]
         times = np.unique(np.concatenate(pieces))
         return np.unique(np.round(times)) if self.clock == "steps" else times
+
+
+def piecewise(starts: Sequence[float], pieces: Sequence[Interpolant], d: int) -> Interpolant:
+    """Of each clock value the state (d,) by the last piece that has started by then."""
+
+    def states(t: NDArray) -> NDArray:
+        which, out = np.searchsorted(starts, t, side="right") - 1, np.empty((len(t), d))
+        for k in np.unique(which):
+            out[which == k] = pieces[k](t[which == k])
+        return out
+
+    return states
 
 
 def fading_time(left: ArrayLike, size: ArrayLike, slow: ArrayLike) -> NDArray:

@@ -22,6 +22,7 @@ Rows = list[list[int]]
 _FEW = 50
 """Half-spaces that `deepest` takes at first."""
 
+_TWO = Fraction(2)
 _BITS = 20
 _FACTORS = [Fraction(5) ** k for k in sorted(range(-22, 23), key=abs)] + [
     Fraction(q) for q in range(3, 100, 2) if q % 5
@@ -41,16 +42,11 @@ def read(values: ArrayLike) -> list[Fraction]:
     for i in np.nonzero(near.any(axis=1))[0]:
         given = Fraction(float(mantissas[i]))
         for k in np.nonzero(near[i])[0]:
-            simple = Fraction(round(whole[i, k])) / _FACTORS[k] * _two(int(shifts[i, k]) - _BITS)
+            simple = round(whole[i, k]) / _FACTORS[k] * _TWO ** (int(shifts[i, k]) - _BITS)
             if abs(simple - given) <= Fraction(1, 2**54):
-                found[i] = simple * _two(int(exponents[i]))
+                found[i] = simple * _TWO ** int(exponents[i])
                 break
     return found
-
-
-def _two(power: int) -> Fraction:
-    """A power of two."""
-    return Fraction(1 << power) if power >= 0 else Fraction(1, 1 << -power)
 
 
 def integer_columns(X: NDArray) -> tuple[Rows, list[Fraction]]:

@@ -32,12 +32,10 @@ from reluflow.geometry.exact import (
     without,
 )
 
-# --- Least-squares fits of active data: the virtual minima of cells, and whether they lie
-# inside -------------------------------------------------------------------------------------------
+# --- Least-squares fits of active data: virtual minima of cells, and whether they lie inside ------
 #
 # Doubles sort out the cells that plainly do not contain their virtual minimum; every other question
 # is decided in rational arithmetic, for the data as `exact.read` takes them.
-
 
 _SOUND = 1e-6
 """Singular values within this factor: doubles give the fit to about ten digits."""
@@ -148,7 +146,8 @@ def placed(
     exponents = column_exponents(rows)
     top = max(exponents)
     shifts = [top - e for e in exponents]
-    size = [fmpq(_length(rows[i], shifts) + 1, 1 << top) for i in off]
+    squares = [sum((v << s) ** 2 for v, s in zip(rows[i], shifts, strict=True)) for i in off]
+    size = [fmpq(isqrt(square) + 1, 1 << top) for square in squares]
     units = [fmpq(1 << e) for e in exponents]
     free = [[v * u for v, u in zip(c, units, strict=True)] for c in N.transpose().tolist()]
     least = without([v * u for v, u in zip(w.entries(), units, strict=True)], orthogonal(free))
@@ -158,11 +157,6 @@ def placed(
     if depth < 0 or (depth == 0 and not closed):
         return None
     return w + fmpq_mat(N) * fmpq_mat([[x] for x in v]), N
-
-
-def _length(vector: Sequence[int], shifts: Sequence[int]) -> int:
-    """Length of a whole vector whose entries are multiplied by powers of two, rounded down."""
-    return isqrt(sum((v << shift) ** 2 for v, shift in zip(vector, shifts, strict=True)))
 
 
 def interior_minima(
@@ -247,12 +241,9 @@ def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:
 # change of an active x_i.w. Only boundaries whose labels sum to at most zero can hold a minimum.
 
 
-FlatMinimum = tuple[fmpq_mat, fmpz_mat, NDArray, NDArray]
-
-
 def minima_on_flats(
     rows: Rows, labels: Sequence[int], d: int, among: Sequence[int]
-) -> Iterator[FlatMinimum]:
+) -> Iterator[tuple[fmpq_mat, fmpz_mat, NDArray, NDArray]]:
     """Minima of L restricted to each intersection of boundaries of the data `among`, that lie on no
     further boundary: (point (d, 1), free directions (d, f), active (n,), on the flat (n,))."""
     n, whole, seen = len(rows), matrix(rows, d), set()

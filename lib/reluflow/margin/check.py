@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, count, pairwise, product
 from math import prod
+from typing import Any
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
@@ -28,14 +28,9 @@ from reluflow.margin.certificates import (
 )
 from reluflow.networks.indexed import Network
 
-__all__ = ["Checked", "check"]
-
-
-# --- A network at a point in rational arithmetic: floats are rational numbers, so nothing is
-# rounded ------------------------------------------------------------------------------------------
+# --- A network at a point in rational arithmetic: floats are rational, so nothing is rounded ------
 #
 # It reads the network's index maps and its activation, and evaluates it by itself.
-
 
 Numbers = list[fmpq]
 KINK = fmpq(1, 10**9)
@@ -47,15 +42,10 @@ class Wrong(Exception):
     """What is wrong with a certificate, in one sentence."""
 
 
-def rational(value: float) -> fmpq:
-    """A float as the rational number that it is."""
-    exact = Fraction(value)
-    return fmpq(exact.numerator, exact.denominator)
-
-
 def numbers(values: ArrayLike) -> Numbers:
-    """Floats (k,) as rational numbers."""
-    return [rational(value) for value in np.asarray(values, float).ravel().tolist()]
+    """Floats (k,) as the rational numbers that they are."""
+    exact = (v.as_integer_ratio() for v in np.asarray(values, float).ravel().tolist())
+    return [fmpq(*ratio) for ratio in exact]
 
 
 def dot(a: Iterable[fmpq], b: Iterable[fmpq]) -> fmpq:
@@ -81,7 +71,8 @@ def upper(value: arb) -> float:
 
 @dataclass(frozen=True)
 class Point:
-    """A network at theta with its data, in rational numbers: theta (p,), X (n, d), y (n,)."""
+    """A network at theta with its data, in rational numbers: theta (p,), X (n, d), y (n,). Where
+    theta is only known to lie in balls, so are its margins."""
 
     network: Network
     theta: Numbers
@@ -121,7 +112,7 @@ class Point:
             W = self.weights(layer)
             before = [[dot(row, x) for row in W] for x in found[-1]]
             relu = layer <= self.relus
-            found.append([[max(h, fmpq(0)) if relu else h for h in hs] for hs in before])
+            found.append([[_positive_part(h) if relu else h for h in hs] for hs in before])
         return found
 
     @cached_property
@@ -139,6 +130,10 @@ class Point:
         or 0 where it is 0 but for `KINK`."""
         W = self.weights(layer)
         return [[_sign(row, x) for row in W] for x in self.inputs[layer - 1]]
+
+
+def _positive_part(h: Any) -> Any:
+    return h.max(arb(0)) if isinstance(h, arb) else max(h, fmpq(0))
 
 
 def _sign(row: Numbers, x: Numbers) -> int:
@@ -176,20 +171,10 @@ def is_empty(rows: Sequence[Numbers]) -> bool:
     if residual > 1e-6:
         return False
     chosen = [rows[k] for k in np.flatnonzero(mu > 0.0).tolist()]
-    return any(min(v) >= 0 for v in _left_null(chosen))
-
-
-def _left_null(rows: Sequence[Numbers]) -> list[Numbers]:
-    """A basis of {mu : sum mu_k rows_k = 0}, of vectors each of which has an entry 1."""
-    R, rank = fmpq_mat([list(column) for column in zip(*rows, strict=True)]).rref()
-    lead = [next(c for c in range(len(rows)) if R[k, c] != 0) for k in range(rank)]
-    basis = []
-    for free in (c for c in range(len(rows)) if c not in lead):
-        v = [fmpq(int(c == free)) for c in range(len(rows))]
-        for k, c in enumerate(lead):
-            v[c] = -R[k, free]
-        basis.append(v)
-    return basis
+    whole, _ = fmpq_mat([list(column) for column in zip(*chosen, strict=True)]).numer_denom()
+    null, dimension = whole.nullspace()
+    basis = list(zip(*null.tolist(), strict=True))[:dimension]
+    return any(min(v) >= 0 or max(v) <= 0 for v in basis)
 
 
 def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool, ...] | None:
@@ -199,8 +184,7 @@ def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool
     def below(prefix: tuple[bool, ...]) -> tuple[bool, ...] | None:
         k = len(prefix)
         if not any(pattern[:k] == prefix for pattern in given):
-            cone = [[v if s else -v for v in row] for s, row in zip(prefix, rows, strict=False)]
-            return None if cone and is_empty(cone) else prefix
+            return None if prefix and is_empty(_signed(rows[:k], prefix)) else prefix
         if k == len(rows):
             return None
         return below((*prefix, True)) or below((*prefix, False))
@@ -216,9 +200,7 @@ def weighted(point: Point, multipliers: ArrayLike) -> tuple[fmpq, Numbers]:
     return sum(weights, fmpq(0)), [w * y for w, y in zip(weights, point.y, strict=True)]
 
 
-# --- Dual points of networks of depth 2, cell by cell: is every bound right, is no cell
-# missing? -----------------------------------------------------------------------------------------
-
+# --- Dual points of networks of depth 2: is every bound right, and is no cell missing? ------------
 
 STEPS = 100_000
 """After so many steps the search for a missing combination of cells gives up."""
@@ -404,7 +386,6 @@ def _key(column: Column) -> Key:
 
 # --- Dual points of the problem of one layer: is every bound right, and is no cell missing? -------
 
-
 CELLS = 20_000
 """More combinations of sides than this are not looked at."""
 
@@ -455,12 +436,8 @@ def linear_parts(
     q = len(point.theta[point.span(layer)])
     outputs: list[Numbers] = []
     turns: list[list[list[Numbers]]] = [[] for _ in range(point.relus - layer + 1)]
-    for i, z in enumerate(point.inputs[layer - 1]):
-        rows = [
-            [sum((v for g, v in zip(row, z, strict=True) if g == k), fmpq(0))
-             for k in range(1, q + 1)]
-            for row in point.maps[layer - 1]
-        ]  # fmt: skip
+    for i in range(len(point.X)):
+        rows = [unit_row(point, layer, i, unit) for unit in range(len(point.maps[layer - 1]))]
         for k in range(layer, point.depth):
             if k <= point.relus:
                 turns[k - layer].append(rows)
@@ -511,10 +488,11 @@ def _layer_covered(point: Point, proof: LayerCells) -> None:
 
 
 def unit_row(point: Point, layer: int, datum: int, unit: int) -> Numbers:
-    """A unit's input as a linear function of the weights of its row: (q,), one entry for each."""
+    """A unit's input as a linear function of its layer's parameters u: its coefficients (q,)."""
     z, row = point.inputs[layer - 1][datum], point.maps[layer - 1][unit]
+    q = len(point.theta[point.span(layer)])
     return [sum((v for g, v in zip(row, z, strict=True) if g == k), fmpq(0))
-            for k in range(1, 1 + max(row))]  # fmt: skip
+            for k in range(1, q + 1)]  # fmt: skip
 
 
 def _sides(rows: Sequence[Numbers]) -> list[tuple[bool, ...]]:
@@ -530,9 +508,7 @@ def _signed(rows: Sequence[Numbers], signs: Sequence[bool]) -> list[Numbers]:
     return [[v if s else -v for v in row] for row, s in zip(rows, signs, strict=True)]
 
 
-# --- First and second order at a point where no unit's input is 0, exactly at the given
-# floats -------------------------------------------------------------------------------------------
-
+# --- First and second order where no unit's input is 0, exactly at the given floats ---------------
 
 TIGHT = fmpq(1, 10**6)
 """A multiplier, or the excess of a margin, that is a smaller share of the largest one is 0."""
@@ -598,8 +574,7 @@ def _along(point: Point, i: int, *directions: int) -> fmpq:
             matrix = [[fmpq(int(g == chosen[m])) for g in row] for row in point.maps[m - 1]]
         else:
             matrix = point.weights(m)
-        values = [sum((w * v for w, v in zip(row, values, strict=True)), fmpq(0))
-                  for row in matrix]  # fmt: skip
+        values = [dot(row, values) for row in matrix]
         if m <= point.relus:
             active = [h > 0 for h in point.inputs[m][i]]
             values = [v if a else fmpq(0) for v, a in zip(values, active, strict=True)]
@@ -607,7 +582,6 @@ def _along(point: Point, i: int, *directions: int) -> fmpq:
 
 
 # --- Is a certificate of optimality right? Every kind of it, in rational arithmetic ---------------
-
 
 NEAR = 1e-3
 """Shorter points must come nearer than this, over |theta|."""
@@ -650,37 +624,32 @@ def check(
     InputError for arrays that do not fit the network.
     """
     with ctx.workprec(BITS):
-        return _checked(point(network, theta, X, y), certificate, error)
-
-
-def _checked(at: Point, certificate: Certificate, error: float) -> Checked:
-    if at.least <= 0:
-        return Checked("refused", np.inf, "theta does not classify every datum correctly")
-    try:
-        if isinstance(certificate, Shorter):
-            distance = _shorter(at, certificate, error)
-            return Checked("not local", distance, "every point is feasible and shorter")
-        found, verdict = _optimum(at, certificate)
-    except Wrong as reason:
-        return Checked("refused", np.inf, str(reason))
-    slack = max(upper(found), 0.0)
+        at = point(network, theta, X, y)
+        if at.least <= 0:
+            return Checked("refused", np.inf, "theta does not classify every datum correctly")
+        try:
+            if isinstance(certificate, Shorter):
+                distance = _shorter(at, certificate, error)
+                return Checked("not local", distance, "every point is feasible and shorter")
+            if isinstance(certificate, Aligned):
+                found, everywhere = _aligned(at, certificate), True
+            elif isinstance(certificate, Cellwise):
+                found, everywhere = cells_slack(at, certificate), certificate.everywhere
+            elif isinstance(certificate, LayerCells):
+                # Where the network is linear in it there is one cell: what is local is global.
+                found = layer_slack(at, certificate)
+                everywhere = certificate.everywhere or certificate.layer > at.relus
+            else:
+                found, everywhere = residual(at, certificate), False
+        except Wrong as reason:
+            return Checked("refused", np.inf, str(reason))
+        slack, above = max(upper(found), 0.0), found < -SLACK
     if slack > SLACK:
         return Checked("refused", slack, "the bound does not meet the value")
-    if found < -SLACK:
+    if above:
         return Checked("refused", slack, "the bound is larger than the value that it should bound")
+    verdict = "global" if everywhere else "local"
     return Checked(verdict, slack, "the bound meets the value, and no cell is missing")
-
-
-def _optimum(at: Point, proof: Aligned | Cellwise | LayerCells | SecondOrder) -> tuple[arb, str]:
-    if isinstance(proof, Aligned):
-        return _aligned(at, proof), "global"
-    if isinstance(proof, Cellwise):
-        return cells_slack(at, proof), "global" if proof.everywhere else "local"
-    if isinstance(proof, LayerCells):
-        # A layer in which the network is linear has one cell: a local optimum is a global one.
-        linear = proof.layer > at.relus
-        return layer_slack(at, proof), "global" if proof.everywhere or linear else "local"
-    return residual(at, proof), "local"
 
 
 def _shorter(at: Point, proof: Shorter, error: float) -> float:
@@ -722,8 +691,8 @@ def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
     """A ball not above |u|^(2 degree) / (least margin)^2 of all that is so near to theta: u is
     theta, or the layer that may change."""
     radius = arb(error) * arb(square(at.theta)).sqrt()
-    margins = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
-    most = min((margin.upper() for margin in margins), key=float)
+    near = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
+    most = min((margin.upper() for margin in near), key=float)
     length = arb(square(at.theta[where])).sqrt() - radius
     if not length > 0:
         raise Wrong("theta is not known well enough")
@@ -733,10 +702,9 @@ def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
 def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float) -> arb:
     """A ball not below that of a shorter point, whose other layers are those of the limit."""
     radius = arb(error) * arb(square(at.theta)).sqrt()
-    near = [arb(value) + radius * arb(0, 1) for value in at.theta]
-    near[where] = [arb(value) for value in other.theta[where]]
-    margins = _margins(at, near)
-    least = min((margin.lower() for margin in margins), key=float)
+    theta = [arb(value) + radius * arb(0, 1) for value in at.theta]
+    theta[where] = [arb(value) for value in other.theta[where]]
+    least = min((margin.lower() for margin in _margins(at, theta)), key=float)
     if not least > 0:
         return arb("inf")
     return arb(square(other.theta[where])) ** degree / least**2
@@ -744,15 +712,7 @@ def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float)
 
 def _margins(at: Point, theta: list[arb]) -> list[arb]:
     """y_i f(theta; x_i) in balls, (n,)."""
-    found: list[list[arb]] = [[arb(v) for v in x] for x in at.X]
-    for k in range(1, at.depth + 1):
-        own = [arb(0), *theta[at.span(k)]]
-        rows = [[own[g] for g in row] for row in at.maps[k - 1]]
-        before = [[sum((w * v for w, v in zip(row, x, strict=True)), arb(0)) for row in rows]
-                  for x in found]  # fmt: skip
-        relu = k <= at.relus
-        found = [[h.max(arb(0)) if relu else h for h in hs] for hs in before]
-    return [arb(y) * out[0] for y, out in zip(at.y, found, strict=True)]
+    return replace(at, theta=theta).margins  # type: ignore[arg-type, return-value]
 
 
 def _distance(at: Point, other: Point, where: slice, degree: int) -> float:

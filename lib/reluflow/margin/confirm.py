@@ -21,8 +21,7 @@ from reluflow.margin.kkt import KINK, idle_units, kkt, margins, scaled
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network
 
-# --- From a point near a KKT point of the margin problem to that point: Levenberg and
-# Marquardt ----------------------------------------------------------------------------------------
+# --- From a point near a KKT point of the margin problem to it: Levenberg and Marquardt -----------
 #
 # In one cell, and with a set A of data whose margin is 1, the conditions are the smooth equations
 #
@@ -32,7 +31,6 @@ from reluflow.networks.indexed import Network
 # Where they leave a manifold of solutions (rotations of hidden layers) the damping, which is the
 # residual's size, keeps the steps from running along it, and they still converge quadratically
 # (Fan & Yuan 2005).
-
 
 _STEPS = 100
 _PATIENCE = 20
@@ -136,7 +134,11 @@ def _solved(system: _System, theta: NDArray, multipliers: NDArray) -> Stationary
     F_bare = system.at(bare)[0]
     if np.linalg.norm(F_bare) <= max(2.0 * np.linalg.norm(F), 1e-13 * size):
         z, F = bare, F_bare
-    return system.solution(z, F)
+    p, multipliers = len(theta), np.zeros(len(system.X))
+    multipliers[system.on] = z[p : p + len(system.on)]
+    size = np.linalg.norm(z[:p])
+    residual = float(np.linalg.norm(F) / size) if size > 0.0 else np.inf
+    return Stationary(z[:p], multipliers, system.mixed(z), residual)
 
 
 @dataclass(frozen=True)
@@ -188,14 +190,6 @@ class _System:
                 columns[:p, number] = ends[0] - ends[1]
             return np.concatenate(F), np.hstack([np.vstack(rows), columns])
         return np.concatenate(F), np.vstack(rows)
-
-    def solution(self, z: NDArray, F: NDArray) -> Stationary:
-        p = self.network.size
-        multipliers = np.zeros(len(self.X))
-        multipliers[self.on] = z[p : p + len(self.on)]
-        size = np.linalg.norm(z[:p])
-        residual = float(np.linalg.norm(F) / size) if size > 0.0 else np.inf
-        return Stationary(z[:p], multipliers, self.mixed(z), residual)
 
 
 RESIDUAL = 1e-9
@@ -267,13 +261,7 @@ def doubt(
     trail  states of the flow, the last two of which tell the rate
     exact  an error below which a direction need not come nearer
     """
-    return _no_kkt_point(network, X, y, trail[-1], found) or _no_limit(
-        network, X, y, trail, found, exact
-    )
-
-
-def _no_kkt_point(network: Network, X: NDArray, y: NDArray, end: Seen, found: Stationary) -> str:
-    theta = found.theta
+    theta, end = found.theta, trail[-1]
     if not (np.isfinite(theta).all() and found.residual <= RESIDUAL):
         return "the equations of a KKT point were not solved"
     if not (margins(network, theta, X, y) >= 1.0 - FEASIBLE).all():
@@ -282,35 +270,29 @@ def _no_kkt_point(network: Network, X: NDArray, y: NDArray, end: Seen, found: St
         return "a multiplier of the polished point is negative"
     try:
         residual = kkt(network, theta, X, y).residual
-    except InputError as error:
-        return str(error)
+    except InputError as reason:
+        return str(reason)
     if not residual <= RESIDUAL:
         return "the polished point is no KKT point"
     here, there = network.cosines(theta, X), network.cosines(end.u, X)
     for h, flow, idle in zip(here, there, idle_units(network, theta), strict=True):
         if ((np.abs(h) > KINK) & (np.sign(h) != np.sign(flow)) & ~idle).any():
             return "the polished point lies in another cell"
-    return ""
-
-
-def _no_limit(
-    network: Network, X: NDArray, y: NDArray, trail: Sequence[Seen], found: Stationary, exact: float
-) -> str:
-    unit = found.theta / np.linalg.norm(found.theta)
+    unit = theta / np.linalg.norm(theta)
     before, error = (float(np.linalg.norm(seen.u - unit)) for seen in trail[-2:])
     if not error <= NEAR:
         return "the flow's end is far from the polished point"
     shares = found.multipliers / found.multipliers.sum()
-    if np.abs(trail[-1].pulls - shares).max() > PULLS * error + exact:
+    if np.abs(end.pulls - shares).max() > PULLS * error + exact:
         return "the pulls of the data are not as the multipliers"
     if error <= exact:
         return ""
-    kappa = growth(network, X, y, trail[-1].u, found)
+    kappa = growth(network, X, y, end.u, found)
     expected = min(float(network.degree), 1.0, 1.0 - kappa)
-    shrunk = np.exp(-SLOWEST * expected * (trail[-1].rho - trail[-2].rho))
+    shrunk = np.exp(-SLOWEST * expected * (end.rho - trail[-2].rho))
     if not (kappa < 1.0 and error <= shrunk * before):
         return "the flow does not come nearer to the polished point at the expected rate"
-    for own in vanishing(network, found.theta):
+    for own in vanishing(network, theta):
         first, last = (float(np.linalg.norm(seen.u[own])) for seen in trail[-2:])
         if last > shrunk * first + ROUNDING:
             return "a unit that is 0 in the polished point does not shrink at the expected rate"

@@ -9,8 +9,10 @@ with g_i in the subdifferential of f(.; x_i): the hull of the gradients in the c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,12 +22,10 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.networks.indexed import Network
 
-# --- Problem (2) of Vardi et al. 2022: min |theta|^2 / 2 with y_i f(theta; x_i) >= 1 for all
-# i ------------------------------------------------------------------------------------------------
+# --- Problem (2) of Vardi et al. 2022: min |theta|^2 / 2, all y_i f(theta; x_i) >= 1 --------------
 #
 # f is homogeneous of the network's depth m, so a direction has one feasible point of least length,
 # the one whose smallest margin is 1. What it costs is a function of the direction alone.
-
 
 KINK = 1e-9
 """A unit's input this small, as a cosine, is 0."""
@@ -109,11 +109,11 @@ def kkt(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> KKT:
         sides += around
     A = np.concatenate(columns)
     lengths = np.linalg.norm(A, axis=1)
-    shares, gap = nnls((A / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T, point)
-    shares = np.where(lengths > 0.0, shares / np.where(lengths > 0.0, lengths, 1.0), 0.0)
+    units = np.where(lengths > 0.0, lengths, 1.0)
+    shares, gap = nnls((A / units[:, None]).T, point)
+    shares = np.where(lengths > 0.0, shares / units, 0.0)
     multipliers = np.bincount(owners, shares, minlength=len(X))
-    factors = [h > KINK for h in network.cosines(point, X)]
-    mixed = [f.astype(float) for f in factors]
+    mixed = [(h > KINK).astype(float) for h in network.cosines(point, X)]
     for i in np.flatnonzero(multipliers > 0.0).tolist():
         own = np.flatnonzero(np.array(owners) == i)
         for layer, factor in enumerate(mixed):
@@ -145,12 +145,19 @@ def cells(network: Network, theta: NDArray, x: NDArray) -> list[list[NDArray]]:
     if kinks and len(kinks[0]) > 1:
         forms = network.rates(np.tile(theta, (network.size, 1)), x, np.eye(network.size))[0][0]
         choices[0] = _together(forms[:, 0, kinks[0]].T)
+    return combined(own, list(zip(range(len(own)), kinks, choices, strict=True)))
+
+
+def combined(
+    own: list[NDArray], choices: Sequence[tuple[int, Any, Sequence | NDArray]]
+) -> list[list[NDArray]]:
+    """All patterns that are `own` but where there is a choice: of a layer, the places in it, and
+    the sides that these may be on together."""
     found = []
-    for chosen in product(*choices):
-        pattern = [mask.copy() for mask in own]
-        for mask, units, sides in zip(pattern, kinks, chosen, strict=True):
-            mask[units] = sides
-        found.append(pattern)
+    for chosen in product(*(sides for *_, sides in choices)):
+        found.append([mask.copy() for mask in own])
+        for (layer, places, _), sides in zip(choices, chosen, strict=True):
+            found[-1][layer][places] = sides
     return found
 
 

@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.certificates import LayerCell
-from reluflow.margin.kkt import KINK
+from reluflow.margin.kkt import KINK, combined
 from reluflow.margin.max_margin import least_length
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network
 
 CELLS = 5000
 """More cells than this are not looked at."""
+
+Choice = tuple[int, tuple[NDArray, int], NDArray]
+"""A layer from 0, data and a unit of it, and the patterns (k, data) that these can have."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,6 @@ class LayerMinimum:
     value: float
     u: NDArray
     cells: tuple[LayerCell, ...]
-
-
-def linear_parts(
-    network: Network, theta: NDArray, X: NDArray, layer: int, patterns: Sequence[NDArray]
-) -> tuple[NDArray, list[NDArray]]:
-    """Gradients in the layer's parameters u (q,) of f (n, q), and of the units' inputs in this
-    layer and above, one (n, h_l, q) for each layer with a ReLU from this one on."""
-    where = span(network, layer)
-    V = np.eye(network.size)[where]
-    turns, along = network.rates(theta, X, V, [np.asarray(a, float) for a in patterns] or None)
-    return along.T, [np.moveaxis(turn, 0, -1) for turn in turns[layer - 1 :]]
 
 
 def adjacent(
@@ -58,53 +50,37 @@ def adjacent(
     before = network.cosines(theta, X)
     own = [h > KINK for h in before]
     inputs = X if layer == 1 else np.maximum(network.preactivations(theta, X)[layer - 2], 0.0)
-    choices: list[tuple[int, NDArray, NDArray, NDArray]] = []
+    choices: list[Choice] = []
     for k in range(layer - 1, network.layers):
         for unit in range(own[k].shape[1]):
-            kinks = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK)
+            kinks, g = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK), network.maps[k][unit]
             if k == layer - 1:
-                seen = inputs[:, network.maps[k][unit] > 0]
-                kinks = kinks[seen[kinks].any(axis=1)]
-                patterns = _occurring(network, k, unit, seen[kinks])
-            else:
+                kinks = kinks[inputs[kinks][:, g > 0].any(axis=1)]
+            if not len(kinks):
+                continue
+            if k == layer - 1 and len(np.unique(g[g > 0])) == np.count_nonzero(g):
+                patterns = enumerate_cells(inputs[kinks][:, g > 0]).patterns
+            else:  # above the layer, or where a weight occurs twice, both sides of all
                 patterns = np.array(list(product([False, True], repeat=min(len(kinks), 20))))
-            if len(kinks):
-                choices.append((k, np.full(len(kinks), unit), kinks, patterns))
+            choices.append((k, (kinks, unit), patterns))
     return _combined(own, choices)
 
 
 def everywhere(network: Network, X: NDArray) -> list[list[NDArray]] | None:
     """All patterns of the first layer's units of a network of depth 2; None where too many."""
     maps = network.maps[0]
-    choices = []
+    choices: list[Choice] = []
     for unit in range(len(maps)):
         seen = X[:, maps[unit] > 0]
         rows = np.flatnonzero(seen.any(axis=1))
         if len(rows):
-            patterns = enumerate_cells(seen[rows]).patterns
-            choices.append((0, np.full(len(rows), unit), rows, patterns))
+            choices.append((0, (rows, unit), enumerate_cells(seen[rows]).patterns))
     return _combined([np.zeros((len(X), len(maps)), bool)], choices)
 
 
-def _occurring(network: Network, k: int, unit: int, seen: NDArray) -> NDArray:
-    """Sign patterns that small weights of a unit produce on the inputs `seen` (k, q)."""
-    g = network.maps[k][unit]
-    if len(np.unique(g[g > 0])) < np.count_nonzero(g):  # a weight occurs twice: both sides of all
-        return np.array(list(product([False, True], repeat=min(len(seen), 20))))
-    return enumerate_cells(seen).patterns if len(seen) else np.zeros((1, 0), bool)
-
-
-def _combined(
-    own: list[NDArray], choices: list[tuple[int, NDArray, NDArray, NDArray]]
-) -> list[list[NDArray]] | None:
-    if prod(len(patterns) for *_, patterns in choices) > CELLS:
-        return None
-    found = []
-    for chosen in product(*(patterns for *_, patterns in choices)):
-        found.append([a.copy() for a in own])
-        for (k, units, data, _), pattern in zip(choices, chosen, strict=True):
-            found[-1][k][data, units] = pattern
-    return found
+def _combined(own: list[NDArray], choices: list[Choice]) -> list[list[NDArray]] | None:
+    few = prod(len(patterns) for *_, patterns in choices) <= CELLS
+    return combined(own, choices) if few else None
 
 
 def least_in(
@@ -123,11 +99,14 @@ def least_in(
     where, q = span(network, layer), network.sizes[layer - 1]
     best, proofs = (np.inf, theta[where]), []
     for patterns in cells:
-        a, rows = linear_parts(network, theta, X, layer, patterns)
+        # How f, and the inputs of the units in this layer and above, move with its parameters.
+        active = [np.asarray(p, float) for p in patterns] or None
+        turns, moves = network.rates(theta, X, np.eye(network.size)[where], active)
+        rows = [np.moveaxis(turn, 0, -1) for turn in turns[layer - 1 :]]
         sides = [np.where(p, 1.0, -1.0) for p in patterns[layer - 1 :]]
         asked = [np.ones(s.shape, bool) for s in sides] if kinks is None else kinks[layer - 1 :]
         conditions = [(s[..., None] * R)[m] for s, R, m in zip(sides, rows, asked, strict=True)]
-        G = np.vstack([y[:, None] * a, *conditions]) if conditions else y[:, None] * a
+        G = np.vstack([y[:, None] * moves.T, *conditions])
         h = np.concatenate([np.ones(len(y)), np.zeros(len(G) - len(y))])
         found = least_length(G.reshape(-1, q), h)
         if found.value < best[0]:
@@ -150,7 +129,7 @@ def layer_optimum(
     Raises InputError where the cells are too many, or the network is deeper.
     """
     if layer - 1 >= network.layers:
-        cells: list[list[NDArray]] | None = [[h > 0.0 for h in network.preactivations(theta, X)]]
+        cells: list[list[NDArray]] | None = [network.patterns(theta, X)]
     elif network.degree == 2:
         cells = everywhere(network, X)
     else:

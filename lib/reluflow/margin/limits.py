@@ -96,19 +96,10 @@ class Limit:
         before L = 1/e, or the start's if that is smaller, the direction there."""
         return _states(self.path, DECADE * np.asarray(decades, float))[:, :-1]
 
-    def state(self, decades: float) -> NDArray:
-        """The flow's (u, log |theta|) where L = 10^-decades, shape (p + 1,)."""
-        return _states(self.path, np.array([DECADE * decades]))[0]
-
     def errors(self, decades: ArrayLike) -> NDArray:
         """The distance of those directions from the limit's, shape (k,)."""
         unit = self.theta / np.linalg.norm(self.theta)
         return np.linalg.norm(self.directions(decades) - unit, axis=1)
-
-    def rate(self, first: float, last: float) -> float:
-        """The fitted q of error ~ log(1/L)^-q between two values of log10(1/L)."""
-        decades = np.geomspace(first, last, 9)
-        return float(-np.polyfit(np.log(decades), np.log(self.errors(decades)), 1)[0])
 
 
 def limit(
@@ -301,7 +292,7 @@ def _states(path: FlowPath, tau: NDArray) -> NDArray:
 # dd/ds = -H d on the clock s = log |theta|, with H = 1 - sum_i lambda_i y_i Hess f(theta; x_i). It
 # grows where H is negative: theta is a saddle then, and the limit only of a flow that has no part
 # in these directions, as a symmetry may see to. Past a saddle the computed flow and the exact one
-# may part, and `Spread` tells how far they are apart.
+# may part, and their `spread` tells how far they are apart.
 
 CURVED = 1e-6
 """H is negative in a direction if it is below minus this: what grows slower is not told."""
@@ -312,7 +303,7 @@ STRAYS = 1e-12
 APART = 0.03
 """The computed direction may be so far from the exact one, on the way to a limit."""
 LARGE = 100
-"""From so many parameters on a bound of the `Spread` is much cheaper than the `Spread`."""
+"""From so many parameters on a bound of the `spread` is much cheaper than the `spread`."""
 
 
 def departs(
@@ -338,10 +329,7 @@ def departs(
             return "the flow may leave the KKT point: it moves off a kink"
     if len(start) >= LARGE and widest_at_most(paths, away) <= APART:
         return ""
-    spread = Spread(np.zeros((len(start) + 1,) * 2), 0.0)
-    for path, noise in paths:
-        spread = spread.then(path, noise, away)
-    if not spread.widest <= APART:
+    if not spread(paths, away) <= APART:
         return "the flow passes so near to a saddle that its computed end may be another one's"
     return ""
 
@@ -360,38 +348,30 @@ def curvature(network: Network, X: NDArray, y: NDArray, found: Stationary) -> tu
     return space @ vectors[:, values < -CURVED], bool((np.abs(values) <= CURVED).any())
 
 
-@dataclass(frozen=True)
-class Spread:
-    """The error of a computed flow, if each step adds a random one that the flow then carries on.
+def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
+    """The largest standard deviation of a computed flow's direction on the way, if each step of a
+    path adds a random error of the size given with it, which the flow then carries on.
 
-    covariance  (p + 1, p + 1) at its end, in the polar chart
-    widest      the largest standard deviation of the direction on the way
+    Errors are in all directions but those of the basis `away` (p, k), in which the flow has no
+    part. The linearised flow of a path's own length is followed, by one step of Radau for each of
+    the integrator's.
     """
-
-    covariance: NDArray
-    widest: float
-
-    def then(self, path: FlowPath, noise: float, away: NDArray) -> Spread:
-        """The same after one path more, whose steps have errors of size `noise` in all directions
-        but those of the basis `away` (p, k), in which the flow has no part.
-
-        The linearised flow of the path's own length is followed, by one step of Radau for each of
-        the integrator's.
-        """
-        keep = np.eye(len(path.end))
-        keep[:-1, :-1] -= away @ away.T
-        P, widest, one = self.covariance, self.widest, np.eye(len(path.end))
+    one = np.eye(len(away) + 1)
+    keep = one.copy()
+    keep[:-1, :-1] -= away @ away.T
+    covariance, widest = np.zeros_like(one), 0.0  # in the polar chart
+    for path, noise in paths:
         for A, h in _steps(path):
             B = h * A
             turn = np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
             turn = keep @ turn if away.size else turn
-            P = turn @ (P + noise**2 * keep) @ turn.T
-            widest = float(np.maximum(widest, np.sqrt(np.trace(P[:-1, :-1]))))
-        return Spread(P, widest)
+            covariance = turn @ (covariance + noise**2 * keep) @ turn.T
+            widest = float(np.maximum(widest, np.sqrt(np.trace(covariance[:-1, :-1]))))
+    return widest
 
 
 def widest_at_most(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
-    """A bound on the `widest` of the `Spread` of these paths, infinite where it is above APART.
+    """A bound on the `spread` of these paths, infinite where it is above APART.
 
     A step multiplies an error by at most `radau_growth` of its matrix's logarithmic norm.
     """

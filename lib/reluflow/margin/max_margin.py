@@ -13,11 +13,9 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 
-# --- Two convex programs: the least sum of lengths, and the least length, under linear
-# inequalities -------------------------------------------------------------------------------------
+# --- Two convex programs: the least sum of lengths, and the least length --------------------------
 #
 # Clarabel solves both (an interior point method), and its multipliers are the certificates.
-
 
 _GAP = 1e-11
 _SOLVED = ("Solved", "AlmostSolved")

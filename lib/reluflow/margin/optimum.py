@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,9 +73,11 @@ def _decided(
     # Every weight is there and is a parameter of its own.
     full = all(np.array_equal(np.sort(g.ravel()), np.arange(1, g.size + 1)) for g in network.maps)
     if full and network.activation == "linear":
-        found = _aligned(network, point, X, y)
-        if found is not None:
-            return found
+        best, m = least_length(y[:, None] * X, np.ones(len(y))), network.degree
+        slack = 1.0 - m * (2.0 * best.value) ** (1.0 / m) / (point @ point)
+        if slack <= EQUAL:  # the bound of the predictor meets it
+            detail = "the shortest predictor, with equal layers"
+            return Optimum("global", point, Aligned(best.multipliers), slack, detail)
     proof = second_order(network, point, X, y)
     if isinstance(proof, Shorter):
         return _beaten(point, proof)
@@ -118,16 +119,6 @@ def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimu
     return Optimum("not local", theta, proof, saved, f"shorter feasible points down to {near}")
 
 
-def _aligned(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
-    """A linear network of full layers is optimal where the bound of its predictor meets it."""
-    found = least_length(y[:, None] * X, np.ones(len(y)))
-    slack = 1.0 - network.degree * (2.0 * found.value) ** (1.0 / network.degree) / (theta @ theta)
-    if slack > EQUAL:
-        return None
-    proof = Aligned(found.multipliers)
-    return Optimum("global", theta, proof, slack, "the shortest predictor, with equal layers")
-
-
 def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:
     (W, v), value = network.weights(theta), 0.5 * float(theta @ theta)
     chosen, v = two_layers.joined(network), v[0]
@@ -147,7 +138,8 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             return Optimum("global", theta, Cellwise((bound[1],), True), slack,
                            "no combination of cells holds a shorter point")  # fmt: skip
     try:
-        near = two_layers.neurons(network, X, (_cut(W, lengths), v))
+        gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
+        near = two_layers.neurons(network, X, (np.where(gone, 0.0, W), v))
     except InputError as error:
         return Optimum("undecided", theta, None, np.nan, str(error))
     found = two_layers.minimum(near, y, beat=value, stop=True)
@@ -166,11 +158,6 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
                        f"{_NONE}{beyond}")  # fmt: skip
     return Optimum("undecided", theta, None, np.nan, _OPEN)
-
-
-def _cut(W: NDArray, lengths: NDArray) -> NDArray:
-    """Weights that are 0 but for rounding, made 0."""
-    return np.where((lengths > KINK * lengths.max())[:, None], W, 0.0)
 
 
 def _unbalanced(
@@ -200,11 +187,9 @@ def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: i
     value = 0.5 * float(theta[where] @ theta[where])
     one = layer - 1 >= network.layers
     kinks = [np.abs(h) <= KINK for h in network.cosines(theta, X)]
-    cells: Sequence[Sequence[NDArray]] | None
-    if one:
-        cells = [[h > 0.0 for h in network.preactivations(theta, X)]]
-    else:
-        cells = layer_problem.adjacent(network, theta, X, layer)
+    cells = (
+        [network.patterns(theta, X)] if one else layer_problem.adjacent(network, theta, X, layer)
+    )
     if cells is None:
         return Optimum("undecided", theta, None, np.nan, "too many cells meet the point")
     found = layer_problem.least_in(network, theta, X, y, layer, cells, kinks)

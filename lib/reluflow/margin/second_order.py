@@ -9,7 +9,6 @@ directions that keep to first order what has a multiplier (Ruszczynski 2011, Sec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +17,10 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.margin.certificates import SecondOrder, Shorter
-from reluflow.margin.kkt import KINK, TIGHT, idle_units, kkt, margins, scaled
+from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins, scaled
 from reluflow.networks.indexed import Network, Patterns, backward
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
-
 
 GAIN = 1e-13
 """A point must be shorter by this share: rounding is a thousand times smaller."""
@@ -207,13 +205,9 @@ def _sampled(
 
 def _cells(own: list[NDArray], kinks: list[NDArray]) -> list[list[NDArray]]:
     """Patterns around theta, both sides of every zero input; none where they are too many."""
-    places = [(k, *at) for k, mask in enumerate(kinks) for at in np.argwhere(mask).tolist()]
-    found = []
-    for sides in product([False, True], repeat=len(places)) if 2 ** len(places) <= CELLS else ():
-        found.append([a.copy() for a in own])
-        for (k, datum, unit), side in zip(places, sides, strict=True):
-            found[-1][k][datum, unit] = side
-    return found
+    places = [(k, (i, j), (False, True)) for k, mask in enumerate(kinks)
+              for i, j in np.argwhere(mask).tolist()]  # fmt: skip
+    return combined(own, places) if 2 ** len(places) <= CELLS else []
 
 
 def _in_cell(
@@ -261,12 +255,7 @@ def _in_cell(
 
 
 def _kept(
-    network: Network,
-    theta: NDArray,
-    X: NDArray,
-    y: NDArray,
-    d: NDArray,
-    active: Patterns | None,
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, d: NDArray, active: Patterns | None
 ) -> Callable[[float], NDArray]:
     """r -> theta + r d + r^2 e in a cell: to second order the margins of 1 stay together."""
     tight = y * network.output(theta, X, active) <= 1.0 + TIGHT

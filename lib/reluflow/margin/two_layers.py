@@ -109,42 +109,26 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
         w = np.zeros(len(where)) if near is None else near[0][j, list(where)]
         key: tuple = ("alone", j) if np.any(w) else where
         if key not in known:
-            cells += _cell_bound(network, x, w)
+            relu, none, found = network.activation == "relu", np.zeros(len(x)), list[Column]()
+            active, rows = np.ones(len(x), bool), np.zeros(len(x), bool)
+            if relu:  # `rows` are the data, not 0, on which its input is 0
+                sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
+                active, rows = x @ w > 0.0, (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
+            cells += cell_bound(int(rows.sum()), len(w))
             if cells > CELLS:
                 raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
-            signs: tuple[int, ...] = (1,) if network.activation == "linear" else (1, -1)
+            signs: tuple[int, ...] = (1, -1) if relu else (1,)
             if near is not None and np.any(w):
                 signs = (1 if near[1][j] >= 0.0 else -1,)
-            known[key] = _columns(network, x, w, signs)
+            one = np.zeros((1, 0), bool)
+            for pattern in enumerate_cells(x[rows]).patterns if rows.any() else one:
+                active = active.copy()
+                active[rows] = pattern
+                found += [Column(active, rows, s, none) for s in signs]
+            known[key] = tuple(found)
         columns.append(known[key])
         numbers.append(groups.setdefault(key, len(groups)))
     return Neurons(inputs, data, tuple(columns), tuple(numbers))
-
-
-def _columns(
-    network: Network, x: NDArray, w: NDArray, signs: tuple[int, ...]
-) -> tuple[Column, ...]:
-    """The columns of a neuron of weights w (p,) on the data x (n, p) that it sees."""
-    n, none = len(x), np.zeros(len(x))
-    if network.activation == "linear":
-        return tuple(Column(np.ones(n, bool), np.zeros(n, bool), s, none) for s in signs)
-    rows, found = _kinks(x, w), []
-    for pattern in enumerate_cells(x[rows]).patterns if rows.any() else np.zeros((1, 0), bool):
-        active = x @ w > 0.0
-        active[rows] = pattern
-        found += [Column(active, rows, s, none) for s in signs]
-    return tuple(found)
-
-
-def _kinks(x: NDArray, w: NDArray) -> NDArray:
-    """The data (n,) on which weights w (p,) have the input 0, of those that are not 0."""
-    sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
-    return (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
-
-
-def _cell_bound(network: Network, x: NDArray, w: NDArray) -> int:
-    """At most so many cells meet the weights w (p,)."""
-    return 1 if network.activation == "linear" else cell_bound(int(_kinks(x, w).sum()), len(w))
 
 
 Key = tuple[int, int]

@@ -21,7 +21,6 @@ from reluflow.errors import InputError
 #
 # Weights are matrices W^(m) (..., h_m, h_{m-1}) in order; leading axes are networks side by side.
 
-
 Weights = Sequence[NDArray]
 
 
@@ -209,7 +208,7 @@ class Network:
         """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
         W = self.weights(theta)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before[: self._behind], patterns)
+        masks = self._masks(before, patterns)
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
         pairs = zip(backward(W, masks, delta), inputs, strict=False)
@@ -223,9 +222,9 @@ class Network:
         """
         W = self.weights(theta)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before[: self._behind], patterns)
+        masks = self._masks(before, patterns)
         turns, moved = self._moved(W, self.weights(v), inputs, masks)
-        return turns[: self.layers], (moved[-1] if self.rectified else turns[-1])[..., 0]
+        return turns[: self.layers], moved[-1][..., 0]
 
     def hessian_product(
         self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
@@ -245,8 +244,8 @@ class Network:
         `hessian_product` and `rates` give, for the price of the first."""
         W, V = self.weights(theta), self.weights(v)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before[: self._behind], patterns)
-        turns, moved = self._moved(W, V, inputs, masks)
+        masks = self._masks(before, patterns)
+        moved = self._moved(W, V, inputs, masks)[1]
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
         change = np.zeros(np.broadcast_shapes(delta.shape, (*V[0].shape[:-2], 1, 1)))
@@ -258,8 +257,7 @@ class Network:
                 mask = masks[layer - 1]
                 change = (change @ W[layer] + delta @ V[layer]) * mask
                 delta = (delta @ W[layer]) * mask
-        along = (moved[-1] if self.rectified else turns[-1])[..., 0]
-        return self.parameters(found[::-1]), along
+        return self.parameters(found[::-1]), moved[-1][..., 0]
 
     def _moved(
         self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
@@ -272,24 +270,21 @@ class Network:
             moved.append(turns[-1] * masks[layer] if layer < self._behind else turns[-1])
         return turns, moved
 
-    def _masks(self, hidden: Patterns, patterns: Patterns | None) -> Patterns:
+    def _masks(self, before: Sequence[NDArray], patterns: Patterns | None) -> list[NDArray]:
+        return [self._mask(k, h, patterns) for k, h in enumerate(before[: self._behind])]
+
+    def _mask(self, layer: int, h: NDArray, patterns: Patterns | None) -> NDArray:
         if self.activation == "linear":
-            return [np.ones(1)] * self.degree
-        return [h > 0.0 for h in hidden] if patterns is None else patterns
+            return np.ones(1)
+        return h > 0.0 if patterns is None else patterns[layer]
 
     def _forward(
         self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
     ) -> tuple[list[NDArray], list[NDArray]]:
         """Inputs of every layer, and its pre-activations; the last of these is the output."""
-
-        def slope(layer: int, h: NDArray) -> NDArray:
-            if patterns is None or self.activation == "linear":
-                return self._masks([h], None)[0]
-            return patterns[layer]
-
         if W[0].ndim > 2:
             X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
-        return forward(W, X, self._behind, slope)
+        return forward(W, X, self._behind, lambda layer, h: self._mask(layer, h, patterns))
 
 
 def neuron(d: int, activation: str = "relu") -> Network:
