@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from itertools import islice
+from itertools import accumulate, combinations, islice
 from math import comb, isqrt, sqrt
 from typing import Any
 
@@ -103,19 +103,14 @@ class ConvolutionalNetwork:
     @property
     def sides(self) -> list[int]:
         """The rows of the images that come out of each convolution."""
-        found = [self.side]
-        for convolution in self.convolutions:
-            found.append(convolution.side(found[-1]))
-        return found[1:]
+        return [*accumulate(self.convolutions, lambda side, c: c.side(side), initial=self.side)][1:]
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the weights of all layers."""
         channels = [1, *(c.kernels for c in self.convolutions)]
-        found: list[tuple[int, ...]] = [
-            (c.kernels, before, c.size, c.size)
-            for c, before in zip(self.convolutions, channels[:-1], strict=True)
-        ]
+        pairs = zip(self.convolutions, channels, strict=False)
+        found = [(c.kernels, before, c.size, c.size) for c, before in pairs]
         return [*found, (self.hidden, channels[-1] * self.sides[-1] ** 2), (1, self.hidden)]
 
     def start(
@@ -511,13 +506,11 @@ def three_medoids(P: NDArray) -> tuple[NDArray, NDArray]:
         raise InputError(f"three clusters need at least three points, not {n}.")
     distance = np.linalg.norm(P[:, None] - P[None], axis=2)
     least, found = np.inf, (0, 1, 2)
-    for i in range(n - 2):
-        to_two = np.minimum(distance[i], distance[i + 1 :])
-        for j in range(i + 1, n - 1):
-            costs = np.minimum(to_two[j - i - 1], distance[j + 1 :]).sum(axis=1)
-            k = int(costs.argmin())
-            if costs[k] < least:
-                least, found = float(costs[k]), (i, j, j + 1 + k)
+    for i, j in combinations(range(n - 1), 2):
+        costs = np.minimum(np.minimum(distance[i], distance[j]), distance[j + 1 :]).sum(axis=1)
+        k = int(costs.argmin())
+        if costs[k] < least:
+            least, found = float(costs[k]), (i, j, j + 1 + k)
     rows = np.array(found)
     return rows, distance[rows].argmin(axis=0)
 
@@ -566,10 +559,10 @@ class Shown:
 
 def shown(facts: Mapping[str, Any]) -> Shown:
     """A run from what is kept of it."""
-    setting, looks = Setting(**facts["setting"]), facts["looks"]
+    setting, looks, whole = Setting(**facts["setting"]), facts["looks"], facts["whole"]
     steps = np.array([each["step"] for each in looks])
     pairs = {side: [sum(each[side]["violations"]) for each in looks] for side in (BEFORE, AFTER)}
-    both = facts["whole"]["train"][BEFORE]["pairs"]
+    both = whole["train"][BEFORE]["pairs"]
     sizes = [isqrt(2 * both[kind]) + 1 for kind in (PLUS, MINUS)]  # n from n (n - 1) / 2
     number = comb(sum(min(size, LOOKED) for size in sizes), 2)
     kept = facts["neurons"]
@@ -579,17 +572,16 @@ def shown(facts: Mapping[str, Any]) -> Shown:
         images=facts["images"],
         seconds=facts.get("cpu_s", 0),
         steps=steps,
-        epochs=steps / -(-facts["images"] // setting.batch),
+        epochs=steps / steps_of(setting, facts["images"]),
         losses=np.array([each.get("loss", np.nan) for each in looks]),
         violated={side: np.array(values) / number for side, values in pairs.items()},
         spectra=np.array([each["singular"] for each in looks]),
         layers=[{side: _pairs(each[side]) for side in each} for each in facts["layers"]],
         whole={
-            part: {side: _pairs(each[side]) for side in (BEFORE, AFTER)}
-            for part, each in facts["whole"].items()
+            p: {side: _pairs(each[side]) for side in (BEFORE, AFTER)} for p, each in whole.items()
         },
-        errors={part: each["errors"] for part, each in facts["whole"].items()},
-        left_out={part: tuple(each["left_out"]) for part, each in facts["whole"].items()},
+        errors={part: each["errors"] for part, each in whole.items()},
+        left_out={part: tuple(each["left_out"]) for part, each in whole.items()},
         singular=np.array(kept["singular"]),
         plane=np.array(kept["plane"]),
         second=np.array(kept["second"]),
@@ -603,8 +595,8 @@ def recorded(name: str, shelf: Shelf = SHELF) -> Shown:
 
 def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: int) -> Shown:
     """Train now, with so many looks evenly spaced over the steps and one at the start."""
-    each = -(-len(data.y) // setting.batch)
-    steps = np.unique(np.linspace(0, setting.epochs * each, looks + 1).astype(int)).tolist()
+    last = setting.epochs * steps_of(setting, len(data.y))
+    steps = np.unique(np.linspace(0, last, looks + 1).astype(int)).tolist()
     run = train(data, setting, seed, steps, data.some(LOOKED))
     return shown(summary(run, data, seed, {"train": data}))
 
@@ -805,11 +797,10 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
     """
     from sklearn.cluster import KMeans
 
-    near, sides = clusters(run.plane, run.second)
-    shares = [float((run.second[rows] > 0).mean()) for rows in (near, *sides)]
-    signs = sorted(shares[1:])
+    groups = clusters(run.plane, run.second)
+    mixed, plus, minus = _positive(run.second, groups)
     k_means = KMeans(3, n_init=20, random_state=seed).fit(run.plane)
-    means, means_sides = _ordered(k_means.cluster_centers_, k_means.labels_, run.second)
+    means = _ordered(k_means.cluster_centers_, k_means.labels_, run.second)
     return [
         *_of(run),
         bound("silhouette of the three clusters", silhouette(run.plane, run.second), ">=", STRONG,
@@ -817,22 +808,20 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
         bound("the same of the rays of Section 5.1", silhouette(*rays), "<", STRONG, "", digits=2,
               after=RAYS),
         bound("the far cluster of positive entries of W_8: their share in it",
-              signs[1], ">=", PURE, "", digits=2, after=MEDOIDS),
+              plus, ">=", PURE, "", digits=2, after=MEDOIDS),
         bound("the far cluster of negative entries: their share in it",
-              1 - signs[0], ">=", PURE, "", digits=2, after=MEDOIDS),
+              1 - minus, ">=", PURE, "", digits=2, after=MEDOIDS),
         bound("the near cluster: share of the rarer sign",
-              min(shares[0], 1 - shares[0]), ">=", MIXED, "", digits=2, after=MEDOIDS),
+              min(mixed, 1 - mixed), ">=", MIXED, "", digits=2, after=MEDOIDS),
         note("neurons in the near cluster and in the two others",
-             tuple(int(rows.sum()) for rows in (near, *sides))),
+             tuple(int(rows.sum()) for rows in groups)),
         note("neurons with positive entries, of all",
              (int((run.second > 0).sum()), len(run.second))),
         note("median distance from the origin, near and far",
-             tuple(float(np.median(np.linalg.norm(run.plane[rows], axis=1)))
-                   for rows in (near, *sides)), digits=2),
-        note("k-means: neurons near and in the two others, and shares of positive entries",
-             (tuple(int(rows.sum()) for rows in (means, *means_sides)),
-              tuple(float((run.second[rows] > 0).mean()) for rows in (means, *means_sides))),
+             tuple(float(np.median(np.linalg.norm(run.plane[rows], axis=1))) for rows in groups),
              digits=2),
+        note("k-means: neurons near and in the two others, and shares of positive entries",
+             (tuple(int(rows.sum()) for rows in means), _positive(run.second, means)), digits=2),
     ]  # fmt: skip
 
 
@@ -840,25 +829,25 @@ def silhouette(plane: NDArray, second: NDArray) -> float:
     """How clearly the three `clusters` are apart: the mean silhouette, at most 1."""
     from sklearn.metrics import silhouette_score
 
-    _, (plus, minus) = clusters(plane, second)
+    _, plus, minus = clusters(plane, second)
     return float(silhouette_score(plane, plus + 2 * minus))
 
 
-Groups = tuple[NDArray, list[NDArray]]
-
-
-def clusters(plane: NDArray, second: NDArray) -> Groups:
+def clusters(plane: NDArray, second: NDArray) -> list[NDArray]:
     """Three clusters of points (h, 2) around medoids: which rows are in the one nearest to the
     origin, and which in either of the others, the one with more positive W_8 first."""
     rows, labels = three_medoids(plane)
     return _ordered(plane[rows], labels, second)
 
 
-def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> Groups:
-    near = int(np.linalg.norm(centres, axis=1).argmin())
-    rows = [labels == k for k in range(3)]
-    sides = [row for k, row in enumerate(rows) if k != near]
-    return rows[near], sorted(sides, key=lambda row: -(second[row] > 0).mean())
+def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> list[NDArray]:
+    near, *sides = np.argsort(np.linalg.norm(centres, axis=1), kind="stable")
+    sides.sort(key=lambda k: (-(second[labels == k] > 0).mean(), k))
+    return [labels == k for k in (near, *sides)]
+
+
+def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
+    return tuple(float((second[rows] > 0).mean()) for rows in groups)
 
 
 def _kendall(values: Sequence[float]) -> float:
@@ -901,8 +890,7 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
     rows = {}
     for name, run in runs.items():
         at = int(np.flatnonzero(run.epochs <= AT)[-1])
-        near, sides = clusters(run.plane, run.second)
-        positive = [float((run.second[group] > 0).mean()) for group in (near, *sides)]
+        positive = _positive(run.second, clusters(run.plane, run.second))
         rare = [min(share, 1.0 - share) for share in positive]
         rows[name] = {
             f"at {AT}: violate": approx(run.violated[BEFORE][at], 1),
