@@ -18,21 +18,10 @@ from reluflow.figures import style
 from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
+from reluflow.papers.phuong2021inductive import networks, setting
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
-from reluflow.papers.phuong2021inductive.networks import (
-    EDGES,
-    HIGH,
-    NEURONS,
-    SIGNS,
-    SPECTRUM,
-    Case,
-    Course,
-    Look,
-    X,
-    Y,
-    counts,
-)
+from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
 from reluflow.papers.phuong2021inductive.sectors import (
     DEAD_STARTS_WIDTHS,
     Counts,
@@ -40,15 +29,7 @@ from reluflow.papers.phuong2021inductive.sectors import (
     plane,
     unit,
 )
-from reluflow.papers.phuong2021inductive.setting import (
-    ACROSS,
-    MINUS,
-    PLUS,
-    Limit,
-    extremal_directions,
-    height,
-    top_plane,
-)
+from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
     from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
@@ -219,7 +200,7 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
         ax.plot([0.0, tip[0]], [0.0, tip[1]], color=_datum(label)["color"], lw=0.9)
         ax.plot(*tip, ls="", ms=8, mew=1.8, **_datum(label))
     for sign, colour, marker in ((1.0, POSITIVE, "^"), (-1.0, NEGATIVE, "v")):
-        for w in extremal_directions(X, y, sign):
+        for w in setting.extremal_directions(X, y, sign):
             ax.plot(*(1.1 * w), marker=marker, ls="", ms=7, color=colour)
 
 
@@ -231,7 +212,7 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
     for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
                                        (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
-        for w in extremal_directions(X, y, sign):
+        for w in setting.extremal_directions(X, y, sign):
             ax.plot(np.degrees(np.arctan2(w[1], w[0])), height(X, y, w), marker=marker, ls="", ms=8,
                     color=colour, zorder=5)  # fmt: skip
         style.legend_entry(ax, name, ls="", marker=marker, ms=7, color=colour)
@@ -415,9 +396,9 @@ def _whole(values: NDArray) -> tuple[float, float]:
 
 
 _KINDS = {
-    ACROSS: (SECOND, "a 0 and a 1"),
-    MINUS: (NEGATIVE, "two images of 0"),
-    PLUS: (POSITIVE, "two images of 1"),
+    setting.ACROSS: (SECOND, "a 0 and a 1"),
+    setting.MINUS: (NEGATIVE, "two images of 0"),
+    setting.PLUS: (POSITIVE, "two images of 1"),
 }
 """The three kinds of pair; the label of a 1 is positive."""
 _SIDES = ("-", style.INK), ((0, (4.0, 2.0)), style.QUIET)
@@ -674,9 +655,11 @@ def broken(found: Sequence[Case]) -> Figure:
     sign, by the least cosine mu. Right: the smallest instance, where its neurons go, and w_+."""
     titles = "(a) data outside of (OS)", "(b) four data, three directions"
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
-    hits, trials, several = counts(found)
+    hits, trials, several = networks.counts(found)
     mu = np.array([case.mu for case in found if case.learnt])
-    at = np.array([np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(EDGES)])
+    at = np.array(
+        [np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(networks.EDGES)]
+    )
     for count, colour, mark, name in (
         (hits, FIRST, "o", "limit other\nthan (8)"),
         (several, SECOND, "s", "several extremal\ndirections"),
@@ -689,8 +672,8 @@ def broken(found: Sequence[Case]) -> Figure:
     left.set_ylabel("share")
     left.set_ylim(-0.04, 1.04)
     for sign, colour, mark in ((1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")):
-        right.plot(*X[sign == Y].T, mark, color=colour, ms=9, mew=2.0)
-        for way in NEURONS[sign == SIGNS]:
+        right.plot(*networks.X[sign == networks.Y].T, mark, color=colour, ms=9, mew=2.0)
+        for way in networks.NEURONS[sign == networks.SIGNS]:
             end = 3.4 * way / np.linalg.norm(way)
             right.annotate("", end, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour})
         word = f"$a_j {'>' if sign > 0 else '<'} 0$"

@@ -23,23 +23,10 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation,
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.phuong2021inductive.flows import (
-    DRAWN_ANEW,
-    REACH,
-    Late,
-    Start,
-    Survey,
-    followed,
-    patterns,
-)
+from reluflow.papers.phuong2021inductive import flows, setting
+from reluflow.papers.phuong2021inductive.flows import Late, Start, Survey
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
-from reluflow.papers.phuong2021inductive.setting import (
-    Limit,
-    in_turn,
-    limit,
-    right_angles,
-    support_draws,
-)
+from reluflow.papers.phuong2021inductive.setting import Limit, limit
 from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
@@ -69,7 +56,7 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 
 @statement(
     "d|w|²/dt = da²/dt = twice what (58) prints",
-    extended(support_draws(), _neurons),
+    extended(setting.support_draws(), _neurons),
     tolerance=1e-9,
     fixed=("y", "a"),
 )
@@ -87,7 +74,7 @@ def stays_balanced(seed: int, count: int) -> list[Evidence]:
     not know of it, for a positive, a dying and a shrinking neuron."""
     rng = np.random.default_rng(seed)
     worst, flips, below = 0.0, 0, 0
-    for item in in_turn(both_ends_equal().draws, rng, count):
+    for item in setting.in_turn(both_ends_equal().draws, rng, count):
         X, y, W, a = (item[name] for name in ("X", "y", "W", "a"))
         p, d = W.shape
         field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, X, y, TIME)
@@ -242,7 +229,7 @@ def _coefficients(item: Instance, rng: np.random.Generator) -> Instance:
 
 @statement(
     "the KKT conditions of (77) hold",
-    extended(support_draws(), _coefficients),
+    extended(setting.support_draws(), _coefficients),
     tolerance=ROUNDING,
     fixed=("X", "y", "u", "z"),
 )
@@ -269,7 +256,7 @@ def _planar(rng: np.random.Generator) -> Instance:
     """Data of whole numbers in the plane that satisfy (OS), with right angles or without."""
     while True:
         if rng.random() < 0.5:
-            X, y = (part.astype(int) for part in right_angles(rng).values())
+            X, y = (part.astype(int) for part in setting.right_angles(rng).values())
             if X.shape[1] != 2:
                 continue
         else:
@@ -301,7 +288,7 @@ def products(X: NDArray, y: NDArray, sign: float) -> tuple[NDArray, NDArray]:
     return one, sign * other
 
 
-@statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", support_draws(), strict=True,
+@statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", setting.support_draws(), strict=True,
            fixed=("X", "y"))  # fmt: skip
 def on_positive_data(X: NDArray, y: NDArray) -> float:
     """os.eq79-80.1: <w_+, x_i> > 0 and y_i <w_-, x_i> <= 0 where y_i = 1 (eq 79)."""
@@ -309,7 +296,7 @@ def on_positive_data(X: NDArray, y: NDArray) -> float:
     return min(one.min(), -other.max() if other.max() > ROUNDING else 1.0)
 
 
-@statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", support_draws(), strict=True,
+@statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", setting.support_draws(), strict=True,
            fixed=("X", "y"))  # fmt: skip
 def on_negative_data(X: NDArray, y: NDArray) -> float:
     """os.eq79-80.2: <w_+, x_i> <= 0 and y_i <w_-, x_i> > 0 where y_i = -1 (eq 80)."""
@@ -336,7 +323,7 @@ def sign_of_80() -> Counterexample:
 def breaks_80(seed: int) -> list[Evidence]:
     """How many data sets satisfy (80) as printed: none can, by (7)."""
     claim = on_negative_data()
-    drawn = in_turn(claim.draws, np.random.default_rng(seed), 30)
+    drawn = setting.in_turn(claim.draws, np.random.default_rng(seed), 30)
     return [fact("data sets that break (80)", sum(map(claim.broken_by, drawn)), 0, tried=30)]
 
 
@@ -350,7 +337,7 @@ _HORIZON = 100.0
 
 def settles(each: Late) -> float:
     """log10(1/L) behind which no pattern changes any more, at most that of the end."""
-    last = patterns(each)[-1][0]
+    last = flows.patterns(each)[-1][0]
     if last <= each.begun:
         return float(each.tau[0] / np.log(10.0))
     leg = each.path.legs[-1]
@@ -586,7 +573,7 @@ def of_every_start(survey: Survey) -> list[Evidence]:
              (float(far[:, 0].max()), float(far[:, 1].max())), digits=1),
         note("norms of the neurons at the start, up to",
              round(float(np.exp(max(e.given.log_norms.max() for e in survey.found)))), digits=None),
-        DRAWN_ANEW,
+        flows.DRAWN_ANEW,
         *survey.kept,
     ]  # fmt: skip
 
@@ -607,7 +594,7 @@ def not_needed() -> Counterexample:
     """The instance: data of whole numbers that satisfy (OS) and (Span), and four neurons of norm
     10, one of either sign active on the wrong label alone, that end at (8)."""
     sizes = np.log(np.linalg.norm(PLANE_NEURONS, axis=1))
-    late = followed(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
+    late = flows.followed(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
     left = other_faces(PLANE.astype(int).tolist(), PLANE_LABELS.astype(int).tolist())
     return Counterexample(
         instance={"X": PLANE, "y": PLANE_LABELS, "W(0)": PLANE_NEURONS,
@@ -723,7 +710,7 @@ def _grown(draw: Draw, rng: np.random.Generator) -> Instance:
 
 
 @statement("the normalised margin rises",
-           {kind: partial(_grown, draw) for kind, draw in support_draws().items()},
+           {kind: partial(_grown, draw) for kind, draw in setting.support_draws().items()},
            {"all neurons are active on all positive data": lambda X, W: np.all(X @ W.T > 0.0)},
            tolerance=1e-9, fixed=("X",))  # fmt: skip
 def margin_rises(X: NDArray, W: NDArray) -> float:
@@ -749,7 +736,7 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
     def slack(item: Instance) -> float:
         late, one = item["flow"], replace(survey, found=[item["flow"]], lost=0)
         places = np.random.default_rng(seed).standard_normal((200, late.given.X.shape[1]))
-        deep = late.tau[-1] >= 0.99 * REACH
+        deep = late.tau[-1] >= 0.99 * flows.REACH
         off = [function_gap(late, places) / (NEAR_LIMIT if deep else NEAR_LOSS)]
         if deep:
             off += [e.value / e.limit for e in [*norms_grow_like_log(one)[:2],
@@ -910,7 +897,7 @@ def other_rates() -> tuple[float, float]:
     X, y = np.array([[1.0, 0.0], [0.1, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     W0, signs = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([1.0, -1.0])
     rates = np.array([[1.0], [3.0], [1.0]])
-    late = followed(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
+    late = flows.followed(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
     ends = late.U[-1, 0], limit(X, y).vectors[1.0]
     first, second = (float(np.degrees(np.arctan2(v[1], v[0]))) for v in ends)
     return first, second

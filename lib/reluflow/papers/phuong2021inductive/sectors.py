@@ -27,25 +27,9 @@ from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
-from reluflow.papers.phuong2021inductive.flows import (
-    Late,
-    Start,
-    followed,
-    patterns,
-)
-from reluflow.papers.phuong2021inductive.setting import (
-    drift,
-    extremal_directions,
-    height,
-    in_turn,
-    right_angles,
-    sector,
-    signs,
-    spanning,
-    such,
-    support_draws,
-    supported,
-)
+from reluflow.papers.phuong2021inductive import setting
+from reluflow.papers.phuong2021inductive.flows import Late, Start, followed, patterns
+from reluflow.papers.phuong2021inductive.setting import right_angles, such, support_draws
 from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
@@ -66,7 +50,7 @@ def direction(X: NDArray, y: NDArray, sign: float) -> NDArray:
 def half_way(rng: np.random.Generator) -> Instance:
     """(OS) data in R^3 of which a negative one is orthogonal to all positive data, which lie in a
     plane, so that (Span) fails; in two of three draws the labels are exchanged."""
-    item = supported(2, (int(rng.integers(1, 3)), 1), rng)
+    item = setting.supported(2, (int(rng.integers(1, 3)), 1), rng)
     X = np.hstack([item["X"], rng.uniform(0.1, 1.0, (len(item["y"]), 1))])
     X[item["y"] > 0, 2] = 0.0
     y = np.append(item["y"], -1.0)
@@ -111,7 +95,7 @@ def one_each(X: NDArray, y: NDArray) -> float:
     """os.lem2.1: (OS) data in two or more dimensions have one positive and one negative extremal
     direction, the sums of the data of either label over their lengths. (Span) is not asked for."""
     for sign in BOTH_SIGNS:
-        found = extremal_directions(X, y, sign)
+        found = setting.extremal_directions(X, y, sign)
         if len(found) != 1 or np.linalg.norm(found[0] - direction(X, y, sign)) > _NEAR:
             return -1.0
     return 1.0
@@ -121,15 +105,15 @@ def one_each(X: NDArray, y: NDArray) -> float:
            NO_PARALLELS)  # fmt: skip
 def in_the_sectors(X: NDArray, y: NDArray) -> float:
     """os.lem2.2: they lie in the sectors of eqs (13) and (14), the third case included."""
-    right = [np.array_equal(signs(X, w), sector(X, y, sign))
-             for sign in BOTH_SIGNS for w in extremal_directions(X, y, sign)]  # fmt: skip
+    right = [np.array_equal(setting.signs(X, w), setting.sector(X, y, sign))
+             for sign in BOTH_SIGNS for w in setting.extremal_directions(X, y, sign)]  # fmt: skip
     return 1.0 if right and all(right) else -1.0
 
 
 def on_a_line() -> list[Evidence]:
     """x_1 = 1, y_1 = 1, x_2 = -1, y_2 = -1 in R^1: the sphere has two points, both isolated."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
-    found = tuple(len(extremal_directions(X, y, s)) for s in BOTH_SIGNS)
+    found = tuple(len(setting.extremal_directions(X, y, s)) for s in BOTH_SIGNS)
     return [fact("d = 1: positive and negative extremal directions", found, (2, 2))]
 
 
@@ -146,7 +130,7 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     higher = died = ended = 0
     high = 0.0
-    for item in in_turn(DRAWS, rng, count):
+    for item in setting.in_turn(DRAWS, rng, count):
         X, y = item["X"], item["y"]
         w = direction(X, y, -1.0)
         steps = rng.standard_normal((200, X.shape[1]))
@@ -154,11 +138,11 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
         steps *= 1e-3 * rng.uniform(0.01, 1.0, (200, 1)) / np.linalg.norm(steps, axis=1)[:, None]
         around = w + steps
         around /= np.linalg.norm(around, axis=1)[:, None]
-        higher += bool(np.all(height(X, y, around) > height(X, y, w)))
+        higher += bool(np.all(setting.height(X, y, around) > setting.height(X, y, w)))
         found = align(X, y, rng.standard_normal(X.shape[1]), -1.0)
         if found.status == "dead":
             died += 1
-            high = max(high, abs(float(height(X, y, found.end))) / float(np.abs(X).max()))
+            high = max(high, abs(float(setting.height(X, y, found.end))) / float(np.abs(X).max()))
         else:
             ended += bool(np.linalg.norm(found.end - w) < _NEAR)
     return [
@@ -336,7 +320,7 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
     a grid and the kinks, and a search beside its highest points. Plateaus are left out."""
 
     def hill(turn: NDArray | float) -> NDArray:
-        return sign * height(X, y, np.stack([np.cos(turn), np.sin(turn)], axis=-1))
+        return sign * setting.height(X, y, np.stack([np.cos(turn), np.sin(turn)], axis=-1))
 
     kinks = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
     # A smooth summit may lie next to a kink, nearer than the grid is fine.
@@ -365,7 +349,7 @@ def is_critical(X: NDArray, y: NDArray) -> float:
         if abs(near[k]) <= 1e-7:  # onto the kink
             w = w - near[k] * units[k]
             w = w / np.linalg.norm(w)
-        g = drift(X, y, w)
+        g = setting.drift(X, y, w)
         across.append(float(np.linalg.norm(g - (g @ w) * w)) / float(np.abs(X).max()))
     return 1e-6 - max(across)
 
@@ -599,7 +583,7 @@ def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
     the plane or in space, each with five Gaussian directions of mixed signs."""
     rng, total = np.random.default_rng(seed), np.zeros(len(LOG_SIZES), int)
     for _ in range(count):
-        X, y = spanning(2, 3, rng).values()
+        X, y = setting.spanning(2, 3, rng).values()
         W0, signs = rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1])
         one = Start(X, y, W0, np.zeros(5), signs)
         home = [at_home(one, size) for size in LOG_SIZES]
@@ -635,7 +619,7 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     home, total = found
     rng = np.random.default_rng(seed)
     astray = corners = dead = 0
-    for k, item in enumerate(in_turn(ANY_DATA, rng, count)):
+    for k, item in enumerate(setting.in_turn(ANY_DATA, rng, count)):
         sign = 1.0 if k % 4 < 2 else -1.0
         end = align(item["X"], item["y"], rng.standard_normal(2), sign)
         corners += end.status == "sliding"
@@ -669,7 +653,7 @@ def _pulls(within: bool, item: Instance, rng: np.random.Generator) -> Instance:
     n, sign = len(item["y"]), float(rng.choice([-1.0, 1.0]))
     shares = rng.choice([0.0, 1.0, rng.random()], n)
     if within:
-        shares = np.where(sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
+        shares = np.where(setting.sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
     pulls = item["y"] * 10.0 ** rng.uniform(-6.0, 3.0, n)
     return {"pulls": pulls, "shares": shares, "sign": sign}
 
@@ -683,7 +667,7 @@ def _rates(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float)
 
 
 _DRAWS: dict[str, Draw] = {**support_draws(), "orthogonal to all": half_way}
-_LONG = extended({"lengths": partial(spanning, 2, 3)}, partial(lengthened, 6.0))
+_LONG = extended({"lengths": partial(setting.spanning, 2, 3)}, partial(lengthened, 6.0))
 
 
 @statement(
@@ -712,7 +696,7 @@ def stays_in_the_sector(
 ) -> float:
     """os.lem3: within the extremal sector of its sign a neuron's <w, x_k> moves in the direction of
     sigma_k, and rests where that is 0. The slack is its least rate."""
-    sigma = sector(X, y, float(sign))
+    sigma = setting.sector(X, y, float(sign))
     moved = _rates(X, y, pulls, shares, float(sign)) * y * float(sign)
     rests = np.all(np.abs(moved[sigma == 0]) <= _ROUNDING)
     return float((moved * sigma)[sigma != 0].min()) if rests else -1.0

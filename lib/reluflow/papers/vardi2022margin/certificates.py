@@ -27,13 +27,7 @@ from reluflow.margin.optimum import global_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.constructions import replayed
-from reluflow.papers.vardi2022margin.setting import (
-    Construction,
-    ascent,
-    full,
-    network_draws_shared,
-    unshared,
-)
+from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------
 
@@ -85,7 +79,11 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
     1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
     """
     rng, found = np.random.default_rng(seed), list[Fitted]()
-    maps = {"fully connected": full, "sparse": unshared, "shared": network_draws_shared}
+    maps = {
+        "fully connected": setting.full,
+        "sparse": setting.unshared,
+        "shared": setting.network_draws_shared,
+    }
     while (made := len(found)) < count:
         name = list(maps)[made % 3]
         activation = ("linear", "relu")[made // 3 % 2]
@@ -733,7 +731,7 @@ def no_effect() -> list[Evidence]:
 def _velocity(c: Construction, theta: NDArray, value: float) -> list:
     """d theta/dt with equal pulls of all data, sigma'(0) = value, in rational numbers."""
     at_zero = np.full((len(c.y), sum(c.network.widths)), value)
-    layers = ascent(c.network.maps, theta, c.X, c.y, at_zero)
+    layers = setting.ascent(c.network.maps, theta, c.X, c.y, at_zero)
     return [rate for layer in layers for rate in layer.du]
 
 

@@ -27,22 +27,7 @@ from reluflow.margin.limits import UNDECIDED
 from reluflow.margin.optimum import global_optimum
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
-from reluflow.papers.vardi2022margin.dead_neuron import (
-    CLOSE,
-    PRINTED,
-    draw_start,
-    nearest_losing,
-    proved_verdict,
-    to_the_limit,
-)
-from reluflow.papers.vardi2022margin.setting import (
-    LOSSES,
-    fraction,
-    lemma_C_6,
-    output,
-    settled_limit,
-    theorem_4_1,
-)
+from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
@@ -174,7 +159,7 @@ def unbounded(family: Family) -> list[Evidence]:
     flows = []
     for h, loss in {0.5: "exponential", 0.25: "logistic"}.items():
         exact = family.limit(h)
-        found = settled_limit(family.network, loss, family.data(h), family.labels(h),
+        found = setting.settled_limit(family.network, loss, family.data(h), family.labels(h),
                               family.start(h))  # fmt: skip
         flows.append(float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact)))
     return [
@@ -254,32 +239,32 @@ def _moved_datum(activation: str, loss: str, rng: np.random.Generator) -> Instan
 
 @statement("the limit for the moved datum is (x₁^(-1/2), 0) twice, and no local optimum",
            {f"{activation}, {loss}": partial(_moved_datum, activation, loss)
-            for activation in ("linear", "relu") for loss in LOSSES},
+            for activation in ("linear", "relu") for loss in setting.LOSSES},
            {"nearer than 1/√2": lambda x: np.linalg.norm(x - PRINTED_DATUM) < RADIUS})  # fmt: skip
 def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
     """mm.rem3.2.2: what CLOSE leaves of the distance of the limit to (x_1^(-1/2), 0) twice, from
     the printed start and for a datum nearer to (1, 2) than 1/sqrt(2); -1 for a local optimum."""
     network, x = diagonal(2, 2, str(activation)), np.asarray(x, float)
-    found = settled_limit(network, str(loss), x[None], np.ones(1), FIRST_ALONE)
+    found = setting.settled_limit(network, str(loss), x[None], np.ones(1), FIRST_ALONE)
     if not found.converged:
         return np.nan
     exact = x[0] ** -0.5 * FIRST_ALONE
     off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    told = proved_verdict(network, found.theta, x[None], np.ones(1))
-    return CLOSE - off if told == "not local" else -1.0
+    told = dead_neuron.proved_verdict(network, found.theta, x[None], np.ones(1))
+    return dead_neuron.CLOSE - off if told == "not local" else -1.0
 
 
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
 
-LOSING = float(np.linalg.norm(nearest_losing() - PRINTED))
+LOSING = float(np.linalg.norm(dead_neuron.nearest_losing() - dead_neuron.PRINTED))
 """0.0813, in R^4: data nearer than this to the printed ones are lost from no start."""
 DISTANCES = {"near": (1e-9, 0.75 * LOSING), "near the radius": (0.75 * LOSING, LOSING)}
 
 
 def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator) -> Instance:
-    X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
-    return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
+    X = dead_neuron.PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
+    return {"X": X, "theta": dead_neuron.draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
 
 
 def as_asked(theta: NDArray, X: NDArray) -> bool:
@@ -289,13 +274,13 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
 
 @statement("the limit of the moved data is that of the first neuron alone, and no local optimum",
            {f"{loss}, {name}": partial(_moved_data, sizes, loss)
-            for loss in LOSSES for name, sizes in DISTANCES.items()},
-           {"nearer than the radius": lambda X: np.linalg.norm(X - PRINTED) < LOSING,
+            for loss in setting.LOSSES for name, sizes in DISTANCES.items()},
+           {"nearer than the radius": lambda X: np.linalg.norm(X - dead_neuron.PRINTED) < LOSING,
             "the start is as asked": as_asked})  # fmt: skip
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
     to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
-    return to_the_limit(theta, X, loss)
+    return dead_neuron.to_the_limit(theta, X, loss)
 
 
 def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
@@ -321,11 +306,11 @@ class MovedTriple(NamedTuple):
 
 def moved_triples(seed: int, count: int) -> list[MovedTriple]:
     """Limits for `count` data at distances 1e-9 to `NEAR`; the losses in turn."""
-    rng, c, triples = np.random.default_rng(seed), lemma_C_6(), list[MovedTriple]()
+    rng, c, triples = np.random.default_rng(seed), setting.lemma_C_6(), list[MovedTriple]()
     sizes = 10.0 ** rng.uniform(-9.0, np.log10(NEAR), count)
-    for size, loss in zip(sizes, cycle(LOSSES), strict=False):
+    for size, loss in zip(sizes, cycle(setting.LOSSES), strict=False):
         X = c.X + size * _direction(rng, (3, 2))
-        found = settled_limit(c.network, loss, X, c.y, c.start)
+        found = setting.settled_limit(c.network, loss, X, c.y, c.start)
         if not found.converged:
             triples.append(MovedTriple(found.status))
             continue
@@ -401,20 +386,21 @@ def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector
 def longer_predictor() -> list[Evidence]:
     """mm.rem4.1.1: from the start of Theorem 4.1 the flow stays on the ray of (1, 0, 1, 0), and its
     predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3)."""
-    c = theorem_4_1("linear")
+    c = setting.theorem_4_1("linear")
     a = sympy.Symbol("a", positive=True)
     theta = sympy.symbols("theta_1:5")
-    f = output(c.network, theta, c.exact_X[0], lambda h: 1)
+    f = setting.output(c.network, theta, c.exact_X[0], lambda h: 1)
     ray = dict(zip(theta, (a, 0, a, 0), strict=True))
     gradient = tuple(sympy.diff(f, v).subs(ray) for v in theta)
     limit = dict(zip(theta, c.exact_limit, strict=True))
     stationary = [sympy.diff(f, v).subs(limit) - limit[v] for v in theta]
-    beta = tuple(fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
+    beta = tuple(setting.fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
     shortest, multipliers = least_l1(c.X, c.y)
     return [
         fact("∇Φ at (a, 0, a, 0)", tuple(map(str, gradient)), ("a", "0", "a", "0")),
         fact("the start is on this ray", c.exact_start == (1, 0, 1, 0), True),
-        fact("θ̃ - ∇Φ(θ̃): a KKT point with λ = 1", tuple(map(fraction, stationary)), (0, 0, 0, 0)),
+        fact("θ̃ - ∇Φ(θ̃): a KKT point with λ = 1", tuple(map(setting.fraction, stationary)),
+             (0, 0, 0, 0)),
         fact("the optimum of Problem (3)", shortest, (0, Fraction(1, 2))),
         fact("its ‖β‖₁ is the sum of the multipliers of the dual, a bound from below",
              sum(map(abs, shortest)) == sum(multipliers), True),
@@ -442,8 +428,8 @@ def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
     for k in range(tried):
         X, y, start = KINDS[k % len(KINDS)](rng)
         d = X.shape[1]
-        loss = list(LOSSES)[k // len(KINDS) % 2]
-        end = settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
+        loss = list(setting.LOSSES)[k // len(KINDS) % 2]
+        end = setting.settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
         if not end.converged:
             found.append(Predicted(end.status))
             continue
@@ -616,7 +602,7 @@ def cone_angle(data: ArrayLike) -> float:
 
 def isotropic_probability() -> float:
     """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law."""
-    return 0.5 * (cone_angle(PRINTED) / (2.0 * math.pi)) ** 2
+    return 0.5 * (cone_angle(dead_neuron.PRINTED) / (2.0 * math.pi)) ** 2
 
 
 def uniform_probability() -> Fraction:
@@ -624,7 +610,7 @@ def uniform_probability() -> Fraction:
     return Fraction(1, 2) * Fraction(1, 16) ** 2
 
 
-def asked_for(W: NDArray, v: NDArray, X: NDArray = PRINTED) -> NDArray:
+def asked_for(W: NDArray, v: NDArray, X: NDArray = dead_neuron.PRINTED) -> NDArray:
     """Whether starts W (..., 2, 2), v (..., 2) have w_1 active on both data and w_2 on none, and
     v_1 > 0."""
     h = W @ X.T
