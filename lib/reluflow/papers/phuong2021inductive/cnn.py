@@ -907,8 +907,6 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
 
 
 # --- Why Figure 4b of Phuong & Lampert 2021 shows clusters where Figure 1b shows rays: Adam -------
-#
-# The argument is on the page.
 
 
 OPTIMISERS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {

@@ -44,8 +44,7 @@ def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDAr
     c = LOGISTIC.pull(np.maximum(before, 0.0) @ a, y)
     dW = (((before > 0.0) * c[:, None]).T @ X) * a[:, None]
     da = c @ np.maximum(before, 0.0)
-    printed = a * (c @ np.maximum(before, 0.0))
-    return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, printed
+    return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, a * da
 
 
 def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
@@ -151,7 +150,7 @@ def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
     boundary."""
 
     def other(w: Vector, labels: Sequence[int]) -> bool:
-        return any(s != 1 if v > 0 else s > 0 for v, s in zip(labels, _pattern(w, X), strict=True))
+        return any((_dot(w, x) > 0) != (v > 0) for x, v in zip(X, labels, strict=True))
 
     both = (y, [-v for v in y])
     return sum(other(w, labels) for labels in both for w in possible(X, labels))
@@ -181,14 +180,12 @@ def _turn(v: Vector) -> Any:
     return b < 0 or (b == 0 and a < 0), Fraction(-a, b) if b else -np.inf
 
 
-def _pattern(w: Vector, X: Sequence[Sequence[int]]) -> list[int]:
-    dots = [w[0] * a + w[1] * b for a, b in X]
-    return [(v > 0) - (v < 0) for v in dots]
-
-
 def _generators(w: Vector, X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
-    pattern = _pattern(w, X)
-    return [(v * a, v * b) for (a, b), v, s in zip(X, y, pattern, strict=True) if s >= 0]
+    return [(v * x[0], v * x[1]) for x, v in zip(X, y, strict=True) if _dot(w, x) >= 0]
+
+
+def _dot(u: Sequence[int], v: Sequence[int]) -> int:
+    return u[0] * v[0] + u[1] * v[1]
 
 
 def _cross(u: Vector, v: Vector) -> int:
@@ -197,14 +194,12 @@ def _cross(u: Vector, v: Vector) -> int:
 
 def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
-    return any(_cross(g, w) == 0 and g[0] * w[0] + g[1] * w[1] > 0 for g in cone) or any(
+    return any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone) or any(
         _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
     )
 
 
 # --- The KKT points of the margin problem (77) under (OS): those of Lemma C.1 and no others -------
-#
-# The proof is on the page, with that of os.ours.kkt.
 
 
 ROUNDING = 1e-7
@@ -402,11 +397,12 @@ def slopes(found: Sequence[Late]) -> NDArray:
     """d log(distance of (8)) / d log log(1/L) of flows (k,), fitted from log(1/L) = 1e4 on; NaN
     where the limit is reached to rounding."""
 
-    def slope(each: Late) -> float:
-        kept = each.tau >= 1e4
-        return float(np.polyfit(np.log(each.tau[kept]), np.log(each.distances[kept, 0]), 1)[0])
-
-    return np.array([slope(e) if e.distances[-1, 0] > 1e-9 else np.nan for e in found])
+    fitted = np.full(len(found), np.nan)
+    for k, each in enumerate(found):
+        late, far = each.tau >= 1e4, each.distances[:, 0]
+        if far[-1] > 1e-9:
+            fitted[k] = np.polyfit(np.log(each.tau[late]), np.log(far[late]), 1)[0]
+    return fitted
 
 
 def rate(found: Sequence[Late]) -> Evidence:
@@ -601,8 +597,7 @@ def not_needed() -> Counterexample:
                   "signs of a(0)": PLANE_SIGNS},
         assumptions={
             "(OS)": is_separable(PLANE, PLANE_LABELS),
-            "(Span)": all(bool(np.all(np.abs(PLANE[s == PLANE_LABELS] @ w - 1.0) < 1e-9))
-                          for s, w in late.limit.vectors.items()),
+            "(Span)": all(spans(PLANE, PLANE_LABELS, sign) for sign in BOTH_SIGNS),
             "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
         },
         breaks=(bound("distance of (8) where L = e^(-1e6)", float(late.distances[-1, 0]), ">=", 0.1,
@@ -646,11 +641,6 @@ def log_gap(log_loss: NDArray) -> NDArray:
     return np.asarray(-log_loss - np.log(ratio))
 
 
-def normalised_margin(each: Late, sign: float) -> NDArray:
-    """gamma~ = g(log 1/l) / (2 |W_+|_F^2) (eq 19) at the moments of a flow, (m,)."""
-    return np.asarray(log_gap(each.log_loss(sign)) * np.exp(-each.log_square(sign)) / 2.0)
-
-
 def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
     """Every living group: its flow, sign and |w_+| or |w_-|."""
     return [(each, sign, float(np.linalg.norm(w))) for each in survey.found
@@ -660,10 +650,8 @@ def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
 def norms_grow_like_log(survey: Survey) -> list[Evidence]:
     """os.norm.log.1: |W_+|_F^2 / log t -> nu_+ > 0, |W_-|_F^2 / log t -> nu_-, |W|_F^2 / log t ->
     nu_+ + nu_- (eqs 20-22)."""
-    off = [
-        float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
-        for each, sign, size in _groups(survey)
-    ]
+    off = [float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
+           for each, sign, size in _groups(survey)]  # fmt: skip
     whole = [float(np.exp(np.logaddexp.reduce(2.0 * e.R[-1]))) / e.log_t[-1] / e.limit.total - 1.0
              for e in survey.found]  # fmt: skip
     return [
@@ -680,14 +668,14 @@ def loss_and_margin(survey: Survey) -> list[Evidence]:
     (eqs 19-21)."""
     margins, products, drops = [], [], 0
     for each, sign, size in _groups(survey):
-        found = normalised_margin(each, sign)
+        log_l = each.log_loss(sign)
+        found = log_gap(log_l) * np.exp(-each.log_square(sign)) / 2.0  # gamma~ of eq (19)
         margins.append(float(abs(2.0 * size * found[-1] - 1.0)))
         drops += bool(np.any(np.diff(found) < -_SAG * found[-1]))
         # Further on a float's log l says too little of l itself.
         k = int(np.searchsorted(each.tau, 1e4))
         log_t = each.log_t[k]
-        product = np.exp(log_t + np.log(log_t) + each.log_loss(sign)[k])
-        products.append(float(2.0 * product / size))
+        products.append(float(2.0 * np.exp(log_t + np.log(log_t) + log_l[k]) / size))
     return [
         fact(f"groups whose normalised margin falls somewhere by more than {_SAG:g} of it", drops,
              0, tried=len(margins)),
@@ -760,8 +748,6 @@ def of_constants(survey: Survey, seed: int) -> list[Evidence]:
 
 
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
-#
-# The law and its proof are on the page.
 
 
 SPREAD_NEAR = 0.05
@@ -919,13 +905,11 @@ def tangent() -> Fraction:
 def linear_loss() -> Counterexample:
     """The instance: by the flow, and from its solution in closed form."""
     distance, _, _ = general_loss_ends()
-    spans = all(np.linalg.matrix_rank(X[s == Y][np.abs(X[s == Y] @ w - 1.0) < 1e-9]) == 2
-                for s, w in limit(X, Y).vectors.items())  # fmt: skip
     return Counterexample(
         instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
         assumptions={
             "(OS)": is_separable(X, Y),
-            "(Span)": spans,
+            "(Span)": all(spans(X, Y, sign) for sign in BOTH_SIGNS),
             "the slopes -y_i are bounded, Lipschitz, and -y_i l_i' = 1 > 0": "they are constants",
         },
         breaks=(bound("distance of (8) when the outputs have passed 1e30", distance, "<=", 1e-2, "",

@@ -303,8 +303,6 @@ def filtered_gaussian(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray
 
 
 # --- The limit of Theorem 1 in closed form, and the distance of a network from it -----------------
-#
-# The proof of the constants is on the page `limit`.
 
 
 @dataclass(frozen=True)
