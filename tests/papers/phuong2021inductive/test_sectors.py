@@ -108,7 +108,7 @@ def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) 
 
 
 def test_shares_by_hand() -> None:
-    assert sectors.arc_of_either([(1, 0)], [(0, 1)]) == pytest.approx(0.75)
+    assert sectors.chances(np.eye(2), np.array([1.0, -1.0]))[2] == pytest.approx(0.75)
     assert sectors.chances(*sectors.plane(179.0, 4.0)) == (0.0, 0.0, 0.0)
 
 

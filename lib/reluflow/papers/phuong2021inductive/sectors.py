@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -160,7 +159,6 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
 # The closed form in the plane is on the chapter's page.
 
 
-Vectors = Sequence[Sequence[float]]
 DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
 INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
 """Four data of equal length, (OS), each a support example."""
@@ -174,37 +172,27 @@ SIGNS_DRAWN = Reading(
 """How os.thm1.prob is read."""
 
 
-def _angle(v: Sequence[float], origin: float) -> float:
-    """The angle of v, in degrees, within 180 of `origin`."""
-    return origin + (math.degrees(math.atan2(v[1], v[0])) - origin + 180.0) % 360.0 - 180.0
-
-
-def _sum(vectors: Vectors) -> tuple[float, float]:
-    return sum(v[0] for v in vectors), sum(v[1] for v in vectors)
+def _angles(V: NDArray, origin: float) -> NDArray:
+    """The angles of V (..., 2), in degrees, within 180 of `origin`."""
+    turns = np.degrees(np.arctan2(V[..., 1], V[..., 0]))
+    return np.asarray(origin + (turns - origin + 180.0) % 360.0 - 180.0)
 
 
 def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
     """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs) for data in the plane, by
     their angles alone; 0 where no half-plane holds all. Data are mirrored where the negative ones
     lie to the right."""
-    positive, negative = X[y > 0.0].tolist(), X[y < 0.0].tolist()
-    (a, b), (c, d) = _sum(positive), _sum(negative)
+    (a, b), (c, d) = sums = np.array([X[y == sign].sum(axis=0) for sign in BOTH_SIGNS])
     if a * d < b * c:
-        positive, negative = ([(v[0], -v[1]) for v in group] for group in (positive, negative))
-    plus = _angle(_sum(positive), 0.0)
-    minus = plus + (_angle(_sum(negative), plus) - plus) % 360.0
-    first = min(_angle(v, plus) for v in positive)
-    last = max(_angle(v, minus) for v in negative)
+        return chances(X * [1.0, -1.0], y)
+    plus = float(_angles(sums[0], 0.0))
+    minus = plus + float(_angles(sums[1], plus) - plus) % 360.0
+    first = float(_angles(X[y > 0.0], plus).min())
+    last = float(_angles(X[y < 0.0], minus).max())
     if last - first >= 180.0 - 1e-9:  # up to rounding
         return 0.0, 0.0, 0.0
     turns = first + 270.0 - minus, plus + 270.0 - last, plus + 360.0 - minus
     return turns[0] / 360.0, turns[1] / 360.0, turns[2] / 360.0
-
-
-def arc_of_either(positive: Vectors, negative: Vectors) -> float:
-    """1 - (angle between the sums of the two labels) / 360 degrees."""
-    (a, b), (c, d) = _sum(positive), _sum(negative)
-    return 1.0 - math.degrees(math.atan2(abs(a * d - b * c), a * c + b * d)) / 360.0
 
 
 def plane(gap: float, width: float = 2.0) -> tuple[NDArray, NDArray]:
@@ -220,8 +208,11 @@ def unit(turns: NDArray) -> NDArray:
 
 def families() -> Mapping[str, tuple[NDArray, NDArray]]:
     """Data near the bound, usual ones, and such whose silent cone is empty."""
-    data = plane(90.0), plane(135.0), plane(179.0, 4.0)
-    return dict(zip(("90 degrees", "135 degrees", "full circle"), data, strict=True))
+    return {
+        "90 degrees": plane(90.0),
+        "135 degrees": plane(135.0),
+        "full circle": plane(179.0, 4.0),
+    }
 
 
 class Fates(NamedTuple):
@@ -284,13 +275,13 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
     W = unit(2.0 * np.pi * (np.arange(360) + 0.5) / 360)
     dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in BOTH_SIGNS) for w in W]
     says = "(33, ±4) and (-4, 33), (-9, 32), sign chosen after w(0): chance that one neuron dies"
-    angle = arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist())
     return [
         *items,
         note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values),
         note(f"{says}, of 360 directions", sum(dying) / 360, digits=2),
-        note("the same, 1 less the angle between the two sums over 360 degrees", angle),
-    ]
+        note("the same, 1 less the angle between the two sums over 360 degrees",
+             chances(INTEGERS, LABELS)[2]),
+    ]  # fmt: skip
 
 
 def _beyond(hits: NDArray, trials: NDArray) -> int:
