@@ -120,26 +120,15 @@ def minibatch_ensemble(
 # --- The two directions nearest to which vectors lie, exactly -------------------------------------
 
 
-def two_directions(P: NDArray) -> tuple[NDArray, NDArray]:
-    r"""Two of the vectors P (n, d) whose directions e_1, e_2 maximise
-    $\sum_i |p_i| \max_k \cos(p_i, e_k)$: long vectors count more. All pairs are tried.
-
-    Returns the unit vectors (2, d) and which of the two each p_i is nearer to, (n,).
-    Raises InputError for fewer than two vectors, or one that is 0.
-    """
+def two_directions(P: NDArray) -> NDArray:
+    r"""The directions e_1, e_2 (2, d) of two of the vectors P (n, d), none 0, that maximise
+    $\sum_i |p_i| \max_k \cos(p_i, e_k)$: long vectors count more. All pairs are tried."""
     lengths = np.linalg.norm(P, axis=1)
     if len(P) < 2 or not np.all(lengths > 0.0):
         raise InputError("two directions need at least two vectors, none of them 0.")
     U = P / lengths[:, None]
-    C = U @ U.T
-    best, pair = -np.inf, (0, 1)
-    for i in range(len(P) - 1):
-        sums = lengths @ np.maximum(C[:, i : i + 1], C[:, i + 1 :])
-        k = int(sums.argmax())
-        if sums[k] > best:
-            best, pair = float(sums[k]), (i, i + 1 + k)
-    rows = list(pair)
-    return U[rows], C[:, rows].argmax(axis=1)
+    C, pairs = U @ U.T, np.transpose(np.triu_indices(len(P), 1))
+    return np.asarray(U[pairs[np.argmax(lengths @ C[:, pairs].max(axis=2))]])
 
 
 # --- What Figures 1 and 2 of Phuong & Lampert 2021 show of a matrix of neurons, as numbers --------
@@ -197,7 +186,7 @@ def alignment(W: NDArray, positive: NDArray) -> Alignment:
     plane = top_plane(W)
     lengths = np.linalg.norm(W, axis=1)
     long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
-    directions = two_directions(plane[long])[0]
+    directions = two_directions(plane[long])
     cosines = (units(plane) @ directions.T)[long]
     near = float(np.mean(turned(cosines.max(axis=1)) <= DEGREES))
     same = float(np.mean((cosines.argmax(axis=1) == 0) == positive[long]))
