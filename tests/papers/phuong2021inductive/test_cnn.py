@@ -37,7 +37,7 @@ SHORT = replace(PAPER, epochs=2)
 convolutions = st.builds(
     Convolution,
     kernels=st.integers(1, 3),
-    size=st.integers(1, 4),
+    size=st.integers(1, 3),
     stride=st.integers(1, 3),
     padding=st.integers(1, 3),
 )
@@ -120,13 +120,9 @@ def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases, scale, bias
     assert all(w.ndim > 1 for w in network.trained(plain)[:: 2 if biases else 1])
 
 
-def test_what_cannot_be_is_refused():
-    with pytest.raises(InputError, match="does not fit an image of 2 rows"):
-        Convolution(1, 5, 1, 1).side(2)
+def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(InputError, match='no device "abacus"'):
         as_images(np.zeros((1, 4)), 2, "abacus")
-    with pytest.raises(InputError, match="at least three points, not 2"):
-        three_medoids(np.zeros((2, 2)))
 
 
 @pytest.mark.parametrize(("n", "batch"), [(10, 4), (9, 4), (12, 4), (3, 8), (1, 1)])

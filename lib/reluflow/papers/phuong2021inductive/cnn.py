@@ -81,10 +81,7 @@ class Convolution:
 
     def side(self, side: int) -> int:
         """The rows (and columns) of what comes out of a square image with `side` rows."""
-        left = side + 2 * self.padding - self.size
-        if left < 0:
-            raise InputError(f"a kernel of size {self.size} does not fit an image of {side} rows.")
-        return left // self.stride + 1
+        return (side + 2 * self.padding - self.size) // self.stride + 1
 
 
 @dataclass(frozen=True)
@@ -493,20 +490,15 @@ PARAMETERS = {**CNN, "scale": SHELF.parameter}
 
 
 def three_medoids(P: NDArray) -> tuple[NDArray, NDArray]:
-    r"""The three of the points P (n, d), n >= 3, that minimise $\sum_i \min_k |p_i - p_{m_k}|$.
+    r"""The three of the points P (n, d), n >= 3, that minimise $\sum_i \min_k |p_i - p_{m_k}|$: the
+    rows (3,) of these medoids, and the cluster (n,) of each point, 0, 1 or 2.
 
     All triples are tried, so there is no start to draw and no local optimum. Distances count, not
     their squares as in k-means: a few stray points do not get a cluster of their own.
-
-    Returns the rows (3,) of the medoids and the cluster (n,) of each point, 0, 1 or 2.
-    Raises InputError for fewer than three points.
     """
-    n = len(P)
-    if n < 3:
-        raise InputError(f"three clusters need at least three points, not {n}.")
     distance = np.linalg.norm(P[:, None] - P[None], axis=2)
     least, found = np.inf, (0, 1, 2)
-    for i, j in combinations(range(n - 1), 2):
+    for i, j in combinations(range(len(P) - 1), 2):
         costs = np.minimum(np.minimum(distance[i], distance[j]), distance[j + 1 :]).sum(axis=1)
         k = int(costs.argmin())
         if costs[k] < least:

@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx
-from reluflow.errors import InputError
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import LOGISTIC
@@ -124,8 +123,6 @@ def two_directions(P: NDArray) -> NDArray:
     r"""The directions e_1, e_2 (2, d) of two of the vectors P (n, d), none 0, that maximise
     $\sum_i |p_i| \max_k \cos(p_i, e_k)$: long vectors count more. All pairs are tried."""
     lengths = np.linalg.norm(P, axis=1)
-    if len(P) < 2 or not np.all(lengths > 0.0):
-        raise InputError("two directions need at least two vectors, none of them 0.")
     U = P / lengths[:, None]
     C, pairs = U @ U.T, np.transpose(np.triu_indices(len(P), 1))
     return np.asarray(U[pairs[np.argmax(lengths @ C[:, pairs].max(axis=2))]])
