@@ -16,10 +16,10 @@ from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.geometry.separability import cosines, signed
 from reluflow.losses import LOGISTIC
-from reluflow.margin.max_margin import MaxMargin, max_margin
+from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
-from reluflow.papers.phuong2021inductive.networks import slopes
+from reluflow.papers.phuong2021inductive.networks import degrees_between, slopes
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
 from reluflow.statistics import wilson
@@ -196,33 +196,22 @@ def _named(pairs: NDArray) -> str:
     return told + (", …" if len(pairs) > _FEW else "")
 
 
-def max_margins(own: Experiment) -> dict[float, MaxMargin]:
-    """w_+ and w_- (eqs 6, 7) by their sign; a label is left out that has none."""
-    found = {}
-    for sign in (1.0, -1.0):
+def vectors_table(own: Experiment) -> pd.DataFrame:
+    """w_+ and w_- (eqs 6, 7): their norms, their support examples, and (Span)."""
+    d, rows = own.X.shape[1], {}
+    for sign, name in ((1.0, "w₊"), (-1.0, "w₋")):
         X = own.X[own.y == sign]
         try:
-            found[sign] = max_margin(X, np.ones(len(X)))
+            w = max_margin(X, np.ones(len(X))).u
         except InputError:
-            continue
-    return found
-
-
-def vectors_table(own: Experiment) -> pd.DataFrame:
-    """w_+ and w_-: their norms, the angle between them, their support examples, and (Span)."""
-    vectors, d = max_margins(own), own.X.shape[1]
-    columns = ["norm", "support examples", "their rank", "(Span)"]
-    rows = {}
-    for sign, name in ((1.0, "w₊"), (-1.0, "w₋")):
-        if sign not in vectors:
             rows[name] = ["there is none", "", "", ""]
             continue
-        X, w = own.X[own.y == sign], vectors[sign].u
         support = X[w @ X.T <= 1.0 + 1e-6]
         rank = int(np.linalg.matrix_rank(support))
         told = f"{len(support)} of {len(X)}", f"{rank} of {d}"
         holds = "holds" if rank == d else "does not hold"
         rows[name] = [approx(float(np.linalg.norm(w))), *told, holds]
+    columns = ["norm", "support examples", "their rank", "(Span)"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
@@ -232,9 +221,7 @@ def promise(own: Experiment) -> pd.DataFrame:
     if not violations(own.X, own.y).none:
         return pd.DataFrame(columns=[""])
     goal = limit(own.X, own.y)
-    plus, minus = (goal.vectors[s] for s in (1.0, -1.0))
-    cosine = _cosine(plus, minus)
-    angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    angle = degrees_between(*goal.vectors.values())
     told = {
         "angle between w₊ and w₋": f"{on_grain(angle, 0.1)}°",
         "share of ‖W‖² of the neurons along w₊": approx(goal.share(1.0)),
@@ -259,21 +246,18 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     """The chance that a neuron dies, in the limit of small weights: `count` random directions with
     95 % Wilson intervals, and for (OS) data in the plane the closed form. No rows where none can.
     """
-    columns = ["directions that die", "chance"]
     if not can_die(own.X):
-        return pd.DataFrame(columns=columns)
-    found = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
-    both = np.append(found.positive, found.negative)
-    rows = {}
-    names = "a > 0", "a < 0", "sign drawn by itself"
-    for name, dead in zip(names, (found.positive, found.negative, both), strict=True):
+        return pd.DataFrame(columns=["directions that die", "chance"])
+    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
+    either, rows = np.append(plus, minus), {}
+    for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():
         low, high = wilson(int(dead.sum()), len(dead))
-        chance = f"{approx(float(low), 2)} to {approx(float(high), 2)}"
-        rows[name] = [f"{dead.sum()} of {len(dead)}", chance]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        rows[name] = {"directions that die": f"{dead.sum()} of {len(dead)}",
+                      "chance": f"{approx(float(low), 2)} to {approx(float(high), 2)}"}  # fmt: skip
+    table = pd.DataFrame(rows).T
     if own.X.shape[1] == 2 and violations(own.X, own.y).none:
-        plus, minus, _ = chances(own.X, own.y)
-        table["closed form"] = [approx(value) for value in (plus, minus, 0.5 * (plus + minus))]
+        a, b, _ = chances(own.X, own.y)
+        table["closed form"] = [approx(value) for value in (a, b, 0.5 * (a + b))]
     return table
 
 
