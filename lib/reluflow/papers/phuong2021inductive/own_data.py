@@ -55,50 +55,36 @@ class Experiment:
     seed: int
 
 
-def experiment(
-    dataset: str,
-    d: int = 20,
-    n: int = 500,
-    width: int = 10,
-    scale: float = 0.05,
-    optimiser: str = "flow",
-    epochs: int = 500,
-    seed: int = 0,
-) -> Experiment:
-    """The experiment of the page's parameters, which `setting.PARAMETERS` describes.
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the page's checked parameters, which `setting.PARAMETERS` describes.
 
     The signs are fixed before the directions are drawn; one more neuron is positive where the width
     is odd. Raises InputError, in one sentence, for data that cannot be used or are too many.
     """
-    rng = np.random.default_rng(seed)
-    name, X, y = data(dataset, d, n, rng)
+    rng, width = np.random.default_rng(p.seed), p.width
+    name, X, y = data(p.dataset, p.d, p.n, rng)
     lengths = np.linalg.norm(X, axis=1)
     for i in np.flatnonzero((lengths < 1e-3) | (lengths > 1e3)).tolist():
         raise InputError(
             f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
             "the page takes 0.001 to 1000: choose another unit."
         )
-    if optimiser == "flow":
+    if p.optimiser == "flow":
         if width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS:
             raise InputError(
                 f'parameter "width": the flow of {width} neurons on {len(y)} data in '
                 f"{X.shape[1]} dimensions takes too long for this page: choose a smaller width "
                 f'(width (d + 1) <= {_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
             )
-    elif (steps := epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
+    elif (steps := p.epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
         raise InputError(
-            f'parameter "epochs": {epochs} epochs of {len(y)} data are {steps} steps, and this '
+            f'parameter "epochs": {p.epochs} epochs of {len(y)} data are {steps} steps, and this '
             f"page takes {_MOST_STEPS}."
         )
     signs = rng.permutation(np.where(np.arange(width) < width // 2, -1.0, 1.0))
     W0 = rng.standard_normal((width, X.shape[1]))
-    W0 *= scale / np.linalg.norm(W0, axis=1, keepdims=True)
-    return Experiment(name, X, y, W0, signs, optimiser, epochs, seed)
-
-
-def of_parameters(p: Any) -> Experiment:
-    """The experiment of the checked parameters of the page; InputError as `experiment`."""
-    return experiment(p.dataset, p.d, p.n, p.width, p.scale, p.optimiser, p.epochs, p.seed)
+    W0 *= p.scale / np.linalg.norm(W0, axis=1, keepdims=True)
+    return Experiment(name, X, y, W0, signs, p.optimiser, p.epochs, p.seed)
 
 
 def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, NDArray, NDArray]:

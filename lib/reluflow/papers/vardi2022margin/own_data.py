@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -65,32 +64,21 @@ class Experiment:
     printed: Construction | None
 
 
-def experiment(
-    dataset: str,
-    network: str,
-    depth: int,
-    width: int,
-    activation: str,
-    start: str | None,
-    scale: float,
-    loss: str,
-    reach: float,
-    seed: int,
-) -> Experiment:
-    """The experiment of the page's parameters, which `setting.PARAMETERS` describes.
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the page's checked parameters, which `setting.PARAMETERS` describes.
 
     Raises InputError, in one sentence, for parameters that do not fit together, and for data that
     no network of the family can classify.
     """
-    name, X, y = data(dataset)
-    rng = np.random.default_rng(seed)
-    chosen = family(network, depth, width, X.shape[1], activation, rng)
+    name, X, y = data(p.dataset)
+    rng = np.random.default_rng(p.seed)
+    chosen = family(p.network, p.depth, p.width, X.shape[1], p.activation, rng)
     if chosen.size > _MOST_PARAMETERS:
         raise InputError(
             f"this network has {chosen.size} parameters, and the page takes {_MOST_PARAMETERS}: "
             "choose a smaller width or depth."
         )
-    if activation == "linear":  # which needs linearly separable data
+    if p.activation == "linear":  # which needs linearly separable data
         rows = (y / np.linalg.norm(X, axis=1))[:, None] * X
         none = np.zeros(X.shape[1])
         found = linprog(none, A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None))
@@ -99,23 +87,17 @@ def experiment(
                 "no hyperplane through 0 separates these data by their labels, and a linear "
                 'network needs one: choose the activation "relu".'
             )
-    printed = _printed_with(dataset, chosen)
-    if start == "paper" and printed is None:
+    printed = _printed_with(p.dataset, chosen) if p.start in (None, "paper") else None
+    if p.start == "paper" and printed is None:
         raise InputError(
-            f'no start is printed for this network on dataset "{dataset}": choose "gaussian", '
+            f'no start is printed for this network on dataset "{p.dataset}": choose "gaussian", '
             '"uniform" or "xavier".'
         )
-    if start in (None, "paper") and printed is not None:
+    if printed:
         starts = printed.start[None]
     else:
-        printed = None
-        starts = scale * drawn(chosen, start or "gaussian", _STARTS, rng)
-    return Experiment(name, chosen, X, y, setting.LOSSES[loss], starts, reach, printed)
-
-
-def of_parameters(p: Any) -> Experiment:
-    """The experiment of the checked parameters of the page; InputError as `experiment`."""
-    return experiment(**{name: getattr(p, name) for name in signature(experiment).parameters})
+        starts = p.scale * drawn(chosen, p.start or "gaussian", _STARTS, rng)
+    return Experiment(name, chosen, X, y, setting.LOSSES[p.loss], starts, p.reach, printed)
 
 
 def data(dataset: str) -> tuple[str, NDArray, NDArray]:
@@ -205,14 +187,10 @@ def _printed_with(dataset: str, network: Network) -> Construction | None:
     """The paper's construction of this data set, if it is one with this network."""
     if dataset not in PRINTED:
         return None
-    data = PRINTED[dataset]().exact_X
-    for found in setting.constructions(max(3, network.degree)):
-        same = found.exact_X == data and found.network.activation == network.activation
-        pairs = zip(found.network.maps, network.maps, strict=False)
-        same = same and found.network.degree == network.degree
-        if same and all(np.array_equal(a, b) for a, b in pairs):
-            return found
-    return None
+    data, wanted = PRINTED[dataset]().exact_X, [g.tolist() for g in network.maps]
+    return next((c for c in setting.constructions(max(3, network.degree))
+                 if c.exact_X == data and c.network.activation == network.activation
+                 and [g.tolist() for g in c.network.maps] == wanted), None)  # fmt: skip
 
 
 # --- Where do flows end, and is that an optimum? For any network and data -------------------------
