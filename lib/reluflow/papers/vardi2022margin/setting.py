@@ -47,8 +47,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "reach": Parameter(
         float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
     ),
-    "seed": SEED,
-    "effort": EFFORT,
+    **SECTION,
 }  # fmt: skip
 
 
@@ -257,9 +256,8 @@ def full(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]
 
 def unshared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
     """Weights are missing with a probability that is drawn, and none is shared."""
-    return tuple(
-        _numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)) for a, b in pairwise(widths)
-    )
+    sizes = pairwise(widths)
+    return tuple(_numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)) for a, b in sizes)
 
 
 def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
@@ -268,7 +266,6 @@ def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tup
 
 
 def _renumbered(there: NDArray, rng: np.random.Generator) -> NDArray:
-    """Each of the weights `there` is a random one of a few parameters."""
     some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
     return np.where(there, 1 + np.searchsorted(np.unique(some[there]), some), 0)
 
@@ -334,6 +331,10 @@ CLEAR = 0.1
 largest."""
 MOST = 5
 """Data, at most."""
+Data = Callable[[np.random.Generator, int], NDArray]
+Start = Callable[[np.random.Generator, Network, NDArray], NDArray]
+Coordinates = Callable[[np.random.Generator], NDArray]
+"""The index map of a first layer."""
 
 
 def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
@@ -350,24 +351,16 @@ def _on_all_data(of: Callable[[np.random.Generator], Network], start: Start) -> 
     return {f"{kind} data": partial(_with_start, of, data, start) for kind, data in DATA.items()}
 
 
-def _sparse(
-    kinds: Mapping[str, Callable[[np.random.Generator], NDArray]], activation: str, start: Start
-) -> dict[str, Draw]:
+def _sparse(kinds: Mapping[str, Coordinates], activation: str, start: Start) -> dict[str, Draw]:
     """Networks of depth 2 without shared weights, whose neurons see these kinds of coordinates."""
 
-    def network(
-        maps: Callable[[np.random.Generator], NDArray], rng: np.random.Generator
-    ) -> Network:
-        first = maps(rng)
+    def network(coordinates: Coordinates, rng: np.random.Generator) -> Network:
+        first = coordinates(rng)
         return Network((first, 1 + np.arange(len(first))[None]), activation)
 
-    return {
-        f"neurons that see {name} coordinates, {kind} data": partial(
-            _with_start, partial(network, maps), data, start
-        )
-        for kind, data in DATA.items()
-        for name, maps in kinds.items()
-    }
+    return {f"neurons that see {name} coordinates, {kind} data":
+            partial(_with_start, partial(network, see), data, start)
+            for kind, data in DATA.items() for name, see in kinds.items()}  # fmt: skip
 
 
 def sparse_linear() -> dict[str, Draw]:
@@ -393,9 +386,7 @@ def trained_networks_shared(activation: str) -> dict[str, Draw]:
     return _on_all_data(network, _normal if activation == "linear" else _mostly_positive)
 
 
-# --- data -----------------------------------------------------------------------------------------
-
-Data = Callable[[np.random.Generator, int], NDArray]
+# Data.
 
 
 def _ordinary(rng: np.random.Generator, d: int) -> NDArray:
@@ -424,7 +415,7 @@ DATA: Mapping[str, Data] = {
 }  # fmt: skip
 
 
-# --- index maps -----------------------------------------------------------------------------------
+# Index maps.
 
 
 def _numbered(there: NDArray) -> NDArray:
@@ -432,8 +423,7 @@ def _numbered(there: NDArray) -> NDArray:
 
 
 def _equal(rng: np.random.Generator) -> NDArray:
-    k, d = (int(v) for v in rng.integers(1, 4, 2))
-    return _numbered(np.ones((k, d), bool))
+    return _numbered(np.ones(rng.integers(1, 4, 2), bool))
 
 
 def _disjoint(rng: np.random.Generator) -> NDArray:
@@ -455,9 +445,7 @@ def _shared(rng: np.random.Generator, rows: int, columns: int) -> NDArray:
     return _renumbered(there, rng)
 
 
-# --- starts ---------------------------------------------------------------------------------------
-
-Start = Callable[[np.random.Generator, Network, NDArray], NDArray]
+# Starts.
 
 
 def _normal(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
@@ -494,34 +482,28 @@ def _with_start(
     for _ in range(100):
         theta = start(rng, network, X)
         f = network.output(theta, X) / lengths
-        if np.any(f != 0.0):
+        if f.any():
             break
     kept = np.abs(f) >= CLEAR * np.abs(f).max()
     X, f = X[kept], (f * lengths)[kept]
-    y = np.where(f >= 0.0, 1.0, -1.0)
-    margins = np.abs(f)
     if rng.random() < 0.5:
-        goal, now = np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0), margins.min()
+        goal, now = np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0), np.abs(f).min()
     else:
-        goal, now = 0.3, margins.max()
+        goal, now = 0.3, np.abs(f).max()
     if now > 0.0:
         theta = theta * (goal / now) ** (1.0 / network.degree)
-    return {"network": network, "X": X, "y": y, "start": theta,
+    return {"network": network, "X": X, "y": np.where(f >= 0.0, 1.0, -1.0), "start": theta,
             "logistic": np.array(int(rng.integers(0, 2)))}  # fmt: skip
 
 
 # --- The limit of a flow, followed again with smaller steps where it is left open -----------------
 
 
-def settled_limit(
-    network: Network, loss: str, X: ArrayLike, y: ArrayLike, start: ArrayLike, **options: Any
-) -> Limit:
-    """The limit in direction of the flow on "exponential" or "logistic", as
-    `reluflow.margin.limits.limit` takes and tells it."""
-    found = limit(network, LOSSES[loss], X, y, start, **options)
-    if found.status == UNDECIDED:
-        found = limit(network, LOSSES[loss], X, y, start, **{**options, "rtol": 1e-8})
-    return found
+def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: NDArray) -> Limit:
+    """The limit in direction of the flow on "exponential" or "logistic"."""
+    found = limit(network, LOSSES[loss], X, y, start)
+    undecided = found.status == UNDECIDED
+    return limit(network, LOSSES[loss], X, y, start, rtol=1e-8) if undecided else found
 
 
 # --- Second route: networks of class N in rational arithmetic: rates of squared norms -------------

@@ -244,14 +244,8 @@ def _moved_datum(activation: str, loss: str, rng: np.random.Generator) -> Instan
 def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
     """mm.rem3.2.2: what CLOSE leaves of the distance of the limit to (x_1^(-1/2), 0) twice, from
     the printed start and for a datum nearer to (1, 2) than 1/sqrt(2); -1 for a local optimum."""
-    network, x = diagonal(2, 2, str(activation)), np.asarray(x, float)
-    found = setting.settled_limit(network, str(loss), x[None], np.ones(1), FIRST_ALONE)
-    if not found.converged:
-        return np.nan
-    exact = x[0] ** -0.5 * FIRST_ALONE
-    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    told = dead_neuron.proved_verdict(network, found.theta, x[None], np.ones(1))
-    return dead_neuron.CLOSE - off if told == "not local" else -1.0
+    network, exact = diagonal(2, 2, str(activation)), x[0] ** -0.5 * FIRST_ALONE
+    return dead_neuron.to_the_limit(network, loss, x[None], FIRST_ALONE, exact)
 
 
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
@@ -280,7 +274,8 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
     to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
-    return dead_neuron.to_the_limit(theta, X, loss)
+    network, exact = dead_neuron.two_neurons(), dead_neuron.pair_limit(X)
+    return dead_neuron.to_the_limit(network, loss, X, theta, exact)
 
 
 def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
