@@ -184,19 +184,19 @@ def classifies(loss: Loss, threshold: float) -> Statement:
 
 
 def misclassified() -> Counterexample:
-    """The wrong-sign start of `START` breaks "L < 1, namely all data are classified correctly"."""
+    """A start with one datum on the wrong side breaks "L < 1, namely all are classified
+    correctly"."""
     below = bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
-    q = fully_connected([1, 1], "linear").output(START, np.ones((1, 1)))
+    q = fully_connected([1, 1], "linear").output([-0.5, 0.5], np.ones((1, 1)))
     return Counterexample(
-        instance=INSTANCE,
+        instance={"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1,
+                  "y": 1, "w(0)": -HALF, "v(0)": HALF},
         assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(q, np.ones(1))) < 1.0)},
         breaks=(bound("y Φ of the network in floats", float(q[0]), ">", 0.0, ""),),
         recheck=(fact("L < 1 and y Φ > 0, by enclosures", below and -HALF * HALF > 0, True),),
         route="w v x as fractions, and log(1 + e^(1/4)) < 1 in ball arithmetic",
-    )
+    )  # fmt: skip
 
-
-# L < 1 and both data are right, and the second one is lost.
 
 BOTH_RIGHT = (
     np.array([[1.0, -4.0], [0.0, 1.0]]),
@@ -237,14 +237,6 @@ def loses_a_datum() -> Counterexample:
     )  # fmt: skip
 
 
-# One datum on the wrong side.
-
-START = np.array([-0.5, 0.5])
-"""w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
-INSTANCE = {"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
-            "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
-
-
 @cache
 def _right_once() -> Limit:
     return limit(fully_connected([2, 1]), LOGISTIC, *BOTH_RIGHT)
@@ -253,9 +245,6 @@ def _right_once() -> Limit:
 def _margins(found: Limit) -> list[float]:
     X, y, _ = BOTH_RIGHT
     return [float(m) for m in y * fully_connected([2, 1]).output(found.path.end[:-1], X)]
-
-
-# What the flows of `fitted_flows` say.
 
 
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
@@ -516,9 +505,6 @@ GLOSS = Reading(
     "by L < 1 alone it is false for the logistic loss: Φ = v w x, x = y = 1, w(0) = -1/2 and "
     "v(0) = 1/2 have L(0) = 0.826, and θ(t) → 0. For separable data L < n ℓ(0) is enough",
 )
-
-
-# Below n l(0).
 
 
 def _separable(kind: str, loss: Loss, rng: np.random.Generator) -> Instance:

@@ -524,24 +524,12 @@ def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) ->
 
 
 def robust(seed: int, tried: int) -> list[Evidence]:
-    """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that is no
-    local optimum, for `tried` random data; and what holds under the other reading."""
+    """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that keeps both
+    coordinates and is no local optimum, for `tried` random data in units of 1e-6 to 1e6; and what
+    holds under the other reading."""
     one = (Fraction(1), Fraction(1))
     # |theta~|^2 = m x_k^(-2/m) of the leader k, and |theta*|^2 = m max x^(-2/m).
     best = sum(race((1 + d, 1 - d), one) == (0,) for d in DECADES)
-    return [
-        fact("x = (1, 1): coordinates left in the limit", len(race(one, one)), 2),
-        *starts_that_keep_both(seed, tried),
-        fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
-             "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
-             tried=len(DECADES)),
-    ]  # fmt: skip
-
-
-def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
-    """For every x > 0 there is a start whose limit keeps both coordinates and is no local optimum:
-    alpha_k(0)^(2-m) = c x_k. Random data in units of 1e-6 to 1e6; the shorter points move
-    some of the margin from one coordinate to the other."""
     rng = np.random.default_rng(seed)
     tied, proved, residuals = 0, 0, [0.0]
     for k in range(tried):
@@ -557,11 +545,15 @@ def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
         proof = traded(theta, values, depth)
         proved += check(network, theta, values[None], y, proof).verdict == "not local"
     return [
+        fact("x = (1, 1): coordinates left in the limit", len(race(one, one)), 2),
         fact("starts α(0) ∝ x^(-1/(m-2)) for random x > 0 that keep both coordinates", tied, tried,
              tried=tried),
         bound("largest KKT residual of their limits", max(residuals), "<=", 1e-9, ""),
         fact("certificates of their limits, no local optima, that the exact checker accepts",
              proved, tried, tried=tried),
+        fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
+             "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
+             tried=len(DECADES)),
     ]  # fmt: skip
 
 
@@ -589,15 +581,12 @@ def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
 # The start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0}, w_2 in -C, and v_1 > 0.
 
 
-def cone_angle(data: ArrayLike) -> float:
-    """The angle of {w in R^2 : w.x_i > 0} for two data (2, 2): pi less the angle between them."""
-    (a, b), (c, d) = np.asarray(data, float)
-    return math.pi - abs(math.atan2(a * d - b * c, a * c + b * d))
-
-
 def isotropic_probability() -> float:
-    """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law."""
-    return 0.5 * (cone_angle(dead_neuron.PRINTED) / (2.0 * math.pi)) ** 2
+    """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law. The
+    angle of C is pi less that between the data."""
+    (a, b), (c, d) = dead_neuron.PRINTED
+    angle = math.pi - abs(math.atan2(a * d - b * c, a * c + b * d))
+    return 0.5 * (angle / (2.0 * math.pi)) ** 2
 
 
 def uniform_probability() -> Fraction:

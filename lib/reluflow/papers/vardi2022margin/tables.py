@@ -200,11 +200,6 @@ def squares_of_factors() -> Statement:
     )
 
 
-def why_squares_are_large() -> Known:
-    """How Lemma C.5 is known."""
-    return proved("the geometric mean |∏ aⱼ|^(2/m) ≥ C² of the aⱼ² is at most their mean")
-
-
 def excess(item: Instance) -> float:
     """(sum_j a_j^2 - m C^2) / sum_j a_j^2, rounded once; 0 where all a_j are 0."""
     factors, C = _fractions(item["a"]), Fraction(float(item["C"]))
