@@ -114,13 +114,11 @@ def test_each_fault_of_the_form_is_seen() -> None:
         seen(-W[0], W[1], W[2])
 
 
-def test_less_than_a_loss_below_one_is_enough() -> None:
-    """From a start beyond the constant the flow stops."""
+def test_what_is_asked_of_linear_networks_is_tested() -> None:
+    """Beside the start: that of the witness is beyond the constant."""
     statement = certificates.reaches_the_optimum()
-    item = {"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC, "X": np.ones((1, 1)),
-            "y": np.ones(1), "theta": np.array([-0.5, 0.5])}  # fmt: skip
-    assert "n\\,\\ell(0)" in str(statement.unmet(item))
-    assert statement.slack(item) < 0.0
+    item = {**statement.witness, "theta": np.array([0.5, 0.5])}
+    assert statement.unmet(item) is None
     apart = {**item, "X": np.array([[1.0], [1.0]]), "y": np.array([1.0, -1.0])}
     assert "separable" in str(statement.unmet(apart))
     assert "linear network" in str(statement.unmet({**item, "network": fully_connected([1, 1])}))

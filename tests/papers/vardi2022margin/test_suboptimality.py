@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reluflow.errors import InputError
-from reluflow.margin.check import Checked
 from reluflow.margin.kkt import quotient
 from reluflow.margin.max_margin import least_length
 from reluflow.margin.optimum import classify_optimum
@@ -92,14 +91,6 @@ def test_stacked_layers_have_the_scale_of_single_ones() -> None:
 def test_the_radius_ends_where_it_says(size: float, inside: bool) -> None:
     moved = {"x": suboptimality.PRINTED_DATUM + np.array([0.0, size]), "activation": "relu"}
     assert (suboptimality.silent_nearby().unmet(moved) is None) == inside
-
-
-def test_not_local_is_what_the_exact_checker_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = fully_connected((2, 2)), np.array([0.0, 2.0, 0, 0, 2, 0]), dead_neuron.PRINTED
-    assert dead_neuron.proved_verdict(*given, np.ones(2)) == "not local"
-    refused = Checked("refused", np.inf, "a point is not shorter")
-    monkeypatch.setattr(dead_neuron, "check", lambda *_: refused)
-    assert dead_neuron.proved_verdict(*given, np.ones(2)) == "undecided"
 
 
 def test_an_untied_start_is_not_taken_for_a_tie() -> None:

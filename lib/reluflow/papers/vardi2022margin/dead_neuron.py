@@ -11,10 +11,9 @@ from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt
-from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.constructions import judged
 from reluflow.papers.vardi2022margin.setting import LOSSES, settled_limit
 
 # --- Where the flow of Theorem 3.2's neurons goes, for any two data of label 1 --------------------
@@ -118,15 +117,7 @@ def to_the_limit(network: Network, loss: str, X: NDArray, theta: NDArray, exact:
     if not found.converged:
         return np.nan
     off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    return CLOSE - off if proved_verdict(network, found.theta, X, y) == "not local" else -1.0
-
-
-def proved_verdict(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> str:
-    """The verdict on theta, "undecided" unless the exact checker accepts its certificate."""
-    found = classify_optimum(network, theta, X, y)
-    proof = found.certificate
-    right = proof is not None and check(network, found.theta, X, y, proof).verdict == found.verdict
-    return found.verdict if right else "undecided"
+    return CLOSE - off if judged(network, found.theta, X, y).verdict == "not local" else -1.0
 
 
 def dead_limit() -> list[Evidence]:
@@ -139,7 +130,7 @@ def dead_limit() -> list[Evidence]:
               1e-9, ""),
         bound("its KKT residual", seen.residual, "<=", 1e-9, ""),
         fact("certified no local optimum, in rational arithmetic",
-             proved_verdict(two_neurons(), exact, PRINTED, LABELS) == "not local", True),
+             judged(two_neurons(), exact, PRINTED, LABELS).verdict == "not local", True),
     ]  # fmt: skip
 
 
