@@ -219,8 +219,9 @@ def test_evidence_that_layers_separate_can_fail(paper):
 
     def moving(**moves):  # means that move by these steps, in any unit as the square is 1
         steps = {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0} | moves
-        layers = [{BEFORE: replace(p, square=1.0, means={kind: k * s for kind, s in steps.items()})}
-                  for k, p in enumerate(paper.before())]  # fmt: skip
+        means = [{kind: k * s for kind, s in steps.items()} for k in range(len(paper.layers))]
+        pairs = zip(paper.before(), means, strict=True)
+        layers = [{BEFORE: replace(before, square=1.0, means=moved)} for before, moved in pairs]
         return failing(cnn.layers_separate(replace(paper, layers=layers), {}))
 
     assert not moving()

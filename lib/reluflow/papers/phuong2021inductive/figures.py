@@ -225,9 +225,8 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
 
 def arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
     """The stretches (from, to) of `turns` on which `inside` holds."""
-    edges = np.diff(np.concatenate([[False], inside, [False]]).astype(int))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    return [(float(turns[a]), float(turns[b])) for a, b in zip(starts, ends, strict=True)]
+    pieces = np.ma.clump_unmasked(np.ma.array(turns, mask=~inside))
+    return [(float(turns[s][0]), float(turns[s][-1])) for s in pieces]
 
 
 # --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
@@ -361,7 +360,7 @@ def training(trained: Trained) -> Figure:
     flow = trained.own.optimiser == "flow"
     left.set(xscale="log", xlim=_begins(trained), xlabel="$t$" if flow else "epoch",
              ylabel="cosine", ylim=(-1.05, 1.05))  # fmt: skip
-    decades, far = trained.path.tau / np.log(10.0), trained.distances
+    decades, far = trained.path.tau / _LN10, trained.distances
     shown = (decades > 0.1) & (far > 0.0)
     right.set(xscale="log", yscale="log", xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
     right.set(xlim=_whole(decades[shown]), ylim=_whole(far[shown]))
@@ -404,7 +403,7 @@ _KINDS = {
 _SIDES = ("-", style.INK), ((0, (4.0, 2.0)), style.QUIET)
 """Before the ReLU, and after it."""
 _RANKS = "number, the largest first"
-_DIRECTIONS = "first singular direction", "second singular direction"
+_DIRECTIONS = {"xlabel": "first singular direction", "ylabel": "second singular direction"}
 
 
 @in_house_style
@@ -513,7 +512,7 @@ def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
     ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0)
     ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set(xlabel=_DIRECTIONS[0], ylabel=_DIRECTIONS[1])
+    ax.set(**_DIRECTIONS)
 
 
 # --- Figures 1 and 2 of Phuong & Lampert 2021 over many seeds, and where their numbers come
@@ -587,11 +586,11 @@ def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
         way *= np.linalg.norm(plane, axis=1).max() / np.linalg.norm(way)
         name = f"w_{'+' if sign > 0 else '-'}"
         ax.plot(*np.array([[0.0, 0.0], way]).T, color=style.INK, lw=1.0, ls=dash, zorder=0)
-        angle = np.degrees(np.arccos(mean @ w / np.linalg.norm(mean) / np.linalg.norm(w)))
-        halo_text(ax, 0.75 * way + [0.0, 0.3 * np.ptp(plane[:, 1])], f"{angle:.0f}° to ${name}$",
-                  fontsize=9, color=colour)  # fmt: skip
+        words = f"{networks.degrees_between(mean, w):.0f}° to ${name}$"
+        place = 0.75 * way + [0.0, 0.3 * np.ptp(plane[:, 1])]
+        halo_text(ax, place, words, fontsize=9, color=colour)
     ax.margins(0.08, 0.45)
-    ax.set(xlabel=_DIRECTIONS[0], ylabel=_DIRECTIONS[1])
+    ax.set(**_DIRECTIONS)
 
 
 def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
@@ -632,10 +631,10 @@ def dials(
     axes[1].set_xlim(30, 3e4)
     for k, (sign, colour) in enumerate(((1.0, POSITIVE), (-1.0, NEGATIVE))):
         w = late.limit.vectors[sign]
-        angles = np.degrees(np.arccos(np.clip(late.U[:, k] @ w / np.linalg.norm(w), -1.0, 1.0)))
-        axes[2].loglog(late.tau / np.log(10.0), angles, color=colour, lw=1.4,
+        angles = networks.turned(late.U[:, k] @ w / np.linalg.norm(w))
+        axes[2].loglog(late.tau / _LN10, angles, color=colour, lw=1.4,
                        label=f"flow, $a_j {'>' if sign > 0 else '<'} 0$")  # fmt: skip
-        seen = [(-np.log10(look.loss * n), np.degrees(np.arccos(look.group[k])))
+        seen = [(-np.log10(look.loss * n), networks.turned(look.group[k]))
                 for look in looks if look.loss * n < 0.3]  # fmt: skip
         axes[2].plot(*np.array(seen).T, "o", color=colour, ms=3.8, mew=0.0)
     axes[2].set_ylabel("degrees")

@@ -650,8 +650,10 @@ def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
 def norms_grow_like_log(survey: Survey) -> list[Evidence]:
     """os.norm.log.1: |W_+|_F^2 / log t -> nu_+ > 0, |W_-|_F^2 / log t -> nu_-, |W|_F^2 / log t ->
     nu_+ + nu_- (eqs 20-22)."""
-    off = [float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
-           for each, sign, size in _groups(survey)]  # fmt: skip
+    off = [
+        float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
+        for each, sign, size in _groups(survey)
+    ]
     whole = [float(np.exp(np.logaddexp.reduce(2.0 * e.R[-1]))) / e.log_t[-1] / e.limit.total - 1.0
              for e in survey.found]  # fmt: skip
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import comb
@@ -477,8 +478,9 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
 def kept(found: Course) -> list[dict[str, Any]]:
     """A course as a record keeps it, to four digits."""
     *before, last = found.looks
-    return [_short(asdict(look))
-            for look in (*(replace(look, cosines=[]) for look in before), last)]  # fmt: skip
+    looks = [asdict(look) for look in (*(replace(look, cosines=[]) for look in before), last)]
+    shorter = {"parse_float": lambda v: float(f"{float(v):.4g}"), "parse_constant": lambda _: None}
+    return json.loads(json.dumps(looks), **shorter)
 
 
 def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
@@ -486,16 +488,6 @@ def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
     names = {each.name for each in fields(Seen)}
     kept = [{name: value for name, value in look.items() if name in names} for look in looks]
     return Course(tuple(Seen(**{**look, "loss": look["loss"] or np.nan}) for look in kept))
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _short(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_short(each) for each in value]
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
 # --- The records of the networks of Section 5 -----------------------------------------------------

@@ -232,15 +232,16 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     """The chance that a neuron dies, in the limit of small weights: `count` random directions with
     95 % Wilson intervals, and for (OS) data in the plane the closed form. No rows where none can.
     """
+    columns = ["directions that die", "chance"]
     if not can_die(own.X):
-        return pd.DataFrame(columns=["directions that die", "chance"])
+        return pd.DataFrame(columns=columns)
     plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
     either, rows = np.append(plus, minus), {}
     for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():
         low, high = wilson(int(dead.sum()), len(dead))
-        rows[name] = {"directions that die": f"{dead.sum()} of {len(dead)}",
-                      "chance": f"{approx(float(low), 2)} to {approx(float(high), 2)}"}  # fmt: skip
-    table = pd.DataFrame(rows).T
+        chance = f"{approx(float(low), 2)} to {approx(float(high), 2)}"
+        rows[name] = [f"{dead.sum()} of {len(dead)}", chance]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     if own.X.shape[1] == 2 and violations(own.X, own.y).none:
         a, b, _ = chances(own.X, own.y)
         table["closed form"] = [approx(value) for value in (a, b, 0.5 * (a + b))]

@@ -51,19 +51,13 @@ def over_chart(
     chart: Chart,
     marks: Mapping[str, ArrayLike],
 ) -> Figure:
-    """The value over a chart, relative to that of `point` (p,), in the colours of `landscape`.
-
-    Parameters: `marks`, name -> place in the chart.
+    """The value over a chart, relative to that of `point` (p,), with `marks`, name -> place in the
+    chart.
     """
-    window = np.array([(0.0, end) for end in chart.top])
-    return _map(network, X, y, point, chart, window, window - [0.03, 0.0] * window[:, 1:], marks)
-
-
-def _map(network: Network, X: ArrayLike, y: ArrayLike, point: ArrayLike, chart: Chart,
-         drawn: NDArray, window: NDArray, marks: Mapping[str, ArrayLike]) -> Figure:  # fmt: skip
-    A, B = np.meshgrid(*(np.linspace(a, b, 181) for a, b in drawn))
+    A, B = np.meshgrid(*(np.linspace(0.0, end, 181) for end in chart.top))
     relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
     fig, (ax,) = panels(1, 1, height=4.4)
+    window = [(-0.03 * end, end) for end in chart.top]
     ax.set(xlim=window[0], ylim=window[1], xlabel=chart.names[0], ylabel=chart.names[1])
     _levels(ax, A, B, relative)
     ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)

@@ -358,9 +358,13 @@ def _sparse(kinds: Mapping[str, Coordinates], activation: str, start: Start) -> 
         first = coordinates(rng)
         return Network((first, 1 + np.arange(len(first))[None]), activation)
 
-    return {f"neurons that see {name} coordinates, {kind} data":
-            partial(_with_start, partial(network, see), data, start)
-            for kind, data in DATA.items() for name, see in kinds.items()}  # fmt: skip
+    return {
+        f"neurons that see {name} coordinates, {kind} data": partial(
+            _with_start, partial(network, see), data, start
+        )
+        for kind, data in DATA.items()
+        for name, see in kinds.items()
+    }
 
 
 def sparse_linear() -> dict[str, Draw]:
