@@ -79,21 +79,18 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
     1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
     """
     rng, found = np.random.default_rng(seed), list[Fitted]()
-    maps = {
-        "fully connected": setting.full,
-        "sparse": setting.unshared,
-        "shared": setting.network_draws_shared,
-    }
+    kinds = "fully connected", "sparse", "shared"
+    maps = setting.full, setting.unshared, setting.network_draws_shared
     while (made := len(found)) < count:
-        name = list(maps)[made % 3]
+        kind = made % 3
         activation = ("linear", "relu")[made // 3 % 2]
         loss = (EXPONENTIAL, LOGISTIC)[made // 6 % 2]
         depth = int(rng.integers(2, 5 if activation == "linear" else 4))
         widths = [int(rng.integers(1, 4)), *rng.integers(2, 4, depth - 1).tolist(), 1]
-        network = Network(maps[name](rng, widths), activation)
+        network = Network(maps[kind](rng, widths), activation)
         X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
         theta = rng.standard_normal(network.size)
-        if made % 3 == 0:
+        if kind == 0:
             theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, depth), network.sizes)
         z = network.output(theta, X)
         if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
@@ -103,7 +100,7 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
         stretch = brentq(_above, low, high, args=(loss, np.abs(z), goal))
         theta = theta * np.exp(float(stretch) / network.degree)
         end = limit(network, loss, X, np.sign(z), theta, reach=FITTED_FLOWS_REACH)
-        found.append(Fitted(f"{name}, {activation}", network, loss, end))
+        found.append(Fitted(f"{kinds[kind]}, {activation}", network, loss, end))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import seaborn as sns
@@ -20,6 +19,7 @@ from reluflow.figures.style import datum_colour, datum_name, in_house_style, leg
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import tables
 from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
 # there --------------------------------------------------------------------------------------------
@@ -32,33 +32,22 @@ COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
 
 
-@dataclass(frozen=True)
-class Chart:
-    """Parameters of two numbers: `at(a, b)` (..., p) for a, b (...), in `over_chart` from 0 to
-    `top`; `names` of the axes; the limit is at (0, 0)."""
-
-    at: Callable[[NDArray, NDArray], NDArray]
-    names: tuple[str, str]
-    top: tuple[float, float] = (1.0, 1.0)
-
-
 @in_house_style
 def over_chart(
-    network: Network,
-    X: ArrayLike,
-    y: ArrayLike,
-    point: ArrayLike,
-    chart: Chart,
+    made: Construction,
+    limit: ArrayLike,
+    at: Callable[[NDArray, NDArray], NDArray],
+    axes: Mapping[str, float],
     marks: Mapping[str, ArrayLike],
 ) -> Figure:
-    """The value over a chart, relative to that of `point` (p,), with `marks`, name -> place in the
-    chart.
-    """
-    A, B = np.meshgrid(*(np.linspace(0.0, end, 181) for end in chart.top))
-    relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
+    """The value at parameters `at(a, b)` (..., p) of two numbers, from 0 to the ends of the `axes`,
+    by name, over that of the `limit` (p,) at (0, 0), less 1; with `marks`, name -> place."""
+    A, B = np.meshgrid(*(np.linspace(0.0, end, 181) for end in axes.values()))
+    value, least = (values(made.network, theta, made.X, made.y) for theta in (at(A, B), limit))
+    relative = value / least - 1.0
     fig, (ax,) = panels(1, 1, height=4.4)
-    window = [(-0.03 * end, end) for end in chart.top]
-    ax.set(xlim=window[0], ylim=window[1], xlabel=chart.names[0], ylabel=chart.names[1])
+    (x, right), (y, top) = axes.items()
+    ax.set(xlim=(-0.03 * right, right), ylim=(-0.03 * top, top), xlabel=x, ylabel=y)
     _levels(ax, A, B, relative)
     ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
     for k, (name, place) in enumerate(marks.items()):
