@@ -177,12 +177,10 @@ def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
 
 
 def _datum(label: float) -> dict[str, str]:
-    """The mark of a datum."""
     return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
 
 
 def _pale(ax: Axes, X: NDArray, y: NDArray) -> None:
-    """The sectors of the disk."""
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     for name, inside in sectors(X, y, unit(_TURNS)).items():
@@ -504,7 +502,6 @@ def rays_and_clusters(planes: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
 
 
 def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
-    """Neurons (h, 2), by the sign of what they add to the output."""
     for positive, colour in ((True, POSITIVE), (False, NEGATIVE)):
         rows = (second > 0) == positive
         ax.plot(*plane[rows].T, "o", color=colour, ms=4.5, mew=0.0, alpha=0.6,

@@ -411,12 +411,10 @@ class _Budget:
 
 
 def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
-    """The field of these data (n,) alone."""
     return replace(field, X=field.X[data], y=field.y[data])
 
 
 def _seen(chart: Neurons, z: NDArray, X: NDArray) -> NDArray:
-    """The data (n,) that some neuron sees."""
     return np.asarray((slopes(chart.cosines(z, X)[0]) > _HOLDS).any(axis=1))
 
 

@@ -177,7 +177,6 @@ def separability_table(own: Experiment) -> pd.DataFrame:
 
 
 def _named(pairs: NDArray) -> str:
-    """The first pairs by their rows, counted from 1."""
     told = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
     return told + (", …" if len(pairs) > _FEW else "")
 

@@ -369,7 +369,6 @@ def _tilted(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
 
 
 def _with_dead_units(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
-    """A unit of the first layer has no weights at all, neither in nor out."""
     first, second = W[0].copy(), W[1].copy()
     if len(first) > 1:
         first[-1], second[:, -1] = 0.0, 0.0
@@ -418,7 +417,6 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def _row(case: Case) -> dict[str, Any]:
-    """One flow: how far it is from the prediction at each of REACH, and its limit."""
     found = limit(case.network, case.loss, case.X, case.y, case.theta, FULLY_CONNECTED_REACH[-1])
     row: dict[str, Any] = {"kind": case.kind, "depth": case.network.degree, "status": found.status}
     if found.status not in (CONVERGED, UNDECIDED):
@@ -800,6 +798,5 @@ def slopes(beta: Fraction, alpha: Fraction) -> tuple[int, ...]:
 
 
 def _value(w: Sequence[Fraction], alpha: Fraction) -> Fraction:
-    """Phi(.; A) with a = alpha, b = -alpha, written out."""
     first, second, third = (max(z, Fraction(0)) for z in (w[0], -w[0], w[1]))
     return alpha * (first + third) - alpha * second

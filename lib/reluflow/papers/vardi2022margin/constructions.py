@@ -252,7 +252,6 @@ def better_is_shorter(construction: Construction) -> bool:
 
 
 def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
-    """Whether a is a positive multiple of b."""
     crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
                   for q, s in zip(a, b, strict=True))  # fmt: skip
     return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
@@ -477,13 +476,11 @@ def changed_layers(construction: Construction) -> tuple[int, ...]:
 
 
 def _is_norm(construction: Construction, printed: sympy.Expr) -> bool:
-    """Whether |theta'|^2 is this expression in EPS."""
     norm = sum(value**2 for value in construction.exact_better)
     return sympy.simplify(sympy.expand(norm - printed)) == 0
 
 
 def _written(value: sympy.Expr) -> str:
-    """A number a + b√2 as text."""
     return str(sympy.expand(value)).replace("*sqrt(2)", "√2")
 
 

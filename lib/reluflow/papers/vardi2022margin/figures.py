@@ -309,7 +309,6 @@ def _plane(ax: Axes, X: NDArray, size: float) -> None:
 
 
 def _round(size: float) -> float:
-    """A short number below `size`."""
     unit = 10.0 ** np.floor(np.log10(size))
     return float(unit * (5.0 if size >= 5.0 * unit else 2.0 if size >= 2.0 * unit else 1.0))
 

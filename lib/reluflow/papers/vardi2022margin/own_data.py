@@ -184,7 +184,6 @@ def drawn(network: Network, scheme: str, count: int, rng: np.random.Generator) -
 
 
 def _printed_with(dataset: str, network: Network) -> Construction | None:
-    """The paper's construction of this data set, if it is one with this network."""
     if dataset not in PRINTED:
         return None
 

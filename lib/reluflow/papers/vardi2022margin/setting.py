@@ -410,7 +410,6 @@ def _units(rng: np.random.Generator, d: int) -> NDArray:
 
 
 def _aspect(rng: np.random.Generator, d: int) -> NDArray:
-    """Coordinates of different size."""
     return _ordinary(rng, d) * 10.0 ** rng.uniform(-1.0, 1.0, d)
 
 

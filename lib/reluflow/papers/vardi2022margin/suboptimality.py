@@ -373,7 +373,6 @@ def least_l1(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
 
 
 def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector:
-    """A vector (size,) with these entries, and zeros."""
     entries = dict(zip(where, values, strict=True))
     return tuple(entries.get(k, Fraction(0)) for k in range(size))
 

@@ -141,7 +141,6 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def _lengths(case: Case) -> dict[str, float | str] | None:
-    """One flow: the largest ||w_j| - |v_j|| / |theta| at each of REACH."""
     chart = Polar(case.network)
     field = GradientFlow(chart, case.loss, case.X, case.y, LOG_LOG)
     start, end = chart.coordinates(case.theta), float(np.log(REACH[-1]))
@@ -858,7 +857,6 @@ def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
 
 
 def _kinds(runs: Runs) -> list[str]:
-    """The kinds of certificates behind the verdicts on flows."""
     return [type(run.optimum.certificate).__name__ for _, run in runs]
 
 
