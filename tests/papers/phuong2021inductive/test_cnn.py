@@ -9,109 +9,39 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive import cnn
-from reluflow.papers.phuong2021inductive.cnn import (
-    AFTER,
-    BEFORE,
-    PAPER,
-    READINGS,
-    Convolution,
-    ConvolutionalNetwork,
-    Neurons,
-    as_images,
-    minibatch_steps,
-    recorded,
-    sign_descent,
-    three_medoids,
-)
+from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, recorded
 from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
 from scipy.optimize import approx_fprime
-from torch import nn
 
 SHORT = replace(PAPER, epochs=2)
-convolutions = st.builds(
-    Convolution,
-    kernels=st.integers(1, 3),
-    size=st.integers(1, 3),
-    stride=st.integers(1, 3),
-    padding=st.integers(1, 3),
-)
-networks = st.builds(
-    ConvolutionalNetwork,
-    convolutions=st.lists(convolutions, min_size=1, max_size=3).map(tuple),
-    hidden=st.integers(1, 4),
-    side=st.integers(4, 7),
-    biases=st.booleans(),
-)
 
 
-def modules(network, weights):
-    """The same network made of PyTorch's layers; what comes out of each before the ReLU."""
-    layers, channels = [], 1
-    for c in network.convolutions:
-        layers.append(nn.Conv2d(channels, c.kernels, c.size, c.stride, c.padding))
-        channels = c.kernels
-    layers += [nn.LazyLinear(network.hidden), nn.LazyLinear(1)]
-
-    def features(x):
-        found = []
-        for k, layer in enumerate(layers):
-            if k == len(network.convolutions):
-                x = torch.flatten(x, 1)
-            x = layer(x)
-            found.append(x)
-            x = torch.clamp(x, min=0.0)
-        return found
-
-    with torch.no_grad():
-        features(torch.zeros(1, 1, network.side, network.side))
-        for layer, w, b in zip(layers, weights[::2], weights[1::2], strict=True):
-            layer.weight.copy_(w)
-            layer.bias.copy_(b)
-    return features
-
-
-@settings(max_examples=25, deadline=None)
-@given(networks, st.integers(0, 10**6))
-def test_features_are_those_of_pytorchs_modules(network, seed):
-    rng = np.random.default_rng(seed)
-    weights = network.start(rng, 0.5, 2.0)
-    images = as_images(rng.standard_normal((3, network.side**2)), network.side)
-    found = network.features(weights, images)
-    for ours, theirs in zip(found, modules(network, weights)(images), strict=True):
-        assert ours.shape == theirs.shape
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
-    torch.testing.assert_close(network.output(weights, images), found[-1].flatten())
-
-
-@given(st.booleans(), st.floats(0.0, 3.0), st.floats(0.0, 3.0))
-def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases, scale, bias_scale):
-    network = ConvolutionalNetwork((Convolution(8, 3, 1, 1),), 50, 6, biases)
-    plain, scaled = (
-        network.start(np.random.default_rng(1), *factors)
-        for factors in ((1.0, 1.0), (scale, bias_scale))
-    )
-    for k, (w, v) in enumerate(zip(plain, scaled, strict=True)):
-        factor = (1.0, 1.0, scale, bias_scale, scale, bias_scale)[k]
-        torch.testing.assert_close(v, factor * w, rtol=1e-5, atol=1e-8)
-        fan_in = (9, 9, 8 * 36, 8 * 36, 50, 50)[k]
-        if k % 2 and not biases:
+@pytest.mark.parametrize("biases", [True, False])
+def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases):
+    plain = replace(PAPER, biases=biases, scale=1.0, bias_scale=1.0)
+    scaled = replace(plain, scale=0.5, bias_scale=2.0)
+    nets = [cnn.started(setting, 8, np.random.default_rng(1)) for setting in (plain, scaled)]
+    fan_in = (9, 288, 800, 288, 576, 1600, 256, 128)
+    for k, (w, v) in enumerate(zip(*(net.parameters() for net in nets), strict=True)):
+        layer, bias = divmod(k, 2)
+        torch.testing.assert_close(v, ((0.5, 2.0)[bias] if layer > 5 else 1.0) * w)
+        assert v.requires_grad == (biases or not bias)
+        if not v.requires_grad:
             assert not w.any()
         elif w.numel() > 1:
-            assert 0.7 / fan_in**0.5 < float(w.abs().max()) <= (1.0 + 1e-6) / fan_in**0.5
-    assert len(network.trained(plain)) == (6 if biases else 3)
-    assert all(w.ndim > 1 for w in network.trained(plain)[:: 2 if biases else 1])
+            assert 0.7 < fan_in[layer] ** 0.5 * float(w.detach().abs().max()) <= 1.0 + 1e-6
 
 
 def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(InputError, match='no device "abacus"'):
-        as_images(np.zeros((1, 4)), 2, "abacus")
+        cnn.as_images(np.zeros((1, 4)), 2, "abacus")
 
 
 @pytest.mark.parametrize(("n", "batch"), [(10, 4), (9, 4), (12, 4), (3, 8), (1, 1)])
@@ -123,7 +53,7 @@ def test_an_epoch_takes_every_datum_once(n, batch):
         return w.sum() * 0.0
 
     w = torch.zeros(2, requires_grad=True)
-    steps = minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
+    steps = cnn.minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
     each = -(-n // batch)
     list(islice(steps, 2 * each))
     first, second = seen[:each], seen[each:]
@@ -151,15 +81,14 @@ def paper():
 def test_looks_and_features_are_of_the_same_network(data):
     with one_thread():
         run = cnn.train(data, SHORT, 0, [4])
-        features = cnn.layer_features(run.network, run.weights, data, [6, 7, 8], batch=7)
+        features = cnn.layer_features(run.network, data, [6, 7, 8], batch=7)
     found, X = run.looks[-1], features[1]
     hidden = np.maximum(features[0], 0.0)
-    bias = run.weights[2 * cnn.FIRST - 1].double().numpy()
+    bias, last = (cnn.weighted(run.network)[k].bias.detach().double().numpy() for k in (6, 7))
     np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
     for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
         assert side.means == pytest.approx(pair_products(Z, data.y).means, rel=1e-3, abs=1e-6)
     np.testing.assert_allclose(found.singular, np.linalg.svd(run.first)[1], rtol=1e-4)
-    last = run.weights[-1].double().numpy()
     np.testing.assert_allclose(
         features[2][:, 0], np.maximum(X, 0.0) @ run.second + last, rtol=1e-3, atol=1e-5
     )
@@ -249,7 +178,7 @@ def test_a_task_keeps_labels_and_pixels(data):
     rows = found.digit <= 1
     np.testing.assert_array_equal(data.y > 0, found.digit[rows] == 1)
     np.testing.assert_allclose(data.images.numpy().reshape(360, 64), found.levels[rows] / 16.0)
-    wide = cnn.task(found, READINGS["pixels standardised"]).images
+    wide = cnn.task(found, cnn.READINGS["pixels standardised"]).images
     assert float(wide.min()) == pytest.approx(-0.1307 / 0.3081)
     assert float(wide.max()) == pytest.approx(0.8693 / 0.3081)
     some = data.some(7)
@@ -293,13 +222,13 @@ def test_steps_of_sign_descent_by_differences():
     for _ in range(2):
         slopes = approx_fprime(moved.ravel(), loss, 1e-7).reshape(4, 3)
         moved = moved - 0.25 * np.sign(np.round(slopes, 6))
-    np.testing.assert_allclose(sign_descent(X, y, W, a, 0.25, 2), moved)
+    np.testing.assert_allclose(cnn.sign_descent(X, y, W, a, 0.25, 2), moved)
 
 
 def test_clusters_are_asked_of_trained_networks_on_all_images():
     X, y = cnn.zeros_and_ones(digits())
     for skipped, loss, tried in ((0, 0.0, 1), (0, 0.02, 0), (1, 0.0, 0)):
-        some = Neurons(np.eye(4), np.array([1.0, 1.0, -1.0, -1.0]), loss)
+        some = cnn.Neurons(np.eye(4), np.array([1.0, 1.0, -1.0, -1.0]), loss)
         runs = [(0, dict.fromkeys(cnn.OPTIMISERS, some))]
         claim = cnn.adam_makes_clusters(X[skipped:], y[skipped:], runs)
         assert falsify(claim, 0, 1, 0).tried == tried
@@ -312,7 +241,7 @@ def cost(P, rows):
 @given(st.integers(3, 8), st.integers(0, 10**6), st.sampled_from([1e-9, 1.0, 1e6]))
 def test_no_triple_is_better(n, seed, scale):
     P = scale * np.random.default_rng(seed).integers(-4, 5, (n, 2)).astype(float)
-    rows, labels = three_medoids(P)
+    rows, labels = cnn.three_medoids(P)
     best = min(cost(P, triple) for triple in combinations(range(n), 3))
     assert cost(P, rows) == pytest.approx(best)
     for p, label in zip(P, labels, strict=True):

@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from itertools import accumulate, combinations, islice
+from itertools import combinations, islice
 from math import comb, isqrt, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from reluflow.approx import approx
@@ -63,105 +63,16 @@ def minibatch_steps(
             yield float(value.detach())
 
 
-# --- Convolutional networks that end in a two-layer one: convolutions, fc(n, h) and fc(h, 1) ------
+# --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
 
 
-ConvolutionalWeights = list[Tensor]
-"""Weights and, behind each of them, the biases of a layer, from the first layer to the last."""
-
-
-@dataclass(frozen=True)
-class Convolution:
+class Convolution(NamedTuple):
     """Kernels of size x size, moved by `stride` over an image, `padding` rows added all round."""
 
     kernels: int
     size: int
     stride: int
     padding: int
-
-    def side(self, side: int) -> int:
-        """The rows (and columns) of what comes out of a square image with `side` rows."""
-        return (side + 2 * self.padding - self.size) // self.stride + 1
-
-
-@dataclass(frozen=True)
-class ConvolutionalNetwork:
-    """Grey square images x to one number f(x), a ReLU between any two layers.
-
-    The `convolutions`, then two fully connected layers, `hidden` the width of the first; `side` has
-    the rows of an image. The features f^l(x) of layer l are what it gives before the ReLU.
-    """
-
-    convolutions: tuple[Convolution, ...]
-    hidden: int
-    side: int
-    biases: bool = True
-
-    @property
-    def sides(self) -> list[int]:
-        """The rows of the images that come out of each convolution."""
-        return [*accumulate(self.convolutions, lambda side, c: c.side(side), initial=self.side)][1:]
-
-    @property
-    def shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the weights of all layers."""
-        channels = [1, *(c.kernels for c in self.convolutions)]
-        pairs = zip(self.convolutions, channels, strict=False)
-        found = [(c.kernels, before, c.size, c.size) for c, before in pairs]
-        return [*found, (self.hidden, channels[-1] * self.sides[-1] ** 2), (1, self.hidden)]
-
-    def start(
-        self, rng: np.random.Generator, scale: float = 1.0, bias_scale: float = 1.0
-    ) -> ConvolutionalWeights:
-        """Weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the fully
-        connected layers the weights times `scale` and the biases times `bias_scale`."""
-        found = []
-        for layer, shape in enumerate(self.shapes, start=1):
-            reach = 1.0 / sqrt(np.prod(shape[1:]))
-            factors = (scale, bias_scale) if layer > len(self.convolutions) else (1.0, 1.0)
-            for size, factor in zip((shape, shape[:1]), factors, strict=True):
-                drawn = factor * rng.uniform(-reach, reach, size)
-                found.append(torch.tensor(drawn, dtype=torch.float32))
-        return found if self.biases else [w if k % 2 == 0 else 0 * w for k, w in enumerate(found)]
-
-    def trained(self, weights: ConvolutionalWeights) -> ConvolutionalWeights:
-        """Those of the weights that training moves: without biases every second one."""
-        return weights if self.biases else weights[::2]
-
-    def features(self, weights: Sequence[Tensor], images: Tensor) -> list[Tensor]:
-        """f^1(x), ..., f^L(x) of images (m, 1, side, side): (m, kernels, rows, columns) in the
-        convolutions, (m, h) and (m, 1) behind them."""
-        layers = list(zip(weights[::2], weights[1::2], strict=True))
-        found, x = [], images
-        for (w, b), c in zip(layers, self.convolutions, strict=False):
-            found.append(functional.conv2d(x, w, b, c.stride, c.padding))
-            x = functional.relu(found[-1])
-        x = x.flatten(1)
-        for w, b in layers[len(self.convolutions) :]:
-            found.append(functional.linear(x, w, b))
-            x = functional.relu(found[-1])
-        return found
-
-    def output(self, weights: Sequence[Tensor], images: Tensor) -> Tensor:
-        """f(x) (m,) of images (m, 1, side, side)."""
-        return self.features(weights, images)[-1][:, 0]
-
-
-def as_images(
-    levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
-) -> Tensor:
-    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
-    convolutions are fastest with. Raises InputError for a device that PyTorch does not have here.
-    """
-    try:
-        found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
-    except (RuntimeError, AssertionError):
-        raise InputError(f'there is no device "{device}" here: use "cpu".') from None
-    images = found.reshape(-1, 1, side, side)
-    return images.contiguous(memory_format=torch.channels_last)
-
-
-# --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
 
 
 CONVOLUTIONS = (
@@ -177,9 +88,57 @@ PRINTED = (3136, 128)
 """What the first fully connected layer takes, and what it gives."""
 
 
-def network(side: int, biases: bool = True) -> ConvolutionalNetwork:
-    """Table 1's network for images of side x side pixels; the paper's have 28 x 28."""
-    return ConvolutionalNetwork(CONVOLUTIONS, PRINTED[1], side, biases)
+def sides(side: int) -> list[int]:
+    """The rows (and columns) of what each convolution makes of a square image with `side` rows."""
+    rows = [side]
+    for c in CONVOLUTIONS:
+        rows.append((rows[-1] + 2 * c.padding - c.size) // c.stride + 1)
+    return rows[1:]
+
+
+def dense_inputs(side: int) -> int:
+    """The features of such an image that the first fully connected layer takes."""
+    return CONVOLUTIONS[-1].kernels * sides(side)[-1] ** 2
+
+
+def network(side: int) -> nn.Sequential:
+    """Table 1's network for grey images of side x side pixels; the paper's have 28 x 28."""
+    layers, channels = list[nn.Module](), 1
+    for c in CONVOLUTIONS:
+        layers += [nn.Conv2d(channels, *c), nn.ReLU()]
+        channels = c.kernels
+    layers += [nn.Flatten(), nn.Linear(dense_inputs(side), PRINTED[1]), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(PRINTED[1], 1))
+
+
+def weighted(net: nn.Sequential) -> list[nn.Conv2d | nn.Linear]:
+    """The layers that have weights."""
+    return [layer for layer in net if isinstance(layer, nn.Conv2d | nn.Linear)]
+
+
+def features(net: nn.Sequential, images: Tensor) -> list[Tensor]:
+    """f^1(x), ..., f^L(x) of images (m, 1, side, side), what a layer gives before the ReLU: (m,
+    kernels, rows, columns) in the convolutions, (m, h) and (m, 1) behind them."""
+    found, x = [], images
+    for layer in net:
+        x = layer(x)
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            found.append(x)
+    return found
+
+
+def as_images(
+    levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
+    convolutions are fastest with. Raises InputError for a device that PyTorch does not have here.
+    """
+    try:
+        found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
+    except (RuntimeError, AssertionError):
+        raise InputError(f'there is no device "{device}" here: use "cpu".') from None
+    images = found.reshape(-1, 1, side, side)
+    return images.contiguous(memory_format=torch.channels_last)
 
 
 # --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------
@@ -255,19 +214,39 @@ class Run:
     """A training run: the network at the end, and looks at it on the way."""
 
     setting: Setting
-    network: ConvolutionalNetwork
-    weights: ConvolutionalWeights
+    network: nn.Sequential
     looks: list[Look]
 
     @property
     def first(self) -> NDArray[np.float64]:
         """W_7, a neuron a row."""
-        return self.weights[2 * FIRST - 2].double().cpu().numpy()
+        return _weights(self.network, FIRST)
 
     @property
     def second(self) -> NDArray[np.float64]:
         """The entries of W_8, one for each neuron."""
-        return self.weights[2 * FIRST].double().cpu().numpy()[0]
+        return _weights(self.network, FIRST + 1)[0]
+
+
+def _weights(net: nn.Sequential, layer: int) -> NDArray[np.float64]:
+    return weighted(net)[layer - 1].weight.detach().double().cpu().numpy()
+
+
+def started(setting: Setting, side: int, rng: np.random.Generator) -> nn.Sequential:
+    """The network with weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the
+    fully connected layers the weights times `scale` and the biases times `bias_scale`. Biases that
+    a setting does not have are 0 and stay so."""
+    net = network(side)
+    for layer in weighted(net):
+        reach, dense = 1.0 / sqrt(layer.weight[0].numel()), isinstance(layer, nn.Linear)
+        scales = (setting.scale, setting.bias_scale) if dense else (1.0, 1.0)
+        for part, scale in zip((layer.weight, layer.bias), scales, strict=True):
+            drawn = scale * rng.uniform(-reach, reach, part.shape)
+            part.data = torch.tensor(drawn, dtype=torch.float32)
+        if not setting.biases:
+            layer.bias.data.zero_()
+            layer.bias.requires_grad_(False)
+    return net
 
 
 def zeros_and_ones(images: Images) -> tuple[NDArray, NDArray]:
@@ -305,20 +284,19 @@ def training(
     features (by default those of all the data).
 
     The seed draws the start and the order of the data. Returns at each look the run up to it; its
-    weights are those that training goes on to move. With `pieces` it goes on behind the last epoch
+    network is the one that training goes on to move. With `pieces` it goes on behind the last epoch
     that these keep, and keeps its own.
     """
     sample = sample or data
-    net = network(data.images.shape[-1], setting.biases)
     rng = np.random.default_rng(seed)
-    weights = [w.to(data.images) for w in net.start(rng, setting.scale, setting.bias_scale)]
+    net = started(setting, data.images.shape[-1], rng).to(data.images)
     targets = torch.tensor(data.y > 0, dtype=data.images.dtype, device=data.images.device)
 
     def loss(rows: Tensor) -> Tensor:
-        outputs = net.output(weights, data.images[rows])
+        outputs = net(data.images[rows])[:, 0]
         return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
 
-    moved = [w.requires_grad_() for w in net.trained(weights)]
+    moved = [w for w in net.parameters() if w.requires_grad]
     if setting.momentum is None:
         optimiser: torch.optim.Optimizer = torch.optim.Adam(moved, lr=setting.rate, fused=True)
     else:
@@ -327,20 +305,20 @@ def training(
     looks: list[Look] = []
     if pieces and (epoch := pieces.kept("epoch")):
         looks, found, state, rng.bit_generator.state = epoch
-        for w, v in zip(weights, found, strict=True):
+        for w, v in zip(net.parameters(), found, strict=True):
             w.data.copy_(v)
         optimiser.load_state_dict(state)
-        yield from [Run(setting, net, found, list(looks))] * len(looks)
+        yield from [Run(setting, net, list(looks))] * len(looks)
     taken = looks[-1].step if looks else 0
     for until in looked[len(looks) :]:
         losses = list(islice(steps, until - taken))
         taken = until
         mean = float(np.mean(losses)) if losses else np.nan
-        looks.append(look(net, weights, sample, taken, mean))
+        looks.append(look(net, sample, taken, mean))
         if pieces and taken and taken % steps_of(setting, len(data.y)) == 0:
-            now = [w.detach() for w in weights]
+            now = [w.detach() for w in net.parameters()]
             pieces.keep("epoch", (looks, now, optimiser.state_dict(), rng.bit_generator.state))
-        yield Run(setting, net, [w.detach() for w in weights], list(looks))
+        yield Run(setting, net, list(looks))
 
 
 def train(
@@ -350,22 +328,16 @@ def train(
     return deque(training(data, setting, seed, looked, sample), maxlen=1)[0]
 
 
-def look(
-    net: ConvolutionalNetwork, weights: ConvolutionalWeights, sample: Task, step: int, loss: float
-) -> Look:
+def look(net: nn.Sequential, sample: Task, step: int, loss: float) -> Look:
     """The inner products of a sample's features f^7, and the singular values of W_7."""
-    (found,) = layer_features(net, weights, sample, [FIRST])
-    singular = torch.linalg.svdvals(weights[2 * FIRST - 2].detach().double()).cpu().numpy()
+    (found,) = layer_features(net, sample, [FIRST])
+    singular = torch.linalg.svdvals(weighted(net)[FIRST - 1].weight.detach().double()).cpu().numpy()
     before, after = (pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0)))
     return Look(step, loss, before, after, singular)
 
 
 def layer_features(
-    net: ConvolutionalNetwork,
-    weights: ConvolutionalWeights,
-    sample: Task,
-    layers: Sequence[int],
-    batch: int = 256,
+    net: nn.Sequential, sample: Task, layers: Sequence[int], batch: int = 256
 ) -> list[NDArray]:
     """f^l(x) of all images of a sample for each of these layers l, an image a row.
 
@@ -375,9 +347,9 @@ def layer_features(
     parts: list[list[Tensor]] = [[] for _ in layers]
     with torch.no_grad():
         for images in torch.split(sample.images, batch):
-            features = net.features(weights, images)
+            of_all = features(net, images)
             for part, layer in zip(parts, layers, strict=True):
-                part.append(features[layer - 1].flatten(1).cpu())
+                part.append(of_all[layer - 1].flatten(1).cpu())
     found = zip(map(torch.cat, parts), layers, strict=True)
     return [(X.double() if layer >= FIRST else X).numpy() for X, layer in found]
 
@@ -430,11 +402,11 @@ def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: asdict(pair_products(pixels, some.y))}]
-    for X in layer_features(run.network, run.weights, some, range(1, FIRST + 1)):
+    for X in layer_features(run.network, some, range(1, FIRST + 1)):
         layers.append(_both(X, some.y))
     whole = {}
     for part, each in parts.items():
-        X, outputs = layer_features(run.network, run.weights, each, [FIRST, FIRST + 1])
+        X, outputs = layer_features(run.network, each, [FIRST, FIRST + 1])
         whole[part] = _both(X, each.y) | {
             "errors": int((outputs[:, 0] * each.y <= 0.0).sum()),
             "left_out": left_out(X, each.y),
@@ -628,10 +600,9 @@ READING = Reading(
 def sizes_fit() -> list[Evidence]:
     """os.tab1: the six convolutions leave as many features as the first fully connected layer asks
     for, by the formula for strides and paddings."""
-    net = network(28)
     return [
-        fact("features by the formula for strides and paddings", net.shapes[-2][1], PRINTED[0]),
-        note("rows of the images behind each convolution", tuple(net.sides)),
+        fact("features by the formula for strides and paddings", dense_inputs(28), PRINTED[0]),
+        note("rows of the images behind each convolution", tuple(sides(28))),
     ]
 
 
