@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,17 +18,11 @@ from reluflow.figures import style
 from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
-from reluflow.papers.phuong2021inductive import networks, setting
+from reluflow.papers.phuong2021inductive import networks, sectors, setting
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
 from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
-from reluflow.papers.phuong2021inductive.sectors import (
-    DEAD_STARTS_WIDTHS,
-    Counts,
-    chances,
-    plane,
-    unit,
-)
+from reluflow.papers.phuong2021inductive.sectors import Counts, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
@@ -84,7 +78,7 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     titles = "(a) one neuron dies", "(b) all neurons die, fair signs"
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
     fine = np.linspace(90.0, 175.0, 120)
-    exact = np.array([chances(*plane(g)) for g in fine])
+    exact = np.array([sectors.chances(*sectors.plane(g)) for g in fine])
     for line, share, colour, label in (
         (0.5 * (exact[:, 0] + exact[:, 1]), measured[0], FIRST, "sign drawn by itself"),
         (exact[:, 2], measured[1], SECOND, "sign chosen after $w_j(0)$"),
@@ -93,7 +87,7 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
         style.shares(left, gaps, np.rint(share * trials), trials, color=colour, marker="o", ls="")
     left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
     left.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
-    p = np.array(DEAD_STARTS_WIDTHS, float)
+    p = np.array(sectors.DEAD_STARTS_WIDTHS, float)
     right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
     for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
         style.shares(right, p, one.drawn, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
@@ -169,11 +163,15 @@ def _force(ax: Axes, foot: NDArray, tip: NDArray, colour: str) -> None:
                                            "shrinkA": 0, "shrinkB": 0})  # fmt: skip
 
 
-def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
-    """Which directions U (m, 2) lie in the sectors (13), (14), and in none that sees a datum."""
+def _arcs(X: NDArray, y: NDArray) -> Iterator[tuple[str, float, float]]:
+    """The arcs of the circle, in degrees, on which directions lie in the sectors (13), (14), and in
+    none that sees a datum, by their name in PALE."""
+    U = unit(_TURNS)
     dead = silent(X, U)
-    return dict(zip(PALE, (serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead),
-                    strict=True))  # fmt: skip
+    held = serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead
+    for name, inside in zip(PALE, held, strict=True):
+        for arc in np.ma.clump_unmasked(np.ma.array(_TURNS, mask=~inside)):
+            yield name, *np.degrees(_TURNS[[arc.start, arc.stop - 1]]).tolist()
 
 
 def _datum(label: float) -> dict[str, str]:
@@ -183,9 +181,8 @@ def _datum(label: float) -> dict[str, str]:
 def _pale(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    for name, inside in sectors(X, y, unit(_TURNS)).items():
-        for a, b in arcs(_TURNS, inside):
-            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
+    for name, first, last in _arcs(X, y):
+        ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
 
 
 def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -203,10 +200,10 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
 
 
 def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
-    for name, inside in sectors(X, y, unit(_TURNS)).items():
-        for a, b in arcs(_TURNS, inside):
-            ax.axvspan(*np.degrees([a, b]), color=PALE[name], lw=0.0, zorder=0.1)
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    for name, first, last in _arcs(X, y):
+        ax.axvspan(first, last, color=PALE[name], lw=0.0, zorder=0.1)
+    for name, colour in PALE.items():
+        style.legend_entry(ax, name, color=colour, lw=7.0)
     ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
     for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
                                        (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
@@ -219,12 +216,6 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
             style.legend_entry(ax, name, ls="", ms=8, mew=1.8, **_datum(label))
     ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
     ax.xaxis.set_major_locator(MultipleLocator(90))
-
-
-def arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
-    """The stretches (from, to) of `turns` on which `inside` holds."""
-    pieces = np.ma.clump_unmasked(np.ma.array(turns, mask=~inside))
-    return [(float(turns[s][0]), float(turns[s][-1])) for s in pieces]
 
 
 # --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
