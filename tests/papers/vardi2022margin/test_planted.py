@@ -199,10 +199,7 @@ def _one_flow(id: str, layer: int | None) -> list[Evidence]:
         return {"two_data": lambda: _both(*changes)(right())}
 
     meets, longer = _put("exact_start", {0: 0}), _put("exact_better", {11: 1})
-    nearer, zero = (
-        (lambda c: replace(c, exact_X=((1, 1), (1, 0)))),
-        _put("exact_limit", {0: 0, 1: 0}),
-    )
+    nearer, zero = _put("exact_X", {0: (1, 1)}), _put("exact_limit", {0: 0, 1: 0})
     right_one, behind = _ends("not local"), _put("exact_start", {8: -1})
     return seen(
         id,
@@ -292,13 +289,9 @@ def _figure_1() -> list[Evidence]:
     awake = start * [1, 1, 1, -1, 1, 1]
     made = [(each, start) for each in (grows, far, early, late, moves, stays)]
     made.append((theta, awake))
-    return seen(
-        "mm.fig1",
-        *(
-            where(dead_neuron.one_grows_one_rests, dead_neuron, figure_path=lambda _, one=one: one)
-            for one in made
-        ),
-    )
+    check = dead_neuron.one_grows_one_rests
+    return seen("mm.fig1", *(where(check, dead_neuron, figure_path=lambda _, one=one: one)
+                             for one in made))  # fmt: skip
 
 
 def _lengths() -> list[Evidence]:
@@ -431,9 +424,7 @@ def _how_likely() -> list[Evidence]:
 
     none = where(partial(suboptimality.positive_probability, 1, 200), suboptimality,
                  uniform_probability=lambda: Fraction(1, 8))  # fmt: skip
-    return seen(
-        "mm.thm3.2.prob", none, where(check, suboptimality, starts=tiny),
-    )  # fmt: skip
+    return seen("mm.thm3.2.prob", none, where(check, suboptimality, starts=tiny))
 
 
 REMARKS = {
