@@ -105,10 +105,8 @@ class Late:
 
 
 def follow_long(given: Start, reach: float = REACH) -> Late | None:
-    """The flow of a start to log(1/L) = `reach`; None where all neurons die.
-
-    Raises Lost where the flow cannot be followed, and Waiting where that is why.
-    """
+    """The flow of a start to log(1/L) = `reach`; None where all neurons die. Raises Lost where the
+    flow cannot be followed, and Waiting where that is why."""
     chart = Neurons(given.signs, given.X.shape[1])
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,

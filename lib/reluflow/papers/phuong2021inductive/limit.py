@@ -157,10 +157,8 @@ def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
 
 
 def possible(X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
-    """A vector of every face that may hold a neuron with a > 0 of a KKT point.
-
-    The boundaries come in opposite rays, so that no sector between two of them exceeds 180 degrees.
-    """
+    """A vector of every face that may hold a neuron with a > 0 of a KKT point. The boundaries come
+    in opposite rays, so that no sector between two of them exceeds 180 degrees."""
     normals = [p for a, b in X for p in ((-b, a), (b, -a))]
     rays = sorted({(a // gcd(a, b), b // gcd(a, b)) for a, b in normals}, key=_turn)
     found = [w for w in rays if _in_cone(w, _generators(w, X, y))]

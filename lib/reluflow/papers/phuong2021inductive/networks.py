@@ -58,10 +58,8 @@ def features(weights: Sequence[NDArray], X: NDArray) -> list[NDArray]:
 
 
 def slopes(weights: Sequence[NDArray], X: NDArray, y: NDArray) -> tuple[list[NDArray], NDArray]:
-    """The gradients of sum_i log(1 + e^(-y_i f(x_i))) in W_1, ..., W_L, and that sum (...,).
-
-    X (..., n, d), labels y (..., n) of +1 and -1. The slope of the ReLU at 0 is 0.
-    """
+    """The gradients of sum_i log(1 + e^(-y_i f(x_i))) in W_1, ..., W_L, and that sum (...,), of
+    data X (..., n, d) and labels y (..., n) of +1 and -1. The slope of the ReLU at 0 is 0."""
     found = features(weights, X)
     rectified = [np.maximum(f, 0.0) for f in found]
     margins = y * (rectified[-1] @ np.swapaxes(weights[-1], -1, -2))[..., 0]
@@ -835,11 +833,9 @@ class Ended(NamedTuple):
 
 
 def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
-    """Descent with this step in full batches from |w_j| = 0.01 and |a_j| = ratio |w_j|, on
-    data in the plane that satisfy (OS) and (Span); and the limit of the flow from where it ends.
-
-    Descent takes a time of 100 in steps of the given size, at least a hundred of them.
-    """
+    """Descent with this step in full batches from |w_j| = 0.01 and |a_j| = ratio |w_j|, on data in
+    the plane that satisfy (OS) and (Span), for a time of 100 and a hundred steps at least; and the
+    limit of the flow from where it ends."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):

@@ -350,11 +350,8 @@ def is_critical(X: NDArray, y: NDArray) -> float:
 
 def local_formula(seed: int, count: int) -> list[Evidence]:
     """os.lemA.2: eq (37), times |w + eps v|: G(w + eps v) = G(w) + eps sum of y_i <v, x_i> / 2
-    over the data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40).
-
-    In fractions: whole numbers, w of any length, often on boundaries, v = -w in a third of the
-    cases.
-    """
+    over the data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40). In fractions:
+    whole numbers, w of any length, often on boundaries, v = -w in a third of the cases."""
     rng = np.random.default_rng(seed)
     broken = tried = boundary = unbounded = too_far = 0
     for k in range(count):
@@ -907,10 +904,8 @@ def spread_of_a_basis(points: NDArray = FIVE) -> float:
 
 
 def certificate(points: Sequence[Sequence[int]]) -> int:
-    """The least sum of H_ij <p_i, p_j> over the orders of five points (5, d) of whole numbers.
-
-    If all p_i lay in an orthant, in coordinates v^k_i >= 0, it would be sum_k (v^k)^T H v^k >= 0.
-    """
+    """The least sum of H_ij <p_i, p_j> over the orders of five points (5, d) of whole numbers: if
+    all lay in an orthant, in coordinates v^k_i >= 0, it would be sum_k (v^k)^T H v^k >= 0."""
     gram = np.array(points) @ np.array(points).T
     return min(int((HORN * gram[np.ix_(s, s)]).sum()) for s in permutations(range(5)))
 

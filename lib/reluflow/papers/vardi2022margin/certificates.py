@@ -334,10 +334,8 @@ class Structure(NamedTuple):
 def structure(
     network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike, best: MaxMargin
 ) -> Structure:
-    """The `Structure` of theta (p,), for data X (n, d), y (n,) with max-margin vector `best`.
-
-    Raises InputError unless theta classifies every datum correctly.
-    """
+    """The `Structure` of theta (p,) on data X (n, d), y (n,) with max-margin vector `best`. Raises
+    InputError unless theta classifies every datum correctly."""
     point, m = scaled(network, theta, X, y), network.degree
     a, hidden = best.direction, []
     for w in network.weights(point)[:-1]:

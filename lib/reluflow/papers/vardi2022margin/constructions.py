@@ -86,10 +86,8 @@ class Curve(NamedTuple):
 
 
 def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curve:
-    """The construction's theta'(eps) with eps = size(s), for 0 < s < end.
-
-    Raises ValueError where the zeros of a unit's input are not found exactly.
-    """
+    """The construction's theta'(eps) with eps = size(s), for 0 < s < end. Raises ValueError where
+    the zeros of a unit's input are not found exactly."""
     better = tuple(sympy.expand(v.subs(EPS, size)) for v in construction.exact_better)
     pieces = _pieces(construction, better, sympy.Integer(0), sympy.sympify(end))
     limit = sum(value**2 for value in construction.exact_limit)
@@ -147,11 +145,9 @@ def between(low: sympy.Expr, high: sympy.Expr) -> sympy.Rational:
 
 
 def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
-    """The margins (n,) of theta'(eps) for all 0 < eps < 1 at once, roots in eps allowed.
-
-    With eps = 1/(1 + t), t > 0, SymPy knows the sign of each unit's input. Raises ArithmeticError
-    where it does not.
-    """
+    """The margins (n,) of theta'(eps) for all 0 < eps < 1 at once, roots in eps allowed: with eps =
+    1/(1 + t), t > 0, SymPy knows the sign of each unit's input. Raises ArithmeticError where it
+    does not."""
     t = sympy.Symbol("t", positive=True)
     c, eps = construction, 1 / (1 + t)
     better = [sympy.together(value.subs(EPS, eps), deep=True) for value in c.exact_better]
@@ -180,10 +176,8 @@ def deeper(printed: Construction, start: Exact, limit: Exact, better: Exact = ()
 
 
 def dead_neuron() -> Construction:
-    """Theorem 3.2's data and start, and v(0) = 4: w_1 = (0, c), a_1 = v = c with c^3 = 4.
-
-    The better point is C.3's, c/2 times as long, below v = c.
-    """
+    """Theorem 3.2's data and start, and v(0) = 4: w_1 = (0, c), a_1 = v = c with c^3 = 4. The
+    better point is C.3's, c/2 times as long, below v = c."""
     c = sympy.Integer(4) ** sympy.Rational(1, 3)
     printed = theorem_3_2()
     limit, better = ((*(c / 2 * value for value in values), c)

@@ -29,10 +29,8 @@ PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
 
 
 def shortest_predictor(X: ArrayLike) -> tuple[NDArray, NDArray]:
-    """The least u (2,) with u.x_i >= 1, and its multipliers mu (2,) >= 0, u = mu_1 x_1 + mu_2 x_2.
-
-    Parameters: X (2, 2), not opposite. Every set of active data is tried.
-    """
+    """The least u (2,) with u.x_i >= 1, and its multipliers mu (2,) >= 0, u = mu_1 x_1 + mu_2 x_2,
+    for data X (2, 2) that are not opposite. Every set of active data is tried."""
     X = np.asarray(X, float)
     for i in (0, 1):
         mu = np.zeros(2)

@@ -91,12 +91,9 @@ def along(curves: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str) -> Fi
 
 @in_house_style
 def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) -> Figure:
-    """Errors against log10(1/L) on two logarithmic axes, with the power that fits the last half.
-
-    Parameters: `runs`, (name, log10(1/L) > 0 (k,), error (k,)), `quantity`, the label of the error.
-    Errors below 1e-7, of which a flow's own accuracy decides, are left out; so are runs that have
-    fewer than five others.
-    """
+    """Errors against log10(1/L) on two logarithmic axes, with the power that fits the last half:
+    of `runs`, (name, log10(1/L) > 0 (k,), error (k,)), without errors below 1e-7, of which a flow's
+    own accuracy decides, and without runs that have fewer than five others."""
     fig, (ax,) = panels(1, 1, height=4.0)
     for k, (name, decades, errors) in enumerate(runs):
         decades, errors = np.asarray(decades, float), np.asarray(errors, float)
@@ -200,10 +197,8 @@ def two_times(
     network: Network, X: ArrayLike, thetas: ArrayLike, names: Sequence[str], limit: ArrayLike
 ) -> Figure:
     """The neurons' vectors u_j in the plane, one panel for each of the parameters thetas (k, p),
-    and in the last panel u_j / |theta|^2 of all of them and of the limit.
-
-    Parameters: `names` of the k panels, X (n, 2) the data, whose directions are drawn as rays.
-    """
+    with `names`, and in the last panel u_j / |theta|^2 of all of them and of the limit. The data X
+    (n, 2) are rays."""
     X, thetas = np.asarray(X, float), np.asarray(thetas, float)
     titles = [*names, f"({chr(97 + len(names))}) relative to $\\|\\theta\\|^2$"]
     fig, axes = panels(1, len(titles), height=3.3, titles=titles)
@@ -271,10 +266,8 @@ def points(
 @in_house_style
 def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str]) -> Figure:
     """The first layer's weights w_j along flows in the plane, a panel for each of the paths
-    (m, k, p), with an arrow at its last point and a dot at its first.
-
-    Parameters: `names` of the m panels, X (n, 2) the data, drawn as rays.
-    """
+    (m, k, p), with `names`, an arrow at its last point and a dot at its first. The data X (n, 2)
+    are rays."""
     X, paths = np.asarray(X, float), np.asarray(paths, float)
     fig, axes = panels(1, len(names), height=4.3, titles=names)
     weights = network.weights(paths)[0]
@@ -347,12 +340,9 @@ ENTRIES = {tables.GLOBAL: style.GLOBAL, tables.MIXED: "#FBE8AD", tables.LOCAL: "
 
 @in_house_style
 def entries(shown: Mapping[str, tables.Table]) -> Figure:
-    """Tables of the paper as grids, a panel for each, by title.
-
-    A cell has the colour of what the certificates give, and the paper's entry with its theorem.
-    Below stands how many certificates of each kind are behind it, or the entry found where that is
-    another.
-    """
+    """Tables of the paper as grids, a panel for each, by title. A cell has the colour of what the
+    certificates give, and the paper's entry with its theorem; below stands how many certificates of
+    each kind are behind it, or the entry found where that is another."""
     fig, axes = panels(1, len(shown), height=4.3, titles=list(shown))
     found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
     for ax, table in zip(axes, shown.values(), strict=True):
