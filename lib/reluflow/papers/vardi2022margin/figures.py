@@ -177,8 +177,8 @@ def race(deltas: Sequence[float]) -> Figure:
 # --- Figure 1 of Vardi, Shamir & Srebro 2022 and its cousins: where the first layer's neurons
 # go -----------------------------------------------------------------------------------------------
 #
-# A neuron's vector is u_j = v_j w_j in a network of depth 2, and |W_2[:, j]| w_j in a deeper one:
-# its direction is that of the weights, its length what the neuron contributes.
+# A neuron's vector is u_j = v_j w_j: its direction is that of the weights, its length what the
+# neuron contributes.
 
 
 NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
@@ -186,10 +186,9 @@ NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
 
 
 def vectors(network: Network, theta: ArrayLike) -> NDArray:
-    """u_j, shape (..., h_1, d), of parameters theta (..., p); v_j w_j where the depth is 2."""
-    first, second, *deeper = network.weights(theta)
-    outgoing = np.linalg.norm(second, axis=-2) if deeper else second[..., 0, :]
-    return outgoing[..., None] * first
+    """u_j, shape (..., h_1, d), of parameters theta (..., p) of a network of depth 2."""
+    first, second = network.weights(theta)
+    return second[..., 0, :, None] * first
 
 
 @in_house_style
