@@ -26,7 +26,7 @@ from reluflow.papers.phuong2021inductive.sectors import Counts, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
-    from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
+    from reluflow.papers.phuong2021inductive.cnn import Shown
     from reluflow.papers.phuong2021inductive.own_data import Trained
 
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
@@ -252,8 +252,7 @@ def distances(spanning: Sequence[Late], few: Sequence[Late], sizes: Sequence[Lat
     for ax in (left, right):
         ax.set_xlabel("$\\log_{10}(1/\\ell)$")
         name_curves(ax)
-    left.set_ylabel("distance of (8)")
-    left.set_ylim(_LIMIT_FLOOR, 3.0)
+    left.set(ylabel="distance of (8)", ylim=(_LIMIT_FLOOR, 3.0))
     return fig
 
 
@@ -403,8 +402,14 @@ def similarity(run: Shown) -> Figure:
     titles = ["pixels", *(f"layer {k}" for k in range(1, len(layers)))]
     fig, axes = panels(2, 4, height=4.4, titles=titles)
     for ax, pairs in zip(axes, layers, strict=True):
-        _distributions(ax, pairs)
-        ax.set_yticks([])
+        for kind, (colour, name) in _KINDS.items():  # densities, each with the same area
+            counts = np.array(pairs.counts[kind], float)
+            edges = np.linspace(pairs.edges[0], pairs.edges[1], len(counts) + 1)
+            heights = counts / counts.sum() / np.diff(edges)
+            ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
+            ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
+        ax.axvline(0.0, color=style.INK, lw=0.9)
+        ax.set(ylim=(0.0, None), yticks=[])
         ax.spines["left"].set_visible(False)
     for ax in axes[-4:]:
         ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
@@ -425,10 +430,8 @@ def along_training(runs: Mapping[str, Shown]) -> Figure:
         for (side, violated), (line, colour) in zip(run.violated.items(), _SIDES, strict=True):
             shares = np.maximum(violated[late], _CONVOLUTIONAL_FLOOR)
             top.plot(run.epochs[late], shares, ls=line, color=colour, label=side)
-        top.set_yscale("log")
-        top.set_ylim(_CONVOLUTIONAL_FLOOR / 1.5, 1.0)
-        below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=FIRST,
-                   lw=1.1)  # fmt: skip
+        top.set(yscale="log", ylim=(_CONVOLUTIONAL_FLOOR / 1.5, 1.0))
+        below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=FIRST, lw=1.1)
         below.set_ylim(bottom=0.0)
         wide = run.epochs[-1] > 50 * run.epochs[late][0]
         for ax in (top, below):
@@ -462,21 +465,6 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
         _signed(right, run.plane, run.second, "W_8[j]")
     legend_below(fig, columns=2)
     return fig
-
-
-def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
-    """Three densities, each with the same area, and a line at 0; returns how high they are."""
-    tallest = {}
-    for kind, (colour, name) in _KINDS.items():
-        counts = np.array(pairs.counts[kind], float)
-        edges = np.linspace(pairs.edges[0], pairs.edges[1], len(counts) + 1)
-        heights = counts / counts.sum() / np.diff(edges)
-        tallest[kind] = float(heights.max())
-        ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
-        ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
-    ax.axvline(0.0, color=style.INK, lw=0.9)
-    ax.set_ylim(bottom=0.0)
-    return tallest
 
 
 @in_house_style
@@ -553,9 +541,7 @@ def _spectra(ax: Axes, runs: Sequence[Course], layer: int) -> None:
         values = np.array([found.singular[layer] for found in each])
         ax.plot(np.tile(ranks, len(each)), values.ravel(), ls="", mew=0.9, **look)
         style.legend_entry(ax, name, ls="", **look)
-    ax.set_ylim(bottom=0.0)
-    ax.set_xticks(ranks[::3])
-    ax.set_xlabel(_RANKS)
+    ax.set(ylim=(0.0, None), xticks=ranks[::3], xlabel=_RANKS)
 
 
 def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
@@ -586,9 +572,7 @@ def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
     ax.stairs(counts.mean(axis=0), _BINS, fill=True, color=FIRST, alpha=0.35,
               label="neurons a bin, mean of the runs")  # fmt: skip
     ax.axvline(HIGH, color=style.INK, lw=0.9, ls=(0, (2, 2)))
-    ax.set_xlabel("cosine with $w_+$ or $w_-$")
-    ax.set_ylabel("neurons")
-    ax.set_yticks([0, 20, 40])
+    ax.set(xlabel="cosine with $w_+$ or $w_-$", ylabel="neurons", yticks=[0, 20, 40])
 
 
 @in_house_style
@@ -615,8 +599,7 @@ def dials(
         axes[1].semilogx(at, shares, "o-", color=FIRST, alpha=shade, lw=1.4, ms=3.5)
         axes[1].annotate(f"× {name}", (at[-1], shares[-1]), xytext=(5, -3), fontsize=8,
                          textcoords="offset points", annotation_clip=False)  # fmt: skip
-    axes[1].set_ylim(-0.04, 1.04)
-    axes[1].set_xlim(30, 3e4)
+    axes[1].set(xlim=(30, 3e4), ylim=(-0.04, 1.04))
     for k, (sign, colour) in enumerate(((1.0, POSITIVE), (-1.0, NEGATIVE))):
         w = late.limit.vectors[sign]
         angles = networks.turned(late.U[:, k] @ w / np.linalg.norm(w))
@@ -625,12 +608,9 @@ def dials(
         seen = [(-np.log10(look.loss * n), networks.turned(look.group[k]))
                 for look in looks if look.loss * n < 0.3]  # fmt: skip
         axes[2].plot(*np.array(seen).T, "o", color=colour, ms=3.8, mew=0.0)
-    axes[2].set_ylabel("degrees")
-    axes[2].set_xlim(0.5, 1e4)
-    axes[2].set_ylim(0.1, 40.0)
-    axes[2].set_xlabel("$\\log_{10}(1/\\ell)$")
-    for ax in axes[:2]:
-        ax.set_xlabel("epochs")
+    axes[2].set(xlim=(0.5, 1e4), ylim=(0.1, 40.0), ylabel="degrees")
+    for ax, xlabel in zip(axes, ("epochs", "epochs", "$\\log_{10}(1/\\ell)$"), strict=True):
+        ax.set_xlabel(xlabel)
     name_curves(axes[0])
     name_curves(axes[2])
     return fig
@@ -655,9 +635,7 @@ def broken(found: Sequence[Case]) -> Figure:
     left.axvline(0.0, color=style.INK, lw=0.9, ls=(0, (2, 2)))
     left.annotate("(OS)", (0.02, 0.9), fontsize=9)
     name_curves(left)
-    left.set_xlabel("$\\mu$, least cosine of two $y_i x_i$")
-    left.set_ylabel("share")
-    left.set_ylim(-0.04, 1.04)
+    left.set(xlabel="$\\mu$, least cosine of two $y_i x_i$", ylabel="share", ylim=(-0.04, 1.04))
     for sign, colour, mark in ((1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")):
         right.plot(*networks.X[sign == networks.Y].T, mark, color=colour, ms=9, mew=2.0)
         for way in networks.NEURONS[sign == networks.SIGNS]:
@@ -669,7 +647,5 @@ def broken(found: Sequence[Case]) -> Figure:
                                                       "ls": "--"})  # fmt: skip
     right.annotate("$w_+$", (2.3, 0.2), color=style.QUIET)
     right.plot([0], [0], "+", color=style.INK, ms=6)
-    right.set_xlim(-3.8, 3.2)
-    right.set_ylim(-3.3, 3.3)
-    right.set_aspect("equal")
+    right.set(xlim=(-3.8, 3.2), ylim=(-3.3, 3.3), aspect="equal")
     return fig

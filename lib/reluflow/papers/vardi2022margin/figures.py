@@ -289,11 +289,10 @@ def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str])
 
 def _plane(ax: Axes, X: NDArray, size: float) -> None:
     """A square window around 0, with the data as rays and the half-planes where they are active."""
-    ax.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
+    ends, ticks = (-size, size), [-_round(size), 0, _round(size)]
+    ax.set(xlim=ends, ylim=ends, aspect="equal", xticks=ticks, yticks=ticks)
     ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
     ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
-    ax.set_xticks([-_round(size), 0, _round(size)])
-    ax.set_yticks([-_round(size), 0, _round(size)])
     for i, x in enumerate(X):
         ray = 0.92 * size * x / np.abs(x).max()
         ax.plot([0, ray[0]], [0, ray[1]], color=datum_colour(i), lw=1.2, ls=(0, (1, 1.5)),
