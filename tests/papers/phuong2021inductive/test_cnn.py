@@ -18,7 +18,6 @@ from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive import cnn
 from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, recorded
 from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
-from scipy.optimize import approx_fprime
 
 SHORT = replace(PAPER, epochs=2)
 
@@ -208,21 +207,6 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
     again = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path).read(cnn.DIGITS)
     assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
     assert len(seen) == 2 * cnn.steps_of(cnn.DESCENT, 360)  # two of four epochs had been kept
-
-
-def test_steps_of_sign_descent_by_differences():
-    rng = np.random.default_rng(2)
-    X, y = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
-    W, a = rng.standard_normal((4, 3)), rng.standard_normal(4)
-
-    def loss(v):
-        return np.mean(np.log1p(np.exp(-y * (np.maximum(X @ v.reshape(4, 3).T, 0.0) @ a))))
-
-    moved = W
-    for _ in range(2):
-        slopes = approx_fprime(moved.ravel(), loss, 1e-7).reshape(4, 3)
-        moved = moved - 0.25 * np.sign(np.round(slopes, 6))
-    np.testing.assert_allclose(cnn.sign_descent(X, y, W, a, 0.25, 2), moved)
 
 
 def test_clusters_are_asked_of_trained_networks_on_all_images():

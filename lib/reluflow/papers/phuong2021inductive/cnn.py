@@ -883,19 +883,6 @@ CLUSTERS_FIRST = "both, after four first runs with deviations of 0.02 to 0.04, a
 _MOST = 3000
 
 
-def sign_descent(
-    X: NDArray, y: NDArray, W: NDArray, a: NDArray, rate: float, steps: int
-) -> NDArray:
-    """W (h, d) after steps of W <- W - rate sign(dL/dW) on the mean logistic loss of a two-layer
-    network, a (h,) held: Adam without memory."""
-    for _ in range(steps):
-        active = X @ W.T > 0.0
-        outputs = np.maximum(X @ W.T, 0.0) @ a
-        pull = -y / (1.0 + np.exp(y * outputs)) / len(y)
-        W = W - rate * np.sign(a[:, None] * ((active * pull[:, None]).T @ X))
-    return W
-
-
 @dataclass(frozen=True, eq=False)
 class Neurons:
     """A trained two-layer network: W (h, d), a (h,), and the loss that it has."""
