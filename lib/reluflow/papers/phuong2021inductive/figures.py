@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -163,15 +163,17 @@ def _force(ax: Axes, foot: NDArray, tip: NDArray, colour: str) -> None:
                                            "shrinkA": 0, "shrinkB": 0})  # fmt: skip
 
 
-def _arcs(X: NDArray, y: NDArray) -> Iterator[tuple[str, float, float]]:
-    """The arcs of the circle, in degrees, on which directions lie in the sectors (13), (14), and in
-    none that sees a datum, by their name in PALE."""
+def _arcs(X: NDArray, y: NDArray) -> dict[str, list[list[float]]]:
+    """The arcs (from, to) of the circle, in degrees, on which directions lie in the sectors (13),
+    (14), and in none that sees a datum, by their name in PALE."""
     U = unit(_TURNS)
     dead = silent(X, U)
     held = serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead
+    found = {}
     for name, inside in zip(PALE, held, strict=True):
-        for arc in np.ma.clump_unmasked(np.ma.array(_TURNS, mask=~inside)):
-            yield name, *np.degrees(_TURNS[[arc.start, arc.stop - 1]]).tolist()
+        arcs = np.ma.clump_unmasked(np.ma.array(_TURNS, mask=~inside))
+        found[name] = [np.degrees(_TURNS[[arc.start, arc.stop - 1]]).tolist() for arc in arcs]
+    return found
 
 
 def _datum(label: float) -> dict[str, str]:
@@ -181,8 +183,9 @@ def _datum(label: float) -> dict[str, str]:
 def _pale(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    for name, first, last in _arcs(X, y):
-        ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
+    for name, arcs in _arcs(X, y).items():
+        for first, last in arcs:
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
 
 
 def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -200,10 +203,10 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
 
 
 def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
-    for name, first, last in _arcs(X, y):
-        ax.axvspan(first, last, color=PALE[name], lw=0.0, zorder=0.1)
-    for name, colour in PALE.items():
-        style.legend_entry(ax, name, color=colour, lw=7.0)
+    for name, arcs in _arcs(X, y).items():
+        for first, last in arcs:
+            ax.axvspan(first, last, color=PALE[name], lw=0.0, zorder=0.1)
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
     for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
                                        (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
