@@ -110,28 +110,19 @@ def test_what_is_kept_is_what_was_found(data):
 
 
 @pytest.mark.long
-def test_the_run_without_adam_comes_out_again(data):
-    facts = json.loads(cnn.SHELF.file(cnn.DIGITS).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", [cnn.DIGITS, "taken"])
+def test_the_first_recorded_steps_come_out_again(name, data):
+    if name == "taken":
+        folder = mnist_folder()
+        if folder is None:
+            pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
+        data = cnn.task(mnist(folder))
+    facts = json.loads(cnn.SHELF.file(name).read_text(encoding="utf-8"))
     steps = [look["step"] for look in facts["looks"][:3]]
+    setting = cnn.RECORDED[name][0]
+    assert recorded(name).setting == setting
     with one_thread():
-        run = cnn.train(data, cnn.DESCENT, facts["seed"], steps)
-    for kept, found in zip(facts["looks"], run.looks, strict=False):
-        np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
-    kept = recorded(cnn.DIGITS)
-    assert kept.setting == cnn.DESCENT
-    assert kept.losses[-1] < 0.01
-
-
-@pytest.mark.long
-def test_the_first_recorded_steps_come_out_again():
-    folder = mnist_folder()
-    if folder is None:
-        pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
-    facts = json.loads(cnn.SHELF.file("taken").read_text(encoding="utf-8"))
-    steps = [look["step"] for look in facts["looks"][:3]]
-    data = cnn.task(mnist(folder))
-    with one_thread():
-        run = cnn.train(data, PAPER, facts["seed"], steps, data.some(cnn.LOOKED))
+        run = cnn.train(data, setting, facts["seed"], steps, data.some(cnn.LOOKED))
     for kept, found in zip(facts["looks"], run.looks, strict=False):
         np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
         if "loss" in kept:

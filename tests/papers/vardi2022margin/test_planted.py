@@ -224,8 +224,7 @@ def _two_groups(id: str, check: Check) -> list[Evidence]:
     if id == "mm.thm4.3.notglobal":
         made.append({"sizes_of_the_limit": lambda: sizes})
     misses = where(check, constructions, **_ends("local", "", "all"))
-    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one)
-                              for one in made))  # fmt: skip
+    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one) for one in made))
 
 
 # --- the two tables -------------------------------------------------------------------------------

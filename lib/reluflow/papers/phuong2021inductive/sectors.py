@@ -100,8 +100,7 @@ def one_each(X: NDArray, y: NDArray) -> float:
     return 1.0
 
 
-@statement("the sectors of the extremal directions are those of (13) and (14)", DRAWS,
-           NO_PARALLELS)  # fmt: skip
+@statement("the sectors of the extremal directions are those of (13) and (14)", DRAWS, NO_PARALLELS)
 def in_the_sectors(X: NDArray, y: NDArray) -> float:
     """os.lem2.2: they lie in the sectors of eqs (13) and (14), the third case included."""
     right = [np.array_equal(setting.signs(X, w), setting.sector(X, y, sign))
