@@ -381,8 +381,7 @@ def _whole(values: NDArray) -> tuple[float, float]:
     return float(10.0**low), float(10.0 ** max(high, low + 1.0))
 
 
-# --- Figures 3 and 4 of Phuong & Lampert 2021, and how features become separable along
-# training -----------------------------------------------------------------------------------------
+# --- Figures 3 and 4, and how features become separable along training ----------------------------
 
 
 _KINDS = {
@@ -494,8 +493,7 @@ def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
     ax.set(**_DIRECTIONS)
 
 
-# --- Figures 1 and 2 of Phuong & Lampert 2021 over many seeds, and where their numbers come
-# from ---------------------------------------------------------------------------------------------
+# --- Figures 1 and 2 over many seeds, and where their numbers come from ---------------------------
 
 
 _BINS = np.linspace(-0.2, 1.0, 25)

@@ -735,8 +735,7 @@ def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-# --- The data of Section 5.1 of Phuong & Lampert 2021: separable, turned apart, and without
-# (Span) -------------------------------------------------------------------------------------------
+# --- The data of Section 5.1: separable, turned apart, and without (Span) -------------------------
 
 
 Data = tuple[NDArray, NDArray]
@@ -914,8 +913,7 @@ def _by(surveys: Mapping[str, Sequence[Course]], field: str) -> tuple[float, ...
 # --- Linearly separable data that break (OS), and what becomes of Theorem 1 on them ---------------
 #
 # The dial is mu, the least cosine of two of the y_i x_i: (OS) is mu >= 0, up to right angles within
-# a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1. Why
-# Theorem 1 fails on them is on the page.
+# a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1.
 
 
 EDGES = (-1.0, -0.75, -0.5, -0.25, 0.0, 1.0)

@@ -803,8 +803,7 @@ def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Abstract: a combination of two classifiers whatever the width, one of them perhaps with
-# the weight 0. How often one group is empty -------------------------------------------------------
+# --- Abstract: a combination of two classifiers whatever the width, one perhaps with the weight 0 -
 
 
 ONE_GROUP_WIDTHS = (1, 2, 3, 5, 10, 20)

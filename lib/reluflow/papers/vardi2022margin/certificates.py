@@ -716,13 +716,9 @@ def _velocity(c: Construction, theta: NDArray, value: float) -> list:
 
 # --- A constant sigma'(0), as Section 2 allows, that leads gradient flow to no KKT point ----------
 #
-# One filter w in R^2 looks at four patches, and two output weights serve two patches each,
-#
-#     Phi(theta; x) = a [s(w.p_1) + s(w.p_3)] + b [s(w.p_2) + s(w.p_4)].
-#
-# with the data A and B of the page. Where w = (0, beta), a = alpha, b = -alpha, the first two
-# patches of A have input 0, and there Phi has the slope alpha in w_1, which the flow with sigma'(0)
-# = 0 takes to be 0.
+# One filter w in R^2 looks at four patches, and two output weights a, b serve two patches each.
+# Where w = (0, beta), a = alpha, b = -alpha, the first two patches of A have input 0, and there Phi
+# has the slope alpha in w_1, which the flow with sigma'(0) = 0 takes to be 0.
 
 
 PATCHES = 4

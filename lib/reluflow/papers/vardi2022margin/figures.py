@@ -21,8 +21,7 @@ from reluflow.papers.vardi2022margin import tables
 from reluflow.papers.vardi2022margin.counterexamples import values
 from reluflow.papers.vardi2022margin.setting import Construction
 
-# --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
-# there --------------------------------------------------------------------------------------------
+# --- The margin problem: its value around a KKT point, and how fast a flow comes there ------------
 #
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
 # feasible multiple (`reluflow.margin.kkt.quotient`).
@@ -174,8 +173,7 @@ def race(deltas: Sequence[float]) -> Figure:
     return fig
 
 
-# --- Figure 1 of Vardi, Shamir & Srebro 2022 and its cousins: where the first layer's neurons
-# go -----------------------------------------------------------------------------------------------
+# --- Figure 1 and its cousins: where the first layer's neurons go ---------------------------------
 #
 # A neuron's vector is u_j = v_j w_j: its direction is that of the weights, its length what the
 # neuron contributes.

@@ -218,14 +218,11 @@ def _inputs(family: Family) -> Evidence:
 
 
 # --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start ---------------------------
-#
-# From w_1 = w_2 = (1, 0) the second coordinate has no gradient, whatever x: the limit is
-# (x_1^(-1/2), 0) twice, with |theta~|^2 = 2/x_1, and |theta*|^2 = 2 / max |x_j|. So it is no local
-# optimum if and only if |x_2| > x_1 > 0, and (1, 2) is 1/sqrt(2) away from x_1 = x_2.
 
 
 PRINTED_DATUM = np.array([1.0, 2.0])
 RADIUS = 0.5**0.5
+"""Of (1, 2) from x_1 = x_2: the limit is no local optimum if and only if |x_2| > x_1 > 0."""
 FIRST_ALONE = np.array([1.0, 0.0, 1.0, 0.0])
 """theta of the first coordinate alone: the printed start."""
 

@@ -261,13 +261,7 @@ SIZES: dict[str, Callable[[np.random.Generator, int], NDArray]] = {
 
 # --- Section 2: the least |theta|^2 for the predictor of a linear network of depth L --------------
 #
-# For a predictor beta it is, over all parameters with that predictor,
-#
-#   L |beta|_2^(2/L)                    fully connected, of any widths
-#   L sum_j |beta_j|^(2/L)              diagonal
-#   L/D sum_f |fft(beta)_f|^(2/L)       circular convolutions of full width D, and a full last layer
-#
-# so each is an increasing function of the norm that the paper names: the sums of squares are sums
+# It is an increasing function of the norm that the paper names, for the sums of squares are sums
 # over the factors of beta_j, or of fft(beta)_f, one from each layer.
 
 
