@@ -39,7 +39,7 @@ PRINTED: Mapping[str, Callable[[], Construction]] = {
     "theorem-5.1": setting.theorem_5_1,
 }
 _MOST_PARAMETERS, _MOST_DATA = 600, 1000
-"""What the flow's integrator and the certificates take in a minute, or leave out (`own_limits`)."""
+"""What the flow's integrator and the certificates take in a minute, or leave out."""
 _SHORTEST, _LONGEST = 1e-3, 1e3
 """Lengths of inputs: the loss of a drawn start is about exp(length)."""
 _STARTS = 6
@@ -98,8 +98,9 @@ def of_parameters(p: Any) -> Experiment:
 def data(dataset: str) -> tuple[NDArray, NDArray]:
     """X (n, d) and y (n,) of a printed data set, or of a CSV file with labels +1 and -1.
 
-    Raises InputError for an unknown name, a file that cannot be read, other labels, and data that
-    no network without biases classifies: an input 0, or inputs of one direction with both labels.
+    Raises InputError for an unknown name, a file that cannot be read, other labels, lengths beyond
+    the page's, 0 among them, and inputs of one direction with both labels, which no network without
+    biases classifies.
     """
     if dataset in PRINTED:
         found = PRINTED[dataset]()
@@ -110,20 +111,13 @@ def data(dataset: str) -> tuple[NDArray, NDArray]:
 
 
 def _check_directions(X: NDArray, y: NDArray) -> None:
-    sizes = np.abs(X).max(axis=1)
-    if not sizes.all():
-        row = datasets.data_row(int(np.argmin(sizes)) + 1)
-        raise InputError(
-            f"{row} is 0 in every column, and a network without biases answers 0 there."
-        )
     lengths = np.linalg.norm(X, axis=1)
     for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
         raise InputError(
             f"{datasets.data_row(i + 1)} has an input of length {lengths[i]:.3g}: the page takes "
             f"lengths from {_SHORTEST:g} to {_LONGEST:g}, so choose another unit."
         )
-    directions = X / sizes[:, None]
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = X / lengths[:, None]
     for i in range(len(y)):
         near = np.linalg.norm(directions[i] - directions[i + 1 :], axis=1) < _PARALLEL
         for j in (i + 1 + np.flatnonzero(near & (y[i + 1 :] != y[i]))).tolist():
