@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -278,12 +278,13 @@ def _entries_of_all_sizes(rng: np.random.Generator, shape: tuple[int, ...]) -> N
     return rng.standard_normal(shape) * 10.0 ** rng.uniform(-12.0, 6.0, shape)
 
 
-ENTRIES: Mapping[str, tuple[Callable[..., NDArray], str]] = {
-    "normal": (np.random.Generator.standard_normal, ""),
-    "integers": (_whole_entries, ""),
-    "decades": (_entries_of_all_sizes, ""),
-    "parallel data": (_whole_entries, "parallel"),
-    "first layer 0": (np.random.Generator.standard_normal, "zero"),
+PARALLEL, FIRST_0 = "parallel data", "first layer 0"
+ENTRIES: Mapping[str, Callable[..., NDArray]] = {
+    "normal": np.random.Generator.standard_normal,
+    "integers": _whole_entries,
+    "decades": _entries_of_all_sizes,
+    PARALLEL: _whole_entries,
+    FIRST_0: np.random.Generator.standard_normal,
 }
 
 
@@ -296,27 +297,22 @@ def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dic
     that are multiples of one another; a first layer that is 0.
     """
 
-    def one(
-        entries: Callable[..., NDArray], activation: str, change: str, rng: np.random.Generator
-    ) -> dict[str, Any]:
+    def one(kind: str, activation: str, rng: np.random.Generator) -> dict[str, Any]:
         depth = int(rng.integers(depths[0], depths[1] + 1))
         widths = [*rng.integers(1, 4, depth).tolist(), 1]
         network = Network(maps[int(rng.integers(len(maps)))](rng, widths), activation)
-        n = int(rng.integers(1, 4))
+        n, entries = int(rng.integers(1, 4)), ENTRIES[kind]
         theta, X = entries(rng, (network.size,)), entries(rng, (n, widths[0]))
-        if change == "parallel":
+        if kind == PARALLEL:
             X = rng.integers(-2, 3, (n, 1)) * X[:1]
-        if change == "zero":
+        if kind == FIRST_0:
             theta[: network.sizes[0]] = 0.0
         c = entries(rng, (n,))
         at_zero = rng.choice([0.0, 0.5, 1.0, rng.random()], (n, sum(widths[1:-1])))
         return {"network": network, "theta": theta, "X": X, "c": c, "at_zero": at_zero}
 
-    return {
-        f"{name}, {activation}": partial(one, entries, activation, change)
-        for name, (entries, change) in ENTRIES.items()
-        for activation in ("linear", "relu")
-    }
+    pairs = product(ENTRIES, ("linear", "relu"))
+    return {f"{kind}, {activation}": partial(one, kind, activation) for kind, activation in pairs}
 
 
 # --- Random networks, data and starts from which the paper's positive theorems can speak ----------
