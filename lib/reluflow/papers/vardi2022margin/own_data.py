@@ -48,15 +48,20 @@ _PARALLEL = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What the page computes: flows of `network` on X (n, d), y (n,) of +-1 from `starts` (k, p),
-    at first to log10(1/L) = `reach`."""
+    """What the page computes: flows of `network` on X (n, d), y (n,) of +-1 from `starts` (k, p).
 
+    reach    log10(1/L) to which a flow is followed at first
+    printed  the paper's construction with these data, network and start; None for any other
+    """
+
+    name: str
     network: Network
     X: NDArray
     y: NDArray
     loss: Loss
     starts: NDArray
     reach: float
+    printed: Construction | None
 
 
 def of_parameters(p: Any) -> Experiment:
@@ -65,7 +70,7 @@ def of_parameters(p: Any) -> Experiment:
     Raises InputError, in one sentence, for parameters that do not fit together, and for data that
     no network of the family can classify.
     """
-    X, y = data(p.dataset)
+    name, X, y = data(p.dataset)
     rng = np.random.default_rng(p.seed)
     chosen = family(p.network, p.depth, p.width, X.shape[1], p.activation, rng)
     if chosen.size > _MOST_PARAMETERS:
@@ -92,11 +97,11 @@ def of_parameters(p: Any) -> Experiment:
         starts = printed.start[None]
     else:
         starts = p.scale * drawn(chosen, p.start or "gaussian", _STARTS, rng)
-    return Experiment(chosen, X, y, setting.LOSSES[p.loss], starts, p.reach)
+    return Experiment(name, chosen, X, y, setting.LOSSES[p.loss], starts, p.reach, printed)
 
 
-def data(dataset: str) -> tuple[NDArray, NDArray]:
-    """X (n, d) and y (n,) of a printed data set, or of a CSV file with labels +1 and -1.
+def data(dataset: str) -> tuple[str, NDArray, NDArray]:
+    """Name, X (n, d) and y (n,) of a printed data set, or of a CSV file with labels +1 and -1.
 
     Raises InputError for an unknown name, a file that cannot be read, other labels, lengths beyond
     the page's, 0 among them, and inputs of one direction with both labels, which no network without
@@ -104,10 +109,10 @@ def data(dataset: str) -> tuple[NDArray, NDArray]:
     """
     if dataset in PRINTED:
         found = PRINTED[dataset]()
-        return found.X, found.y
+        return found.name, found.X, found.y
     given = datasets.load_signs(dataset, tuple(PRINTED), (1, _MOST_DATA))
     _check_directions(given.X, given.y)
-    return given.X, given.y
+    return given.name, given.X, given.y
 
 
 def _check_directions(X: NDArray, y: NDArray) -> None:
@@ -270,7 +275,8 @@ def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
 def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]:
     """The limits of `count` flows of a construction's network on its data, from normal weights."""
     starts = drawn(made.network, "gaussian", count, np.random.default_rng(seed))
-    return follow(Experiment(made.network, made.X, made.y, EXPONENTIAL, starts, 1e5))
+    given = made.name, made.network, made.X, made.y
+    return follow(Experiment(*given, EXPONENTIAL, starts, 1e5, None))
 
 
 def ends_table(found: Sequence[Found]) -> pd.DataFrame:
