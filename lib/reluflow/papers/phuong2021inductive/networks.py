@@ -477,8 +477,12 @@ def kept(found: Course) -> list[dict[str, Any]]:
     """A course as a record keeps it, to four digits."""
     *before, last = found.looks
     looks = [asdict(look) for look in (*(replace(look, cosines=[]) for look in before), last)]
-    shorter = {"parse_float": lambda v: float(f"{float(v):.4g}"), "parse_constant": lambda _: None}
-    return json.loads(json.dumps(looks), **shorter)
+    told: list[dict[str, Any]] = json.loads(
+        json.dumps(looks),
+        parse_float=lambda value: float(f"{float(value):.4g}"),
+        parse_constant=lambda _: None,
+    )
+    return told
 
 
 def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
