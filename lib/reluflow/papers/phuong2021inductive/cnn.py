@@ -238,14 +238,15 @@ def started(setting: Setting, side: int, rng: np.random.Generator) -> nn.Sequent
     a setting does not have are 0 and stay so."""
     net = network(side)
     for layer in weighted(net):
-        reach, dense = 1.0 / sqrt(layer.weight[0].numel()), isinstance(layer, nn.Linear)
+        weight, bias = layer.parameters()
+        reach, dense = 1.0 / sqrt(weight[0].numel()), isinstance(layer, nn.Linear)
         scales = (setting.scale, setting.bias_scale) if dense else (1.0, 1.0)
-        for part, scale in zip((layer.weight, layer.bias), scales, strict=True):
+        for part, scale in zip((weight, bias), scales, strict=True):
             drawn = scale * rng.uniform(-reach, reach, part.shape)
             part.data = torch.tensor(drawn, dtype=torch.float32)
         if not setting.biases:
-            layer.bias.data.zero_()
-            layer.bias.requires_grad_(False)
+            bias.data.zero_()
+            bias.requires_grad_(False)
     return net
 
 
