@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from reluflow.flows.integrate import integrate, log_elapsed, log_steepness
+from reluflow.flows.integrate import integrate, log_steepness
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import flows, sectors
@@ -78,14 +78,6 @@ def test_one_datum_a_label_against_a_plain_integrator() -> None:
                       rtol=1e-10, atol=1e-14).y[0, -1]  # fmt: skip
     assert np.exp(late.log_square(1.0)[k]) == pytest.approx(found, rel=1e-3)
     assert np.exp(late.log_square(1.0)[-1]) / late.log_t[-1] == pytest.approx(0.5, rel=2e-2)
-
-
-def test_log_elapsed_integrates_the_steepness() -> None:
-    tau = np.linspace(1.0, 6.0, 4001)
-    log_t = log_elapsed(tau, np.log(tau))  # dt/dtau = e^tau / tau
-    grid = np.linspace(1.0, 6.0, 400_001)
-    exact = np.trapezoid(np.exp(grid) / grid, grid)
-    assert log_t[-1] == pytest.approx(np.log(exact), abs=1e-6)
 
 
 def test_log_steepness_is_that_of_finite_differences() -> None:
