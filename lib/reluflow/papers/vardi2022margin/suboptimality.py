@@ -47,10 +47,6 @@ class Family:
     ratio: Callable[[float], float]
     layer: int | None = None
 
-    def labels(self, h: float) -> NDArray:
-        """y (n,)."""
-        return np.ones(len(self.data(h)))
-
 
 def opening_angle() -> Family:
     """x_1 = (1, h), x_2 = (-1, h), at the angle psi = 2 atan(1/h): Theorem 3.2."""
@@ -158,9 +154,8 @@ def unbounded(family: Family) -> list[Evidence]:
     off = [abs(_ratio(family, h) / family.ratio(h) - 1.0) for h in SIZES]
     flows = []
     for h, loss in {0.5: "exponential", 0.25: "logistic"}.items():
-        exact = family.limit(h)
-        found = setting.settled_limit(family.network, loss, family.data(h), family.labels(h),
-                              family.start(h))  # fmt: skip
+        exact, X = family.limit(h), family.data(h)
+        found = setting.settled_limit(family.network, loss, X, np.ones(len(X)), family.start(h))
         flows.append(float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact)))
     return [
         bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/2 and 1/4", max(flows), "<=",
@@ -174,7 +169,8 @@ def unbounded(family: Family) -> list[Evidence]:
 
 def _ratio(family: Family, h: float) -> float:
     """|theta~| / |theta*| with the optimum computed, or that of the layer."""
-    network, X, y = family.network, family.data(h), family.labels(h)
+    network, X = family.network, family.data(h)
+    y = np.ones(len(X))
     own = family.limit(h)[span(network, family.layer)]
     if family.layer is not None:
         least = 2.0 * layer_optimum(network, family.limit(h), X, y, family.layer).value
