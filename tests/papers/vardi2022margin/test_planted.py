@@ -353,6 +353,7 @@ def _race() -> list[Evidence]:
 
 def _predictor() -> list[Evidence]:
     check, right = suboptimality.longer_predictor, suboptimality.least_l1
+    maker = setting.theorem_4_1
 
     def unproved(X: Any, y: Any) -> Any:
         beta, multipliers = right(X, y)
@@ -360,8 +361,8 @@ def _predictor() -> list[Evidence]:
 
     moved = ({"exact_X": ((2 * ONE, ONE),)}, {"exact_X": ((ONE, ONE / 2),)},
              {"exact_start": (ONE, 1, ONE, 0)})  # fmt: skip
-    made = (lambda name, one=one: replace(setting.theorem_4_1(name), **one) for one in moved)
-    return seen("mm.rem4.1.1", *(where(check, suboptimality, theorem_4_1=one) for one in made),
+    made = (lambda name, one=one: replace(maker(name), **one) for one in moved)
+    return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made),
                 where(check, suboptimality, least_l1=unproved))  # fmt: skip
 
 
