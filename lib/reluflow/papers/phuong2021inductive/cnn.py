@@ -97,7 +97,7 @@ def sides(side: int) -> list[int]:
 
 
 def dense_inputs(side: int) -> int:
-    """The features of such an image that the first fully connected layer takes."""
+    """How many features of a square image with `side` rows the first dense layer takes."""
     return CONVOLUTIONS[-1].kernels * sides(side)[-1] ** 2
 
 

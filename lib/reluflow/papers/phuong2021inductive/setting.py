@@ -170,7 +170,7 @@ def short(values: Iterable[float]) -> list[float]:
 
 def pair_products(X: NDArray, y: NDArray) -> Pairs:
     """All inner products of data X (n, d) with labels y (n,), two of each, in the precision of X:
-    in blocks of rows, for n = 12 665 have 80 million pairs."""
+    in blocks of rows, as 12 665 data have 80 million pairs."""
     order = np.argsort(-y, kind="stable")
     X, split, n = X[order], int((y > 0).sum()), len(y)
     same: list[list[NDArray]] = [[], []]
