@@ -86,14 +86,6 @@ def test_a_constant_that_is_not_reached_is_noticed(right: tables.Family) -> None
     assert not tables.reached(less, 0, 20)[0].holds
 
 
-def test_closed_forms_of_known_predictors() -> None:
-    assert FULL.cost(np.array([3.0, 4.0]), 2) == pytest.approx(10.0)
-    assert DIAGONAL.cost(np.array([1.0, -8.0]), 3) == pytest.approx(3 * (1 + 4))
-    assert CIRCULAR.cost(np.array([1.0, 0.0, 0.0, 0.0]), 3) == pytest.approx(3.0)
-    # fft(-1, -1) = (-2, 0): a negative coefficient at frequency 0 and even depth
-    assert CIRCULAR.cost(np.array([-1.0, -1.0]), 2) == pytest.approx(2.0)
-
-
 # --- Tables 1 and 2 -------------------------------------------------------------------------------
 
 FAMILIES = {
