@@ -123,8 +123,14 @@ def two_directions(P: NDArray) -> NDArray:
     $\sum_i |p_i| \max_k \cos(p_i, e_k)$: long vectors count more. All pairs are tried."""
     lengths = np.linalg.norm(P, axis=1)
     U = P / lengths[:, None]
-    C, pairs = U @ U.T, np.transpose(np.triu_indices(len(P), 1))
-    return np.asarray(U[pairs[np.argmax(lengths @ C[:, pairs].max(axis=2))]])
+    C = U @ U.T
+    best, rows = -np.inf, [0, 1]
+    for i in range(len(P) - 1):
+        sums = lengths @ np.maximum(C[:, i : i + 1], C[:, i + 1 :])
+        k = int(sums.argmax())
+        if sums[k] > best:
+            best, rows = float(sums[k]), [i, i + 1 + k]
+    return np.asarray(U[rows])
 
 
 # --- What Figures 1 and 2 of Phuong & Lampert 2021 show of a matrix of neurons, as numbers --------
