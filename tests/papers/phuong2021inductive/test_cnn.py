@@ -9,124 +9,38 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive import cnn
-from reluflow.papers.phuong2021inductive.cnn import (
-    AFTER,
-    BEFORE,
-    PAPER,
-    READINGS,
-    Convolution,
-    ConvolutionalNetwork,
-    Neurons,
-    as_images,
-    minibatch_steps,
-    recorded,
-    sign_descent,
-    three_medoids,
-)
+from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, recorded
 from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
-from torch import nn
 
 SHORT = replace(PAPER, epochs=2)
-convolutions = st.builds(
-    Convolution,
-    kernels=st.integers(1, 3),
-    size=st.integers(1, 4),
-    stride=st.integers(1, 3),
-    padding=st.integers(1, 3),
-)
-networks = st.builds(
-    ConvolutionalNetwork,
-    convolutions=st.lists(convolutions, min_size=1, max_size=3).map(tuple),
-    hidden=st.integers(1, 4),
-    side=st.integers(4, 7),
-    biases=st.booleans(),
-)
 
 
-def modules(network, weights):
-    """The same network made of PyTorch's layers; what comes out of each before the ReLU."""
-    layers, channels = [], 1
-    for c in network.convolutions:
-        layers.append(nn.Conv2d(channels, c.kernels, c.size, c.stride, c.padding))
-        channels = c.kernels
-    layers += [nn.LazyLinear(network.hidden), nn.LazyLinear(1)]
-
-    def features(x):
-        found = []
-        for k, layer in enumerate(layers):
-            if k == len(network.convolutions):
-                x = torch.flatten(x, 1)
-            x = layer(x)
-            found.append(x)
-            x = torch.clamp(x, min=0.0)
-        return found
-
-    with torch.no_grad():
-        features(torch.zeros(1, 1, network.side, network.side))
-        for layer, w, b in zip(layers, weights[::2], weights[1::2], strict=True):
-            layer.weight.copy_(w)
-            layer.bias.copy_(b)
-    return features
-
-
-@settings(max_examples=25, deadline=None)
-@given(networks, st.integers(0, 10**6))
-def test_features_are_those_of_pytorchs_modules(network, seed):
-    rng = np.random.default_rng(seed)
-    weights = network.start(rng, 0.5, 2.0)
-    images = as_images(rng.standard_normal((3, network.side**2)), network.side)
-    found = network.features(weights, images)
-    for ours, theirs in zip(found, modules(network, weights)(images), strict=True):
-        assert ours.shape == theirs.shape
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
-    torch.testing.assert_close(network.output(weights, images), found[-1].flatten())
-
-
-@settings(max_examples=25, deadline=None)
-@given(networks)
-def test_sizes_by_counting(network):
-    side = network.side
-    for c, found in zip(network.convolutions, network.sides, strict=True):
-        places = [k for k in range(side + 2 * c.padding) if k % c.stride == 0]
-        assert found == sum(k + c.size <= side + 2 * c.padding for k in places)
-        side = found
-    weights = network.start(np.random.default_rng(0))
-    assert [tuple(w.shape) for w in weights[::2]] == network.shapes
-
-
-@given(st.booleans(), st.floats(0.0, 3.0), st.floats(0.0, 3.0))
-def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases, scale, bias_scale):
-    network = ConvolutionalNetwork((Convolution(8, 3, 1, 1),), 50, 6, biases)
-    plain, scaled = (
-        network.start(np.random.default_rng(1), *factors)
-        for factors in ((1.0, 1.0), (scale, bias_scale))
-    )
-    for k, (w, v) in enumerate(zip(plain, scaled, strict=True)):
-        factor = (1.0, 1.0, scale, bias_scale, scale, bias_scale)[k]
-        torch.testing.assert_close(v, factor * w, rtol=1e-5, atol=1e-8)
-        fan_in = (9, 9, 8 * 36, 8 * 36, 50, 50)[k]
-        if k % 2 and not biases:
+@pytest.mark.parametrize("biases", [True, False])
+def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases):
+    plain = replace(PAPER, biases=biases, scale=1.0, bias_scale=1.0)
+    scaled = replace(plain, scale=0.5, bias_scale=2.0)
+    nets = [cnn.started(setting, 8, np.random.default_rng(1)) for setting in (plain, scaled)]
+    fan_in = (9, 288, 800, 288, 576, 1600, 256, 128)
+    for k, (w, v) in enumerate(zip(*(net.parameters() for net in nets), strict=True)):
+        layer, bias = divmod(k, 2)
+        torch.testing.assert_close(v, ((0.5, 2.0)[bias] if layer > 5 else 1.0) * w)
+        assert v.requires_grad == (biases or not bias)
+        if not v.requires_grad:
             assert not w.any()
         elif w.numel() > 1:
-            assert 0.7 / fan_in**0.5 < float(w.abs().max()) <= (1.0 + 1e-6) / fan_in**0.5
-    assert len(network.trained(plain)) == (6 if biases else 3)
-    assert all(w.ndim > 1 for w in network.trained(plain)[:: 2 if biases else 1])
+            assert 0.7 < fan_in[layer] ** 0.5 * float(w.detach().abs().max()) <= 1.0 + 1e-6
 
 
-def test_what_cannot_be_is_refused():
-    with pytest.raises(InputError, match="does not fit an image of 2 rows"):
-        Convolution(1, 5, 1, 1).side(2)
+def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(InputError, match='no device "abacus"'):
-        as_images(np.zeros((1, 4)), 2, "abacus")
-    with pytest.raises(InputError, match="at least three points, not 2"):
-        three_medoids(np.zeros((2, 2)))
+        cnn.as_images(np.zeros((1, 4)), 2, "abacus")
 
 
 @pytest.mark.parametrize(("n", "batch"), [(10, 4), (9, 4), (12, 4), (3, 8), (1, 1)])
@@ -138,7 +52,7 @@ def test_an_epoch_takes_every_datum_once(n, batch):
         return w.sum() * 0.0
 
     w = torch.zeros(2, requires_grad=True)
-    steps = minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
+    steps = cnn.minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
     each = -(-n // batch)
     list(islice(steps, 2 * each))
     first, second = seen[:each], seen[each:]
@@ -166,15 +80,14 @@ def paper():
 def test_looks_and_features_are_of_the_same_network(data):
     with one_thread():
         run = cnn.train(data, SHORT, 0, [4])
-        features = cnn.layer_features(run.network, run.weights, data, [6, 7, 8], batch=7)
+        features = cnn.layer_features(run.network, data, [6, 7, 8], batch=7)
     found, X = run.looks[-1], features[1]
     hidden = np.maximum(features[0], 0.0)
-    bias = run.weights[2 * cnn.FIRST - 1].double().numpy()
+    bias, last = (cnn.weighted(run.network)[k].bias.detach().double().numpy() for k in (6, 7))
     np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
     for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
         assert side.means == pytest.approx(pair_products(Z, data.y).means, rel=1e-3, abs=1e-6)
     np.testing.assert_allclose(found.singular, np.linalg.svd(run.first)[1], rtol=1e-4)
-    last = run.weights[-1].double().numpy()
     np.testing.assert_allclose(
         features[2][:, 0], np.maximum(X, 0.0) @ run.second + last, rtol=1e-3, atol=1e-5
     )
@@ -197,28 +110,19 @@ def test_what_is_kept_is_what_was_found(data):
 
 
 @pytest.mark.long
-def test_the_run_without_adam_comes_out_again(data):
-    facts = json.loads(cnn.SHELF.file(cnn.DIGITS).read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", [cnn.DIGITS, "taken"])
+def test_the_first_recorded_steps_come_out_again(name, data):
+    if name == "taken":
+        folder = mnist_folder()
+        if folder is None:
+            pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
+        data = cnn.task(mnist(folder))
+    facts = json.loads(cnn.SHELF.file(name).read_text(encoding="utf-8"))
     steps = [look["step"] for look in facts["looks"][:3]]
+    setting = cnn.RECORDED[name][0]
+    assert recorded(name).setting == setting
     with one_thread():
-        run = cnn.train(data, cnn.DESCENT, facts["seed"], steps)
-    for kept, found in zip(facts["looks"], run.looks, strict=False):
-        np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
-    kept = recorded(cnn.DIGITS)
-    assert kept.setting == cnn.DESCENT
-    assert kept.losses[-1] < 0.01
-
-
-@pytest.mark.long
-def test_the_first_recorded_steps_come_out_again():
-    folder = mnist_folder()
-    if folder is None:
-        pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
-    facts = json.loads(cnn.SHELF.file("taken").read_text(encoding="utf-8"))
-    steps = [look["step"] for look in facts["looks"][:3]]
-    data = cnn.task(mnist(folder))
-    with one_thread():
-        run = cnn.train(data, PAPER, facts["seed"], steps, data.some(cnn.LOOKED))
+        run = cnn.train(data, setting, facts["seed"], steps, data.some(cnn.LOOKED))
     for kept, found in zip(facts["looks"], run.looks, strict=False):
         np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
         if "loss" in kept:
@@ -229,22 +133,20 @@ def test_the_first_recorded_steps_come_out_again():
 
 
 def test_evidence_that_layers_separate_can_fail(paper):
-    def layered(each):
-        return replace(paper, layers=[{BEFORE: pairs, AFTER: pairs} for pairs in each])
+    turned = replace(paper, layers=paper.layers[::-1])
+    assert len(failing(cnn.other_moves(turned))) == 2
 
     def moving(**moves):  # means that move by these steps, in any unit as the square is 1
         steps = {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0} | moves
-        return layered(
-            [replace(p, square=1.0, means={kind: k * step for kind, step in steps.items()})
-             for k, p in enumerate(before)]
-        )  # fmt: skip
+        means = [{kind: k * s for kind, s in steps.items()} for k in range(len(paper.layers))]
+        pairs = zip(paper.before(), means, strict=True)
+        layers = [{BEFORE: replace(before, square=1.0, means=moved)} for before, moved in pairs]
+        return failing(cnn.layers_separate(replace(paper, layers=layers), {}))
 
-    before = paper.before()
-    assert len(failing(cnn.other_moves(layered(before[::-1])))) == 2
-    assert not failing(cnn.layers_separate(moving(), {}))
+    assert not moving()
     moves = {"units, of the two, in which either class moves right and the pairs across move left"}
     for kind, wrong in ((MINUS, -1.0), (PLUS, -2.0), (ACROSS, 1.0)):
-        assert failing(cnn.layers_separate(moving(**{kind: wrong}), {})) == moves
+        assert moving(**{kind: wrong}) == moves
 
 
 def test_evidence_that_features_are_separable_can_fail(paper):
@@ -261,17 +163,10 @@ def test_evidence_that_features_are_separable_can_fail(paper):
     assert len(failing(cnn.separable_features(clean, {"another start": paper}))) == 1
 
 
-def test_a_task_keeps_labels_and_pixels(data):
-    found = digits()
-    rows = found.digit <= 1
-    np.testing.assert_array_equal(data.y > 0, found.digit[rows] == 1)
-    np.testing.assert_allclose(data.images.numpy().reshape(360, 64), found.levels[rows] / 16.0)
-    wide = cnn.task(found, READINGS["pixels standardised"]).images
+def test_pixels_may_be_standardised():
+    wide = cnn.task(digits(), cnn.READINGS["pixels standardised"]).images
     assert float(wide.min()) == pytest.approx(-0.1307 / 0.3081)
     assert float(wide.max()) == pytest.approx(0.8693 / 0.3081)
-    some = data.some(7)
-    assert list(some.y) == [1.0] * 7 + [-1.0] * 7
-    assert torch.equal(some.images[0], data.images[np.flatnonzero(data.y > 0)[0]])
 
 
 def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
@@ -298,29 +193,10 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
     assert len(seen) == 2 * cnn.steps_of(cnn.DESCENT, 360)  # two of four epochs had been kept
 
 
-def test_a_step_of_sign_descent_by_differences():
-    rng = np.random.default_rng(2)
-    X, y = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
-    W, a = rng.standard_normal((4, 3)), rng.standard_normal(4)
-
-    def loss(V):
-        return np.mean(np.log1p(np.exp(-y * (np.maximum(X @ V.T, 0.0) @ a))))
-
-    slopes = np.zeros_like(W)
-    for index in np.ndindex(W.shape):
-        shift = np.zeros_like(W)
-        shift[index] = 1e-6
-        slopes[index] = (loss(W + shift) - loss(W - shift)) / 2e-6
-    moved = sign_descent(X, y, W, a, 0.25, 1)
-    np.testing.assert_allclose(moved, W - 0.25 * np.sign(np.round(slopes, 8)))
-    twice = sign_descent(X, y, moved, a, 0.25, 1)
-    np.testing.assert_array_equal(twice, sign_descent(X, y, W, a, 0.25, 2))
-
-
 def test_clusters_are_asked_of_trained_networks_on_all_images():
     X, y = cnn.zeros_and_ones(digits())
     for skipped, loss, tried in ((0, 0.0, 1), (0, 0.02, 0), (1, 0.0, 0)):
-        some = Neurons(np.eye(4), np.array([1.0, 1.0, -1.0, -1.0]), loss)
+        some = cnn.Neurons(np.eye(4), np.array([1.0, 1.0, -1.0, -1.0]), loss)
         runs = [(0, dict.fromkeys(cnn.OPTIMISERS, some))]
         claim = cnn.adam_makes_clusters(X[skipped:], y[skipped:], runs)
         assert falsify(claim, 0, 1, 0).tried == tried
@@ -333,7 +209,7 @@ def cost(P, rows):
 @given(st.integers(3, 8), st.integers(0, 10**6), st.sampled_from([1e-9, 1.0, 1e6]))
 def test_no_triple_is_better(n, seed, scale):
     P = scale * np.random.default_rng(seed).integers(-4, 5, (n, 2)).astype(float)
-    rows, labels = three_medoids(P)
+    rows, labels = cnn.three_medoids(P)
     best = min(cost(P, triple) for triple in combinations(range(n), 3))
     assert cost(P, rows) == pytest.approx(best)
     for p, label in zip(P, labels, strict=True):

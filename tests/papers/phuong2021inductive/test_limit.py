@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from reluflow.flows.integrate import integrate, log_elapsed, log_steepness
+from reluflow.flows.integrate import integrate, log_steepness
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import flows, sectors
@@ -16,6 +16,7 @@ from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_lon
 from reluflow.papers.phuong2021inductive.sectors import spans
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, supported
 from scipy.integrate import solve_ivp
+from scipy.optimize import approx_fprime
 
 LINE = Start(
     np.array([[2.0, 0.0], [-1.0, 0.0]]),
@@ -79,14 +80,6 @@ def test_one_datum_a_label_against_a_plain_integrator() -> None:
     assert np.exp(late.log_square(1.0)[-1]) / late.log_t[-1] == pytest.approx(0.5, rel=2e-2)
 
 
-def test_log_elapsed_integrates_the_steepness() -> None:
-    tau = np.linspace(1.0, 6.0, 4001)
-    log_t = log_elapsed(tau, np.log(tau))  # dt/dtau = e^tau / tau
-    grid = np.linspace(1.0, 6.0, 400_001)
-    exact = np.trapezoid(np.exp(grid) / grid, grid)
-    assert log_t[-1] == pytest.approx(np.log(exact), abs=1e-6)
-
-
 def test_log_steepness_is_that_of_finite_differences() -> None:
     rng = np.random.default_rng(6)
     item = supported(3, (3, 3), rng)
@@ -97,11 +90,10 @@ def test_log_steepness_is_that_of_finite_differences() -> None:
         f = np.maximum(item["X"] @ v[:12].reshape(4, 3).T, 0.0) @ v[12:]
         return float(LOGISTIC.log_value(f, item["y"]))
 
-    steps = 1e-6 * np.eye(16)
-    slope = [(log_loss(theta + s) - log_loss(theta - s)) / 2e-6 for s in steps]
+    slope = approx_fprime(theta, log_loss, 1e-7)
     sizes = np.linalg.norm(W, axis=1)
     found = log_steepness(W / sizes[:, None], np.log(sizes), signs, item["X"], item["y"], LOGISTIC)
-    assert found == pytest.approx(np.log(np.sum(np.square(slope))), abs=1e-6)
+    assert found == pytest.approx(np.log(slope @ slope), abs=1e-5)
 
 
 def test_a_group_that_is_empty_is_left_out() -> None:

@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import torch
-from reluflow.errors import InputError
 from reluflow.papers.phuong2021inductive import networks
 from reluflow.papers.phuong2021inductive.networks import (
     minibatch_ensemble,
@@ -89,12 +88,7 @@ def test_two_directions_by_trying_all_pairs():
         for j in range(i)
     }
     i, j = max(values, key=values.get)
-    directions, nearer = two_directions(P)
-    assert {tuple(e) for e in directions} == {tuple(U[i]), tuple(U[j])}
-    np.testing.assert_array_equal(nearer, (U @ directions.T).argmax(axis=1))
-    for wrong in (P[:1], np.vstack([P, np.zeros(3)])):
-        with pytest.raises(InputError):
-            two_directions(wrong)
+    assert {tuple(e) for e in two_directions(P)} == {tuple(U[i]), tuple(U[j])}
 
 
 def test_alignment_knows_two_rays_from_noise():

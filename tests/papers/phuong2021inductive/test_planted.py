@@ -288,7 +288,7 @@ def _local_formula() -> list[Evidence]:
 
 
 def _sizes() -> list[Evidence]:
-    other = (*cnn.CONVOLUTIONS[:-1], replace(cnn.CONVOLUTIONS[-1], padding=1))
+    other = (*cnn.CONVOLUTIONS[:-1], cnn.CONVOLUTIONS[-1]._replace(padding=1))
     return seen("os.tab1", where(cnn.sizes_fit, cnn, CONVOLUTIONS=other))
 
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.flows.charts import TIME, Neurons
-from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import integrate
-from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive import sectors, setting
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -65,15 +59,6 @@ def test_four_points_and_a_basis_fit_into_an_orthant() -> None:
     assert sectors.spread_of_a_basis(np.eye(3, dtype=int) + 1) <= 1.0
 
 
-@pytest.mark.parametrize("d", [1, 2, 4])
-def test_local_formula_fails_beyond_the_first_boundary(d: int) -> None:
-    w, y = np.ones(d, dtype=int).astype(object), np.array([1], dtype=object)
-    largest = sectors.eps_max(w[None], w, -w)
-    assert largest == Fraction(1, 2)
-    assert sectors.formula_holds(w[None], y, w, -w, largest)
-    assert not sectors.formula_holds(w[None], y, w, -w, 3 * largest)
-
-
 def test_sliding_follows_the_projection_and_not_the_plain_sum() -> None:
     rng = np.random.default_rng(1)
     for repeated in (False, True):
@@ -108,25 +93,8 @@ def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) 
 
 
 def test_shares_by_hand() -> None:
-    assert sectors.arc_of_either([(1, 0)], [(0, 1)]) == pytest.approx(0.75)
+    assert sectors.chances(np.eye(2), np.array([1.0, -1.0]))[2] == pytest.approx(0.75)
     assert sectors.chances(*sectors.plane(179.0, 4.0)) == (0.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("degrees", "sign", "dies"),
-    [(90.0, 1.0, False), (106.0, 1.0, True), (180.0, 1.0, True), (229.0, 1.0, True),
-     (231.0, -1.0, True), (275.0, -1.0, True), (350.0, -1.0, True), (5.0, -1.0, False)],
-)  # fmt: skip
-def test_the_neuron_of_the_counterexample_dies_at_a_finite_scale(
-    degrees: float, sign: float, dies: bool
-) -> None:
-    """The chosen signs, by the full flow from norm e^-8: silent from 101.3 degrees to 360."""
-    turn, signs = np.radians(degrees), np.array([sign])
-    chart = Neurons(signs, 2)
-    field = GradientFlow(chart, LOGISTIC, sectors.INTEGERS / 33.0, sectors.LABELS, TIME)
-    start = chart.coordinates(np.array([np.cos(turn), np.sin(turn), sign]), -8.0)
-    path = integrate(field, start, 40.0, at_zero=0.0, rtol=1e-7)
-    assert (path.status == "converged") == dies
 
 
 def test_networks_are_dead_where_all_their_neurons_are() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from reluflow.errors import InputError
 from reluflow.margin.limits import limit
 from reluflow.papers.vardi2022margin import own_data, setting
-from reluflow.papers.vardi2022margin.own_data import Experiment, experiment
+from reluflow.papers.vardi2022margin.own_data import Experiment
 from reluflow.papers.vardi2022margin.setting import NETWORKS
 
 DEFAULTS: dict[str, Any] = {
@@ -21,10 +22,14 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+def experiment(**changed: Any) -> Experiment:
+    return own_data.of_parameters(SimpleNamespace(**{**DEFAULTS, **changed}))
+
+
 @pytest.fixture(scope="module")
 def own() -> Experiment:
     """Theorem 3.2's network from its own start, from one that ends well, and from a dead one."""
-    paper, printed = experiment(**DEFAULTS), setting.theorem_3_2()
+    paper, printed = experiment(), setting.theorem_3_2()
     assert np.array_equal(paper.starts, printed.start[None])
     assert np.array_equal(paper.X, printed.X)
     well, dead = [1.0, 0.5, -1.0, 0.4, 1.0, 1.0], [0.0, -1.0, 0.1, -1.0, 1.0, 1.0]
@@ -41,7 +46,7 @@ def own() -> Experiment:
 )
 def test_parameters_that_do_not_fit_together(changed: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        experiment(**{**DEFAULTS, **changed})
+        experiment(**changed)
 
 
 @pytest.mark.parametrize(

@@ -199,10 +199,7 @@ def _one_flow(id: str, layer: int | None) -> list[Evidence]:
         return {"two_data": lambda: _both(*changes)(right())}
 
     meets, longer = _put("exact_start", {0: 0}), _put("exact_better", {11: 1})
-    nearer, zero = (
-        (lambda c: replace(c, exact_X=((1, 1), (1, 0)))),
-        _put("exact_limit", {0: 0, 1: 0}),
-    )
+    nearer, zero = _put("exact_X", {0: (1, 1)}), _put("exact_limit", {0: 0, 1: 0})
     right_one, behind = _ends("not local"), _put("exact_start", {8: -1})
     return seen(
         id,
@@ -227,8 +224,7 @@ def _two_groups(id: str, check: Check) -> list[Evidence]:
     if id == "mm.thm4.3.notglobal":
         made.append({"sizes_of_the_limit": lambda: sizes})
     misses = where(check, constructions, **_ends("local", "", "all"))
-    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one)
-                              for one in made))  # fmt: skip
+    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one) for one in made))
 
 
 # --- the two tables -------------------------------------------------------------------------------
@@ -292,13 +288,9 @@ def _figure_1() -> list[Evidence]:
     awake = start * [1, 1, 1, -1, 1, 1]
     made = [(each, start) for each in (grows, far, early, late, moves, stays)]
     made.append((theta, awake))
-    return seen(
-        "mm.fig1",
-        *(
-            where(dead_neuron.one_grows_one_rests, dead_neuron, figure_path=lambda _, one=one: one)
-            for one in made
-        ),
-    )
+    check = dead_neuron.one_grows_one_rests
+    return seen("mm.fig1", *(where(check, dead_neuron, figure_path=lambda _, one=one: one)
+                             for one in made))  # fmt: skip
 
 
 def _lengths() -> list[Evidence]:
@@ -361,6 +353,7 @@ def _race() -> list[Evidence]:
 
 def _predictor() -> list[Evidence]:
     check, right = suboptimality.longer_predictor, suboptimality.least_l1
+    maker = setting.theorem_4_1
 
     def unproved(X: Any, y: Any) -> Any:
         beta, multipliers = right(X, y)
@@ -368,8 +361,8 @@ def _predictor() -> list[Evidence]:
 
     moved = ({"exact_X": ((2 * ONE, ONE),)}, {"exact_X": ((ONE, ONE / 2),)},
              {"exact_start": (ONE, 1, ONE, 0)})  # fmt: skip
-    made = (lambda name, one=one: replace(setting.theorem_4_1(name), **one) for one in moved)
-    return seen("mm.rem4.1.1", *(where(check, suboptimality, theorem_4_1=one) for one in made),
+    made = (lambda name, one=one: replace(maker(name), **one) for one in moved)
+    return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made),
                 where(check, suboptimality, least_l1=unproved))  # fmt: skip
 
 
@@ -431,9 +424,7 @@ def _how_likely() -> list[Evidence]:
 
     none = where(partial(suboptimality.positive_probability, 1, 200), suboptimality,
                  uniform_probability=lambda: Fraction(1, 8))  # fmt: skip
-    return seen(
-        "mm.thm3.2.prob", none, where(check, suboptimality, starts=tiny),
-    )  # fmt: skip
+    return seen("mm.thm3.2.prob", none, where(check, suboptimality, starts=tiny))
 
 
 REMARKS = {

@@ -11,13 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reluflow.errors import InputError
-from reluflow.margin.check import Checked
-from reluflow.margin.kkt import quotient
 from reluflow.margin.max_margin import least_length
 from reluflow.margin.optimum import classify_optimum
-from reluflow.networks.indexed import diagonal, fully_connected
-from reluflow.papers.vardi2022margin import dead_neuron, figures, setting, suboptimality
-from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.networks.indexed import diagonal
+from reluflow.papers.vardi2022margin import dead_neuron, suboptimality
 from reluflow.papers.vardi2022margin.suboptimality import least_l1
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog
@@ -94,14 +91,6 @@ def test_the_radius_ends_where_it_says(size: float, inside: bool) -> None:
     assert (suboptimality.silent_nearby().unmet(moved) is None) == inside
 
 
-def test_not_local_is_what_the_exact_checker_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = fully_connected((2, 2)), np.array([0.0, 2.0, 0, 0, 2, 0]), dead_neuron.PRINTED
-    assert dead_neuron.proved_verdict(*given, np.ones(2)) == "not local"
-    refused = Checked("refused", np.inf, "a point is not shorter")
-    monkeypatch.setattr(dead_neuron, "check", lambda *_: refused)
-    assert dead_neuron.proved_verdict(*given, np.ones(2)) == "undecided"
-
-
 def test_an_untied_start_is_not_taken_for_a_tie() -> None:
     x = (Fraction(3), Fraction(2))
     assert suboptimality.race(x, x) == (0, 1)
@@ -130,32 +119,3 @@ def test_the_least_l1_predictor_is_the_linear_programmes(seed: int) -> None:
         return
     beta, multipliers = least_l1(X, y)
     assert float(sum(map(abs, beta))) == float(sum(multipliers)) == pytest.approx(found.fun)
-
-
-# --- Pictures -------------------------------------------------------------------------------------
-
-
-def test_values_are_quotients_where_all_data_are_right() -> None:
-    paper, thetas = setting.theorem_3_2(), np.random.default_rng(0).standard_normal((50, 6))
-    found = values(paper.network, thetas, paper.X, paper.y)
-    assert 0 < np.isfinite(found).sum() < 50
-    for theta, value in zip(thetas, found, strict=True):
-        if np.isfinite(value):
-            assert value == pytest.approx(quotient(paper.network, theta, paper.X, paper.y))
-        else:
-            with pytest.raises(InputError):
-                quotient(paper.network, theta, paper.X, paper.y)
-
-
-def test_a_power_law_is_found_after_the_beginning() -> None:
-    sizes = np.geomspace(1, 100, 40)
-    errors = 3.0 / np.sqrt(sizes) * np.where(np.arange(40) < 10, 5.0, 1.0)
-    assert figures.rate(sizes, errors) == pytest.approx((-0.5, np.log(3.0)))
-
-
-def test_a_neuron_is_its_weights_times_what_leaves_it() -> None:
-    deep = fully_connected((2, 3, 4))
-    theta = np.random.default_rng(1).standard_normal((5, deep.size))
-    W, V, _ = deep.weights(theta)
-    wanted = [[np.linalg.norm(v[:, j]) * w[j] for j in range(3)] for w, v in zip(W, V, strict=True)]
-    assert np.allclose(figures.vectors(deep, theta), wanted)

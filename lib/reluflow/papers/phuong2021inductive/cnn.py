@@ -6,16 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from math import comb, isqrt, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from reluflow.approx import approx
@@ -63,113 +63,16 @@ def minibatch_steps(
             yield float(value.detach())
 
 
-# --- Convolutional networks that end in a two-layer one: convolutions, fc(n, h) and fc(h, 1) ------
+# --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
 
 
-ConvolutionalWeights = list[Tensor]
-"""Weights and, behind each of them, the biases of a layer, from the first layer to the last."""
-
-
-@dataclass(frozen=True)
-class Convolution:
+class Convolution(NamedTuple):
     """Kernels of size x size, moved by `stride` over an image, `padding` rows added all round."""
 
     kernels: int
     size: int
     stride: int
     padding: int
-
-    def side(self, side: int) -> int:
-        """The rows (and columns) of what comes out of a square image with `side` rows."""
-        left = side + 2 * self.padding - self.size
-        if left < 0:
-            raise InputError(f"a kernel of size {self.size} does not fit an image of {side} rows.")
-        return left // self.stride + 1
-
-
-@dataclass(frozen=True)
-class ConvolutionalNetwork:
-    """Grey square images x to one number f(x), a ReLU between any two layers.
-
-    The `convolutions`, then two fully connected layers, `hidden` the width of the first; `side` has
-    the rows of an image. The features f^l(x) of layer l are what it gives before the ReLU.
-    """
-
-    convolutions: tuple[Convolution, ...]
-    hidden: int
-    side: int
-    biases: bool = True
-
-    @property
-    def sides(self) -> list[int]:
-        """The rows of the images that come out of each convolution."""
-        found = [self.side]
-        for convolution in self.convolutions:
-            found.append(convolution.side(found[-1]))
-        return found[1:]
-
-    @property
-    def shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the weights of all layers."""
-        channels = [1, *(c.kernels for c in self.convolutions)]
-        found: list[tuple[int, ...]] = [
-            (c.kernels, before, c.size, c.size)
-            for c, before in zip(self.convolutions, channels[:-1], strict=True)
-        ]
-        return [*found, (self.hidden, channels[-1] * self.sides[-1] ** 2), (1, self.hidden)]
-
-    def start(
-        self, rng: np.random.Generator, scale: float = 1.0, bias_scale: float = 1.0
-    ) -> ConvolutionalWeights:
-        """Weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the fully
-        connected layers the weights times `scale` and the biases times `bias_scale`."""
-        found = []
-        for layer, shape in enumerate(self.shapes, start=1):
-            reach = 1.0 / sqrt(np.prod(shape[1:]))
-            factors = (scale, bias_scale) if layer > len(self.convolutions) else (1.0, 1.0)
-            for size, factor in zip((shape, shape[:1]), factors, strict=True):
-                drawn = factor * rng.uniform(-reach, reach, size)
-                found.append(torch.tensor(drawn, dtype=torch.float32))
-        return found if self.biases else [w if k % 2 == 0 else 0 * w for k, w in enumerate(found)]
-
-    def trained(self, weights: ConvolutionalWeights) -> ConvolutionalWeights:
-        """Those of the weights that training moves: without biases every second one."""
-        return weights if self.biases else weights[::2]
-
-    def features(self, weights: Sequence[Tensor], images: Tensor) -> list[Tensor]:
-        """f^1(x), ..., f^L(x) of images (m, 1, side, side): (m, kernels, rows, columns) in the
-        convolutions, (m, h) and (m, 1) behind them."""
-        layers = list(zip(weights[::2], weights[1::2], strict=True))
-        found, x = [], images
-        for (w, b), c in zip(layers, self.convolutions, strict=False):
-            found.append(functional.conv2d(x, w, b, c.stride, c.padding))
-            x = functional.relu(found[-1])
-        x = x.flatten(1)
-        for w, b in layers[len(self.convolutions) :]:
-            found.append(functional.linear(x, w, b))
-            x = functional.relu(found[-1])
-        return found
-
-    def output(self, weights: Sequence[Tensor], images: Tensor) -> Tensor:
-        """f(x) (m,) of images (m, 1, side, side)."""
-        return self.features(weights, images)[-1][:, 0]
-
-
-def as_images(
-    levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
-) -> Tensor:
-    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
-    convolutions are fastest with. Raises InputError for a device that PyTorch does not have here.
-    """
-    try:
-        found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
-    except (RuntimeError, AssertionError):
-        raise InputError(f'there is no device "{device}" here: use "cpu".') from None
-    images = found.reshape(-1, 1, side, side)
-    return images.contiguous(memory_format=torch.channels_last)
-
-
-# --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
 
 
 CONVOLUTIONS = (
@@ -185,9 +88,57 @@ PRINTED = (3136, 128)
 """What the first fully connected layer takes, and what it gives."""
 
 
-def network(side: int, biases: bool = True) -> ConvolutionalNetwork:
-    """Table 1's network for images of side x side pixels; the paper's have 28 x 28."""
-    return ConvolutionalNetwork(CONVOLUTIONS, PRINTED[1], side, biases)
+def sides(side: int) -> list[int]:
+    """The rows (and columns) of what each convolution makes of a square image with `side` rows."""
+    rows = [side]
+    for c in CONVOLUTIONS:
+        rows.append((rows[-1] + 2 * c.padding - c.size) // c.stride + 1)
+    return rows[1:]
+
+
+def dense_inputs(side: int) -> int:
+    """How many features of a square image with `side` rows the first dense layer takes."""
+    return CONVOLUTIONS[-1].kernels * sides(side)[-1] ** 2
+
+
+def network(side: int) -> nn.Sequential:
+    """Table 1's network for grey images of side x side pixels; the paper's have 28 x 28."""
+    layers, channels = list[nn.Module](), 1
+    for c in CONVOLUTIONS:
+        layers += [nn.Conv2d(channels, *c), nn.ReLU()]
+        channels = c.kernels
+    layers += [nn.Flatten(), nn.Linear(dense_inputs(side), PRINTED[1]), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(PRINTED[1], 1))
+
+
+def weighted(net: nn.Sequential) -> list[nn.Conv2d | nn.Linear]:
+    """The layers that have weights."""
+    return [layer for layer in net if isinstance(layer, nn.Conv2d | nn.Linear)]
+
+
+def features(net: nn.Sequential, images: Tensor) -> list[Tensor]:
+    """f^1(x), ..., f^L(x) of images (m, 1, side, side), what a layer gives before the ReLU: (m,
+    kernels, rows, columns) in the convolutions, (m, h) and (m, 1) behind them."""
+    found, x = [], images
+    for layer in net:
+        x = layer(x)
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            found.append(x)
+    return found
+
+
+def as_images(
+    levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
+    convolutions are fastest with. Raises InputError for a device that PyTorch does not have here.
+    """
+    try:
+        found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
+    except (RuntimeError, AssertionError):
+        raise InputError(f'there is no device "{device}" here: use "cpu".') from None
+    images = found.reshape(-1, 1, side, side)
+    return images.contiguous(memory_format=torch.channels_last)
 
 
 # --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------
@@ -263,19 +214,40 @@ class Run:
     """A training run: the network at the end, and looks at it on the way."""
 
     setting: Setting
-    network: ConvolutionalNetwork
-    weights: ConvolutionalWeights
+    network: nn.Sequential
     looks: list[Look]
 
     @property
     def first(self) -> NDArray[np.float64]:
         """W_7, a neuron a row."""
-        return self.weights[2 * FIRST - 2].double().cpu().numpy()
+        return _weights(self.network, FIRST)
 
     @property
     def second(self) -> NDArray[np.float64]:
         """The entries of W_8, one for each neuron."""
-        return self.weights[2 * FIRST].double().cpu().numpy()[0]
+        return _weights(self.network, FIRST + 1)[0]
+
+
+def _weights(net: nn.Sequential, layer: int) -> NDArray[np.float64]:
+    return weighted(net)[layer - 1].weight.detach().double().cpu().numpy()
+
+
+def started(setting: Setting, side: int, rng: np.random.Generator) -> nn.Sequential:
+    """The network with weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the
+    fully connected layers the weights times `scale` and the biases times `bias_scale`. Biases that
+    a setting does not have are 0 and stay so."""
+    net = network(side)
+    for layer in weighted(net):
+        weight, bias = layer.parameters()
+        reach, dense = 1.0 / sqrt(weight[0].numel()), isinstance(layer, nn.Linear)
+        scales = (setting.scale, setting.bias_scale) if dense else (1.0, 1.0)
+        for part, scale in zip((weight, bias), scales, strict=True):
+            drawn = scale * rng.uniform(-reach, reach, part.shape)
+            part.data = torch.tensor(drawn, dtype=torch.float32)
+        if not setting.biases:
+            bias.data.zero_()
+            bias.requires_grad_(False)
+    return net
 
 
 def zeros_and_ones(images: Images) -> tuple[NDArray, NDArray]:
@@ -313,20 +285,19 @@ def training(
     features (by default those of all the data).
 
     The seed draws the start and the order of the data. Returns at each look the run up to it; its
-    weights are those that training goes on to move. With `pieces` it goes on behind the last epoch
+    network is the one that training goes on to move. With `pieces` it goes on behind the last epoch
     that these keep, and keeps its own.
     """
     sample = sample or data
-    net = network(data.images.shape[-1], setting.biases)
     rng = np.random.default_rng(seed)
-    weights = [w.to(data.images) for w in net.start(rng, setting.scale, setting.bias_scale)]
+    net = started(setting, data.images.shape[-1], rng).to(data.images)
     targets = torch.tensor(data.y > 0, dtype=data.images.dtype, device=data.images.device)
 
     def loss(rows: Tensor) -> Tensor:
-        outputs = net.output(weights, data.images[rows])
+        outputs = net(data.images[rows])[:, 0]
         return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
 
-    moved = [w.requires_grad_() for w in net.trained(weights)]
+    moved = [w for w in net.parameters() if w.requires_grad]
     if setting.momentum is None:
         optimiser: torch.optim.Optimizer = torch.optim.Adam(moved, lr=setting.rate, fused=True)
     else:
@@ -335,20 +306,20 @@ def training(
     looks: list[Look] = []
     if pieces and (epoch := pieces.kept("epoch")):
         looks, found, state, rng.bit_generator.state = epoch
-        for w, v in zip(weights, found, strict=True):
+        for w, v in zip(net.parameters(), found, strict=True):
             w.data.copy_(v)
         optimiser.load_state_dict(state)
-        yield from [Run(setting, net, found, list(looks))] * len(looks)
+        yield from [Run(setting, net, list(looks))] * len(looks)
     taken = looks[-1].step if looks else 0
     for until in looked[len(looks) :]:
         losses = list(islice(steps, until - taken))
         taken = until
         mean = float(np.mean(losses)) if losses else np.nan
-        looks.append(look(net, weights, sample, taken, mean))
+        looks.append(look(net, sample, taken, mean))
         if pieces and taken and taken % steps_of(setting, len(data.y)) == 0:
-            now = [w.detach() for w in weights]
+            now = [w.detach() for w in net.parameters()]
             pieces.keep("epoch", (looks, now, optimiser.state_dict(), rng.bit_generator.state))
-        yield Run(setting, net, [w.detach() for w in weights], list(looks))
+        yield Run(setting, net, list(looks))
 
 
 def train(
@@ -358,22 +329,16 @@ def train(
     return deque(training(data, setting, seed, looked, sample), maxlen=1)[0]
 
 
-def look(
-    net: ConvolutionalNetwork, weights: ConvolutionalWeights, sample: Task, step: int, loss: float
-) -> Look:
+def look(net: nn.Sequential, sample: Task, step: int, loss: float) -> Look:
     """The inner products of a sample's features f^7, and the singular values of W_7."""
-    (found,) = layer_features(net, weights, sample, [FIRST])
-    singular = torch.linalg.svdvals(weights[2 * FIRST - 2].detach().double()).cpu().numpy()
+    (found,) = layer_features(net, sample, [FIRST])
+    singular = torch.linalg.svdvals(weighted(net)[FIRST - 1].weight.detach().double()).cpu().numpy()
     before, after = (pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0)))
     return Look(step, loss, before, after, singular)
 
 
 def layer_features(
-    net: ConvolutionalNetwork,
-    weights: ConvolutionalWeights,
-    sample: Task,
-    layers: Sequence[int],
-    batch: int = 256,
+    net: nn.Sequential, sample: Task, layers: Sequence[int], batch: int = 256
 ) -> list[NDArray]:
     """f^l(x) of all images of a sample for each of these layers l, an image a row.
 
@@ -383,9 +348,9 @@ def layer_features(
     parts: list[list[Tensor]] = [[] for _ in layers]
     with torch.no_grad():
         for images in torch.split(sample.images, batch):
-            features = net.features(weights, images)
+            of_all = features(net, images)
             for part, layer in zip(parts, layers, strict=True):
-                part.append(features[layer - 1].flatten(1).cpu())
+                part.append(of_all[layer - 1].flatten(1).cpu())
     found = zip(map(torch.cat, parts), layers, strict=True)
     return [(X.double() if layer >= FIRST else X).numpy() for X, layer in found]
 
@@ -438,11 +403,11 @@ def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: asdict(pair_products(pixels, some.y))}]
-    for X in layer_features(run.network, run.weights, some, range(1, FIRST + 1)):
+    for X in layer_features(run.network, some, range(1, FIRST + 1)):
         layers.append(_both(X, some.y))
     whole = {}
     for part, each in parts.items():
-        X, outputs = layer_features(run.network, run.weights, each, [FIRST, FIRST + 1])
+        X, outputs = layer_features(run.network, each, [FIRST, FIRST + 1])
         whole[part] = _both(X, each.y) | {
             "errors": int((outputs[:, 0] * each.y <= 0.0).sum()),
             "left_out": left_out(X, each.y),
@@ -498,26 +463,19 @@ PARAMETERS = {**CNN, "scale": SHELF.parameter}
 
 
 def three_medoids(P: NDArray) -> tuple[NDArray, NDArray]:
-    r"""The three of the points P (n, d), n >= 3, that minimise $\sum_i \min_k |p_i - p_{m_k}|$.
+    r"""The three of the points P (n, d), n >= 3, that minimise $\sum_i \min_k |p_i - p_{m_k}|$: the
+    rows (3,) of these medoids, and the cluster (n,) of each point, 0, 1 or 2.
 
     All triples are tried, so there is no start to draw and no local optimum. Distances count, not
     their squares as in k-means: a few stray points do not get a cluster of their own.
-
-    Returns the rows (3,) of the medoids and the cluster (n,) of each point, 0, 1 or 2.
-    Raises InputError for fewer than three points.
     """
-    n = len(P)
-    if n < 3:
-        raise InputError(f"three clusters need at least three points, not {n}.")
     distance = np.linalg.norm(P[:, None] - P[None], axis=2)
     least, found = np.inf, (0, 1, 2)
-    for i in range(n - 2):
-        to_two = np.minimum(distance[i], distance[i + 1 :])
-        for j in range(i + 1, n - 1):
-            costs = np.minimum(to_two[j - i - 1], distance[j + 1 :]).sum(axis=1)
-            k = int(costs.argmin())
-            if costs[k] < least:
-                least, found = float(costs[k]), (i, j, j + 1 + k)
+    for i, j in combinations(range(len(P) - 1), 2):
+        costs = np.minimum(np.minimum(distance[i], distance[j]), distance[j + 1 :]).sum(axis=1)
+        k = int(costs.argmin())
+        if costs[k] < least:
+            least, found = float(costs[k]), (i, j, j + 1 + k)
     rows = np.array(found)
     return rows, distance[rows].argmin(axis=0)
 
@@ -566,10 +524,10 @@ class Shown:
 
 def shown(facts: Mapping[str, Any]) -> Shown:
     """A run from what is kept of it."""
-    setting, looks = Setting(**facts["setting"]), facts["looks"]
+    setting, looks, whole = Setting(**facts["setting"]), facts["looks"], facts["whole"]
     steps = np.array([each["step"] for each in looks])
     pairs = {side: [sum(each[side]["violations"]) for each in looks] for side in (BEFORE, AFTER)}
-    both = facts["whole"]["train"][BEFORE]["pairs"]
+    both = whole["train"][BEFORE]["pairs"]
     sizes = [isqrt(2 * both[kind]) + 1 for kind in (PLUS, MINUS)]  # n from n (n - 1) / 2
     number = comb(sum(min(size, LOOKED) for size in sizes), 2)
     kept = facts["neurons"]
@@ -579,17 +537,16 @@ def shown(facts: Mapping[str, Any]) -> Shown:
         images=facts["images"],
         seconds=facts.get("cpu_s", 0),
         steps=steps,
-        epochs=steps / -(-facts["images"] // setting.batch),
+        epochs=steps / steps_of(setting, facts["images"]),
         losses=np.array([each.get("loss", np.nan) for each in looks]),
         violated={side: np.array(values) / number for side, values in pairs.items()},
         spectra=np.array([each["singular"] for each in looks]),
         layers=[{side: _pairs(each[side]) for side in each} for each in facts["layers"]],
         whole={
-            part: {side: _pairs(each[side]) for side in (BEFORE, AFTER)}
-            for part, each in facts["whole"].items()
+            p: {side: _pairs(each[side]) for side in (BEFORE, AFTER)} for p, each in whole.items()
         },
-        errors={part: each["errors"] for part, each in facts["whole"].items()},
-        left_out={part: tuple(each["left_out"]) for part, each in facts["whole"].items()},
+        errors={part: each["errors"] for part, each in whole.items()},
+        left_out={part: tuple(each["left_out"]) for part, each in whole.items()},
         singular=np.array(kept["singular"]),
         plane=np.array(kept["plane"]),
         second=np.array(kept["second"]),
@@ -603,8 +560,8 @@ def recorded(name: str, shelf: Shelf = SHELF) -> Shown:
 
 def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: int) -> Shown:
     """Train now, with so many looks evenly spaced over the steps and one at the start."""
-    each = -(-len(data.y) // setting.batch)
-    steps = np.unique(np.linspace(0, setting.epochs * each, looks + 1).astype(int)).tolist()
+    last = setting.epochs * steps_of(setting, len(data.y))
+    steps = np.unique(np.linspace(0, last, looks + 1).astype(int)).tolist()
     run = train(data, setting, seed, steps, data.some(LOOKED))
     return shown(summary(run, data, seed, {"train": data}))
 
@@ -644,10 +601,9 @@ READING = Reading(
 def sizes_fit() -> list[Evidence]:
     """os.tab1: the six convolutions leave as many features as the first fully connected layer asks
     for, by the formula for strides and paddings."""
-    net = network(28)
     return [
-        fact("features by the formula for strides and paddings", net.shapes[-2][1], PRINTED[0]),
-        note("rows of the images behind each convolution", tuple(net.sides)),
+        fact("features by the formula for strides and paddings", dense_inputs(28), PRINTED[0]),
+        note("rows of the images behind each convolution", tuple(sides(28))),
     ]
 
 
@@ -805,60 +761,57 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
     """
     from sklearn.cluster import KMeans
 
-    near, sides = clusters(run.plane, run.second)
-    shares = [float((run.second[rows] > 0).mean()) for rows in (near, *sides)]
-    signs = sorted(shares[1:])
+    groups = clusters(run.plane, run.second)
+    mixed, plus, minus = _positive(run.second, groups)
     k_means = KMeans(3, n_init=20, random_state=seed).fit(run.plane)
-    means, means_sides = _ordered(k_means.cluster_centers_, k_means.labels_, run.second)
+    means = _ordered(k_means.cluster_centers_, k_means.labels_, run.second)
     return [
         *_of(run),
-        bound("silhouette of the three clusters", silhouette(run.plane, run.second), ">=", STRONG,
-              "", digits=2, after=RAYS),
-        bound("the same of the rays of Section 5.1", silhouette(*rays), "<", STRONG, "", digits=2,
-              after=RAYS),
+        bound("silhouette of the three clusters", silhouette(run.plane, groups), ">=", STRONG, "",
+              digits=2, after=RAYS),
+        bound("the same of the rays of Section 5.1", silhouette(rays[0], clusters(*rays)), "<",
+              STRONG, "", digits=2, after=RAYS),
         bound("the far cluster of positive entries of W_8: their share in it",
-              signs[1], ">=", PURE, "", digits=2, after=MEDOIDS),
+              plus, ">=", PURE, "", digits=2, after=MEDOIDS),
         bound("the far cluster of negative entries: their share in it",
-              1 - signs[0], ">=", PURE, "", digits=2, after=MEDOIDS),
+              1 - minus, ">=", PURE, "", digits=2, after=MEDOIDS),
         bound("the near cluster: share of the rarer sign",
-              min(shares[0], 1 - shares[0]), ">=", MIXED, "", digits=2, after=MEDOIDS),
+              min(mixed, 1 - mixed), ">=", MIXED, "", digits=2, after=MEDOIDS),
         note("neurons in the near cluster and in the two others",
-             tuple(int(rows.sum()) for rows in (near, *sides))),
+             tuple(int(rows.sum()) for rows in groups)),
         note("neurons with positive entries, of all",
              (int((run.second > 0).sum()), len(run.second))),
         note("median distance from the origin, near and far",
-             tuple(float(np.median(np.linalg.norm(run.plane[rows], axis=1)))
-                   for rows in (near, *sides)), digits=2),
-        note("k-means: neurons near and in the two others, and shares of positive entries",
-             (tuple(int(rows.sum()) for rows in (means, *means_sides)),
-              tuple(float((run.second[rows] > 0).mean()) for rows in (means, *means_sides))),
+             tuple(float(np.median(np.linalg.norm(run.plane[rows], axis=1))) for rows in groups),
              digits=2),
+        note("k-means: neurons near and in the two others, and shares of positive entries",
+             (tuple(int(rows.sum()) for rows in means), _positive(run.second, means)), digits=2),
     ]  # fmt: skip
 
 
-def silhouette(plane: NDArray, second: NDArray) -> float:
+def silhouette(plane: NDArray, groups: Sequence[NDArray]) -> float:
     """How clearly the three `clusters` are apart: the mean silhouette, at most 1."""
     from sklearn.metrics import silhouette_score
 
-    _, (plus, minus) = clusters(plane, second)
+    _, plus, minus = groups
     return float(silhouette_score(plane, plus + 2 * minus))
 
 
-Groups = tuple[NDArray, list[NDArray]]
-
-
-def clusters(plane: NDArray, second: NDArray) -> Groups:
+def clusters(plane: NDArray, second: NDArray) -> list[NDArray]:
     """Three clusters of points (h, 2) around medoids: which rows are in the one nearest to the
     origin, and which in either of the others, the one with more positive W_8 first."""
     rows, labels = three_medoids(plane)
     return _ordered(plane[rows], labels, second)
 
 
-def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> Groups:
-    near = int(np.linalg.norm(centres, axis=1).argmin())
-    rows = [labels == k for k in range(3)]
-    sides = [row for k, row in enumerate(rows) if k != near]
-    return rows[near], sorted(sides, key=lambda row: -(second[row] > 0).mean())
+def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> list[NDArray]:
+    near, *sides = np.argsort(np.linalg.norm(centres, axis=1), kind="stable")
+    sides.sort(key=lambda k: (-(second[labels == k] > 0).mean(), k))
+    return [labels == k for k in (near, *sides)]
+
+
+def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
+    return tuple(float((second[rows] > 0).mean()) for rows in groups)
 
 
 def _kendall(values: Sequence[float]) -> float:
@@ -901,9 +854,8 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
     rows = {}
     for name, run in runs.items():
         at = int(np.flatnonzero(run.epochs <= AT)[-1])
-        near, sides = clusters(run.plane, run.second)
-        positive = [float((run.second[group] > 0).mean()) for group in (near, *sides)]
-        rare = [min(share, 1.0 - share) for share in positive]
+        groups = clusters(run.plane, run.second)
+        rare = [min(share, 1.0 - share) for share in _positive(run.second, groups)]
         rows[name] = {
             f"at {AT}: violate": approx(run.violated[BEFORE][at], 1),
             "clear": clear(run.spectra[at]),
@@ -913,14 +865,12 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
             "out": run.left_out["train"][1],
             "near": approx(rare[0], 2),
             "far": approx(max(rare[1:]), 2),
-            "silhouette": approx(silhouette(run.plane, run.second), 2),
+            "silhouette": approx(silhouette(run.plane, groups), 2),
         }
     return pd.DataFrame(rows).T
 
 
 # --- Why Figure 4b of Phuong & Lampert 2021 shows clusters where Figure 1b shows rays: Adam -------
-#
-# The argument is on the page.
 
 
 OPTIMISERS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {
@@ -932,19 +882,6 @@ TIGHT, WIDE = 0.1, 0.2
 """Deviations of norms over their mean: below the first are clusters, above the second rays."""
 CLUSTERS_FIRST = "both, after four first runs with deviations of 0.02 to 0.04, and of 0.3 to 0.4"
 _MOST = 3000
-
-
-def sign_descent(
-    X: NDArray, y: NDArray, W: NDArray, a: NDArray, rate: float, steps: int
-) -> NDArray:
-    """W (h, d) after steps of W <- W - rate sign(dL/dW) on the mean logistic loss of a two-layer
-    network, a (h,) held: Adam without memory."""
-    for _ in range(steps):
-        active = X @ W.T > 0.0
-        outputs = np.maximum(X @ W.T, 0.0) @ a
-        pull = -y / (1.0 + np.exp(y * outputs)) / len(y)
-        W = W - rate * np.sign(a[:, None] * ((active * pull[:, None]).T @ X))
-    return W
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,40 +18,15 @@ from reluflow.figures import style
 from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
+from reluflow.papers.phuong2021inductive import networks, sectors, setting
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
-from reluflow.papers.phuong2021inductive.networks import (
-    EDGES,
-    HIGH,
-    NEURONS,
-    SIGNS,
-    SPECTRUM,
-    Case,
-    Course,
-    Look,
-    X,
-    Y,
-    counts,
-)
-from reluflow.papers.phuong2021inductive.sectors import (
-    DEAD_STARTS_WIDTHS,
-    Counts,
-    chances,
-    plane,
-    unit,
-)
-from reluflow.papers.phuong2021inductive.setting import (
-    ACROSS,
-    MINUS,
-    PLUS,
-    Limit,
-    extremal_directions,
-    height,
-    top_plane,
-)
+from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
+from reluflow.papers.phuong2021inductive.sectors import Counts, unit
+from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
-    from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
+    from reluflow.papers.phuong2021inductive.cnn import Shown
     from reluflow.papers.phuong2021inductive.own_data import Trained
 
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
@@ -103,7 +78,7 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     titles = "(a) one neuron dies", "(b) all neurons die, fair signs"
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
     fine = np.linspace(90.0, 175.0, 120)
-    exact = np.array([chances(*plane(g)) for g in fine])
+    exact = np.array([sectors.chances(*sectors.plane(g)) for g in fine])
     for line, share, colour, label in (
         (0.5 * (exact[:, 0] + exact[:, 1]), measured[0], FIRST, "sign drawn by itself"),
         (exact[:, 2], measured[1], SECOND, "sign chosen after $w_j(0)$"),
@@ -112,7 +87,7 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
         style.shares(left, gaps, np.rint(share * trials), trials, color=colour, marker="o", ls="")
     left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
     left.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
-    p = np.array(DEAD_STARTS_WIDTHS, float)
+    p = np.array(sectors.DEAD_STARTS_WIDTHS, float)
     right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
     for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
         style.shares(right, p, one.drawn, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
@@ -188,25 +163,29 @@ def _force(ax: Axes, foot: NDArray, tip: NDArray, colour: str) -> None:
                                            "shrinkA": 0, "shrinkB": 0})  # fmt: skip
 
 
-def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
-    """Which directions U (m, 2) lie in the sectors (13), (14), and in none that sees a datum."""
+def _arcs(X: NDArray, y: NDArray) -> dict[str, list[list[float]]]:
+    """The arcs (from, to) of the circle, in degrees, on which directions lie in the sectors (13),
+    (14), and in none that sees a datum, by their name in PALE."""
+    U = unit(_TURNS)
     dead = silent(X, U)
-    return dict(zip(PALE, (serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead),
-                    strict=True))  # fmt: skip
+    held = serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead
+    found = {}
+    for name, inside in zip(PALE, held, strict=True):
+        arcs = np.ma.clump_unmasked(np.ma.array(_TURNS, mask=~inside))
+        found[name] = [np.degrees(_TURNS[[arc.start, arc.stop - 1]]).tolist() for arc in arcs]
+    return found
 
 
 def _datum(label: float) -> dict[str, str]:
-    """The mark of a datum."""
     return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
 
 
 def _pale(ax: Axes, X: NDArray, y: NDArray) -> None:
-    """The sectors of the disk."""
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    for name, inside in sectors(X, y, unit(_TURNS)).items():
-        for a, b in arcs(_TURNS, inside):
-            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
+    for name, arcs in _arcs(X, y).items():
+        for first, last in arcs:
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
 
 
 def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -219,19 +198,19 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
         ax.plot([0.0, tip[0]], [0.0, tip[1]], color=_datum(label)["color"], lw=0.9)
         ax.plot(*tip, ls="", ms=8, mew=1.8, **_datum(label))
     for sign, colour, marker in ((1.0, POSITIVE, "^"), (-1.0, NEGATIVE, "v")):
-        for w in extremal_directions(X, y, sign):
+        for w in setting.extremal_directions(X, y, sign):
             ax.plot(*(1.1 * w), marker=marker, ls="", ms=7, color=colour)
 
 
 def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
-    for name, inside in sectors(X, y, unit(_TURNS)).items():
-        for a, b in arcs(_TURNS, inside):
-            ax.axvspan(*np.degrees([a, b]), color=PALE[name], lw=0.0, zorder=0.1)
+    for name, arcs in _arcs(X, y).items():
+        for first, last in arcs:
+            ax.axvspan(first, last, color=PALE[name], lw=0.0, zorder=0.1)
         style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
     for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
                                        (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
-        for w in extremal_directions(X, y, sign):
+        for w in setting.extremal_directions(X, y, sign):
             ax.plot(np.degrees(np.arctan2(w[1], w[0])), height(X, y, w), marker=marker, ls="", ms=8,
                     color=colour, zorder=5)  # fmt: skip
         style.legend_entry(ax, name, ls="", marker=marker, ms=7, color=colour)
@@ -240,13 +219,6 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
             style.legend_entry(ax, name, ls="", ms=8, mew=1.8, **_datum(label))
     ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
     ax.xaxis.set_major_locator(MultipleLocator(90))
-
-
-def arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
-    """The stretches (from, to) of `turns` on which `inside` holds."""
-    edges = np.diff(np.concatenate([[False], inside, [False]]).astype(int))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    return [(float(turns[a]), float(turns[b])) for a, b in zip(starts, ends, strict=True)]
 
 
 # --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
@@ -283,8 +255,7 @@ def distances(spanning: Sequence[Late], few: Sequence[Late], sizes: Sequence[Lat
     for ax in (left, right):
         ax.set_xlabel("$\\log_{10}(1/\\ell)$")
         name_curves(ax)
-    left.set_ylabel("distance of (8)")
-    left.set_ylim(_LIMIT_FLOOR, 3.0)
+    left.set(ylabel="distance of (8)", ylim=(_LIMIT_FLOOR, 3.0))
     return fig
 
 
@@ -380,7 +351,7 @@ def training(trained: Trained) -> Figure:
     flow = trained.own.optimiser == "flow"
     left.set(xscale="log", xlim=_begins(trained), xlabel="$t$" if flow else "epoch",
              ylabel="cosine", ylim=(-1.05, 1.05))  # fmt: skip
-    decades, far = trained.path.tau / np.log(10.0), trained.distances
+    decades, far = trained.path.tau / _LN10, trained.distances
     shown = (decades > 0.1) & (far > 0.0)
     right.set(xscale="log", yscale="log", xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
     right.set(xlim=_whole(decades[shown]), ylim=_whole(far[shown]))
@@ -410,20 +381,19 @@ def _whole(values: NDArray) -> tuple[float, float]:
     return float(10.0**low), float(10.0 ** max(high, low + 1.0))
 
 
-# --- Figures 3 and 4 of Phuong & Lampert 2021, and how features become separable along
-# training -----------------------------------------------------------------------------------------
+# --- Figures 3 and 4, and how features become separable along training ----------------------------
 
 
 _KINDS = {
-    ACROSS: (SECOND, "a 0 and a 1"),
-    MINUS: (NEGATIVE, "two images of 0"),
-    PLUS: (POSITIVE, "two images of 1"),
+    setting.ACROSS: (SECOND, "a 0 and a 1"),
+    setting.MINUS: (NEGATIVE, "two images of 0"),
+    setting.PLUS: (POSITIVE, "two images of 1"),
 }
 """The three kinds of pair; the label of a 1 is positive."""
 _SIDES = ("-", style.INK), ((0, (4.0, 2.0)), style.QUIET)
 """Before the ReLU, and after it."""
 _RANKS = "number, the largest first"
-_DIRECTIONS = "first singular direction", "second singular direction"
+_DIRECTIONS = {"xlabel": "first singular direction", "ylabel": "second singular direction"}
 
 
 @in_house_style
@@ -434,8 +404,14 @@ def similarity(run: Shown) -> Figure:
     titles = ["pixels", *(f"layer {k}" for k in range(1, len(layers)))]
     fig, axes = panels(2, 4, height=4.4, titles=titles)
     for ax, pairs in zip(axes, layers, strict=True):
-        _distributions(ax, pairs)
-        ax.set_yticks([])
+        for kind, (colour, name) in _KINDS.items():  # densities, each with the same area
+            counts = np.array(pairs.counts[kind], float)
+            edges = np.linspace(pairs.edges[0], pairs.edges[1], len(counts) + 1)
+            heights = counts / counts.sum() / np.diff(edges)
+            ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
+            ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
+        ax.axvline(0.0, color=style.INK, lw=0.9)
+        ax.set(ylim=(0.0, None), yticks=[])
         ax.spines["left"].set_visible(False)
     for ax in axes[-4:]:
         ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
@@ -456,10 +432,8 @@ def along_training(runs: Mapping[str, Shown]) -> Figure:
         for (side, violated), (line, colour) in zip(run.violated.items(), _SIDES, strict=True):
             shares = np.maximum(violated[late], _CONVOLUTIONAL_FLOOR)
             top.plot(run.epochs[late], shares, ls=line, color=colour, label=side)
-        top.set_yscale("log")
-        top.set_ylim(_CONVOLUTIONAL_FLOOR / 1.5, 1.0)
-        below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=FIRST,
-                   lw=1.1)  # fmt: skip
+        top.set(yscale="log", ylim=(_CONVOLUTIONAL_FLOOR / 1.5, 1.0))
+        below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=FIRST, lw=1.1)
         below.set_ylim(bottom=0.0)
         wide = run.epochs[-1] > 50 * run.epochs[late][0]
         for ax in (top, below):
@@ -495,21 +469,6 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
     return fig
 
 
-def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
-    """Three densities, each with the same area, and a line at 0; returns how high they are."""
-    tallest = {}
-    for kind, (colour, name) in _KINDS.items():
-        counts = np.array(pairs.counts[kind], float)
-        edges = np.linspace(pairs.edges[0], pairs.edges[1], len(counts) + 1)
-        heights = counts / counts.sum() / np.diff(edges)
-        tallest[kind] = float(heights.max())
-        ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
-        ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
-    ax.axvline(0.0, color=style.INK, lw=0.9)
-    ax.set_ylim(bottom=0.0)
-    return tallest
-
-
 @in_house_style
 def rays_and_clusters(planes: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
     """Neurons in the top two singular directions of their matrix, and the sign of their entry in
@@ -524,7 +483,6 @@ def rays_and_clusters(planes: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
 
 
 def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
-    """Neurons (h, 2), by the sign of what they add to the output."""
     for positive, colour in ((True, POSITIVE), (False, NEGATIVE)):
         rows = (second > 0) == positive
         ax.plot(*plane[rows].T, "o", color=colour, ms=4.5, mew=0.0, alpha=0.6,
@@ -532,11 +490,10 @@ def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
     ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0)
     ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set(xlabel=_DIRECTIONS[0], ylabel=_DIRECTIONS[1])
+    ax.set(**_DIRECTIONS)
 
 
-# --- Figures 1 and 2 of Phuong & Lampert 2021 over many seeds, and where their numbers come
-# from ---------------------------------------------------------------------------------------------
+# --- Figures 1 and 2 over many seeds, and where their numbers come from ---------------------------
 
 
 _BINS = np.linspace(-0.2, 1.0, 25)
@@ -585,9 +542,7 @@ def _spectra(ax: Axes, runs: Sequence[Course], layer: int) -> None:
         values = np.array([found.singular[layer] for found in each])
         ax.plot(np.tile(ranks, len(each)), values.ravel(), ls="", mew=0.9, **look)
         style.legend_entry(ax, name, ls="", **look)
-    ax.set_ylim(bottom=0.0)
-    ax.set_xticks(ranks[::3])
-    ax.set_xlabel(_RANKS)
+    ax.set(ylim=(0.0, None), xticks=ranks[::3], xlabel=_RANKS)
 
 
 def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
@@ -606,11 +561,11 @@ def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
         way *= np.linalg.norm(plane, axis=1).max() / np.linalg.norm(way)
         name = f"w_{'+' if sign > 0 else '-'}"
         ax.plot(*np.array([[0.0, 0.0], way]).T, color=style.INK, lw=1.0, ls=dash, zorder=0)
-        angle = np.degrees(np.arccos(mean @ w / np.linalg.norm(mean) / np.linalg.norm(w)))
-        halo_text(ax, 0.75 * way + [0.0, 0.3 * np.ptp(plane[:, 1])], f"{angle:.0f}° to ${name}$",
-                  fontsize=9, color=colour)  # fmt: skip
+        words = f"{networks.degrees_between(mean, w):.0f}° to ${name}$"
+        place = 0.75 * way + [0.0, 0.3 * np.ptp(plane[:, 1])]
+        halo_text(ax, place, words, fontsize=9, color=colour)
     ax.margins(0.08, 0.45)
-    ax.set(xlabel=_DIRECTIONS[0], ylabel=_DIRECTIONS[1])
+    ax.set(**_DIRECTIONS)
 
 
 def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
@@ -618,9 +573,7 @@ def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
     ax.stairs(counts.mean(axis=0), _BINS, fill=True, color=FIRST, alpha=0.35,
               label="neurons a bin, mean of the runs")  # fmt: skip
     ax.axvline(HIGH, color=style.INK, lw=0.9, ls=(0, (2, 2)))
-    ax.set_xlabel("cosine with $w_+$ or $w_-$")
-    ax.set_ylabel("neurons")
-    ax.set_yticks([0, 20, 40])
+    ax.set(xlabel="cosine with $w_+$ or $w_-$", ylabel="neurons", yticks=[0, 20, 40])
 
 
 @in_house_style
@@ -647,22 +600,18 @@ def dials(
         axes[1].semilogx(at, shares, "o-", color=FIRST, alpha=shade, lw=1.4, ms=3.5)
         axes[1].annotate(f"× {name}", (at[-1], shares[-1]), xytext=(5, -3), fontsize=8,
                          textcoords="offset points", annotation_clip=False)  # fmt: skip
-    axes[1].set_ylim(-0.04, 1.04)
-    axes[1].set_xlim(30, 3e4)
+    axes[1].set(xlim=(30, 3e4), ylim=(-0.04, 1.04))
     for k, (sign, colour) in enumerate(((1.0, POSITIVE), (-1.0, NEGATIVE))):
         w = late.limit.vectors[sign]
-        angles = np.degrees(np.arccos(np.clip(late.U[:, k] @ w / np.linalg.norm(w), -1.0, 1.0)))
-        axes[2].loglog(late.tau / np.log(10.0), angles, color=colour, lw=1.4,
+        angles = networks.turned(late.U[:, k] @ w / np.linalg.norm(w))
+        axes[2].loglog(late.tau / _LN10, angles, color=colour, lw=1.4,
                        label=f"flow, $a_j {'>' if sign > 0 else '<'} 0$")  # fmt: skip
-        seen = [(-np.log10(look.loss * n), np.degrees(np.arccos(look.group[k])))
+        seen = [(-np.log10(look.loss * n), networks.turned(look.group[k]))
                 for look in looks if look.loss * n < 0.3]  # fmt: skip
         axes[2].plot(*np.array(seen).T, "o", color=colour, ms=3.8, mew=0.0)
-    axes[2].set_ylabel("degrees")
-    axes[2].set_xlim(0.5, 1e4)
-    axes[2].set_ylim(0.1, 40.0)
-    axes[2].set_xlabel("$\\log_{10}(1/\\ell)$")
-    for ax in axes[:2]:
-        ax.set_xlabel("epochs")
+    axes[2].set(xlim=(0.5, 1e4), ylim=(0.1, 40.0), ylabel="degrees")
+    for ax, xlabel in zip(axes, ("epochs", "epochs", "$\\log_{10}(1/\\ell)$"), strict=True):
+        ax.set_xlabel(xlabel)
     name_curves(axes[0])
     name_curves(axes[2])
     return fig
@@ -674,9 +623,11 @@ def broken(found: Sequence[Case]) -> Figure:
     sign, by the least cosine mu. Right: the smallest instance, where its neurons go, and w_+."""
     titles = "(a) data outside of (OS)", "(b) four data, three directions"
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
-    hits, trials, several = counts(found)
+    hits, trials, several = networks.counts(found)
     mu = np.array([case.mu for case in found if case.learnt])
-    at = np.array([np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(EDGES)])
+    at = np.array(
+        [np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(networks.EDGES)]
+    )
     for count, colour, mark, name in (
         (hits, FIRST, "o", "limit other\nthan (8)"),
         (several, SECOND, "s", "several extremal\ndirections"),
@@ -685,12 +636,10 @@ def broken(found: Sequence[Case]) -> Figure:
     left.axvline(0.0, color=style.INK, lw=0.9, ls=(0, (2, 2)))
     left.annotate("(OS)", (0.02, 0.9), fontsize=9)
     name_curves(left)
-    left.set_xlabel("$\\mu$, least cosine of two $y_i x_i$")
-    left.set_ylabel("share")
-    left.set_ylim(-0.04, 1.04)
+    left.set(xlabel="$\\mu$, least cosine of two $y_i x_i$", ylabel="share", ylim=(-0.04, 1.04))
     for sign, colour, mark in ((1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")):
-        right.plot(*X[sign == Y].T, mark, color=colour, ms=9, mew=2.0)
-        for way in NEURONS[sign == SIGNS]:
+        right.plot(*networks.X[sign == networks.Y].T, mark, color=colour, ms=9, mew=2.0)
+        for way in networks.NEURONS[sign == networks.SIGNS]:
             end = 3.4 * way / np.linalg.norm(way)
             right.annotate("", end, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour})
         word = f"$a_j {'>' if sign > 0 else '<'} 0$"
@@ -699,7 +648,5 @@ def broken(found: Sequence[Case]) -> Figure:
                                                       "ls": "--"})  # fmt: skip
     right.annotate("$w_+$", (2.3, 0.2), color=style.QUIET)
     right.plot([0], [0], "+", color=style.INK, ms=6)
-    right.set_xlim(-3.8, 3.2)
-    right.set_ylim(-3.3, 3.3)
-    right.set_aspect("equal")
+    right.set(xlim=(-3.8, 3.2), ylim=(-3.3, 3.3), aspect="equal")
     return fig

@@ -105,10 +105,8 @@ class Late:
 
 
 def follow_long(given: Start, reach: float = REACH) -> Late | None:
-    """The flow of a start to log(1/L) = `reach`; None where all neurons die.
-
-    Raises Lost where the flow cannot be followed, and Waiting where that is why.
-    """
+    """The flow of a start to log(1/L) = `reach`; None where all neurons die. Raises Lost where the
+    flow cannot be followed, and Waiting where that is why."""
     chart = Neurons(given.signs, given.X.shape[1])
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
@@ -279,24 +277,19 @@ def _followed(X: NDArray, y: NDArray) -> bool:
     return bool(X.shape[1] > 1 and repelled.all() and not np.any(other & (C > 1.0 - 1e-12)))
 
 
-def near_zero(seed: int, count: int) -> Survey:
-    """Flows in the setting of Theorem 1: spanning support examples, starts near zero."""
-    return flows(seed, count, ["spanning"], [NEAR_ZERO])
-
-
-def not_spanning(seed: int, count: int) -> Survey:
-    """The same with too few support examples, and with right angles between the labels."""
-    return flows(seed, count, ["few", "right angles"], [NEAR_ZERO])
+near_zero = partial(flows, kinds=["spanning"], sizes=[NEAR_ZERO])
+"""Flows in the setting of Theorem 1: spanning support examples, starts near zero."""
+not_spanning = partial(flows, kinds=["few", "right angles"], sizes=[NEAR_ZERO])
+"""The same with too few support examples, and with right angles between the labels."""
+of_every_size = partial(
+    flows, kinds=["spanning", "few", "right angles"], sizes=np.log(SIZES).tolist()
+)
+"""Flows from starts of the norms `SIZES` on data of every kind."""
 
 
 def spanning_of_sizes(seed: int, count: int) -> Survey:
     """Flows from norms 0.1, 1 and 10 on data whose support examples span."""
     return flows(seed, 3 * count, ["spanning"], np.log([0.1, 1.0, 10.0]).tolist())
-
-
-def of_every_size(seed: int, count: int) -> Survey:
-    """Flows from starts of the norms `SIZES` on data of every kind."""
-    return flows(seed, count, ["spanning", "few", "right angles"], np.log(SIZES).tolist())
 
 
 # --- (GF) on many data, from any balanced start, without a look at each crossing ------------------
@@ -411,12 +404,10 @@ class _Budget:
 
 
 def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
-    """The field of these data (n,) alone."""
     return replace(field, X=field.X[data], y=field.y[data])
 
 
 def _seen(chart: Neurons, z: NDArray, X: NDArray) -> NDArray:
-    """The data (n,) that some neuron sees."""
     return np.asarray((slopes(chart.cosines(z, X)[0]) > _HOLDS).any(axis=1))
 
 

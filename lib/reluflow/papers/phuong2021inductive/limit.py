@@ -23,23 +23,10 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation,
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.phuong2021inductive.flows import (
-    DRAWN_ANEW,
-    REACH,
-    Late,
-    Start,
-    Survey,
-    followed,
-    patterns,
-)
+from reluflow.papers.phuong2021inductive import flows, setting
+from reluflow.papers.phuong2021inductive.flows import Late, Start, Survey
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
-from reluflow.papers.phuong2021inductive.setting import (
-    Limit,
-    in_turn,
-    limit,
-    right_angles,
-    support_draws,
-)
+from reluflow.papers.phuong2021inductive.setting import Limit, limit
 from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
@@ -57,8 +44,7 @@ def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDAr
     c = LOGISTIC.pull(np.maximum(before, 0.0) @ a, y)
     dW = (((before > 0.0) * c[:, None]).T @ X) * a[:, None]
     da = c @ np.maximum(before, 0.0)
-    printed = a * (c @ np.maximum(before, 0.0))
-    return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, printed
+    return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, a * da
 
 
 def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
@@ -69,7 +55,7 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 
 @statement(
     "d|w|²/dt = da²/dt = twice what (58) prints",
-    extended(support_draws(), _neurons),
+    extended(setting.support_draws(), _neurons),
     tolerance=1e-9,
     fixed=("y", "a"),
 )
@@ -87,7 +73,7 @@ def stays_balanced(seed: int, count: int) -> list[Evidence]:
     not know of it, for a positive, a dying and a shrinking neuron."""
     rng = np.random.default_rng(seed)
     worst, flips, below = 0.0, 0, 0
-    for item in in_turn(both_ends_equal().draws, rng, count):
+    for item in setting.in_turn(both_ends_equal().draws, rng, count):
         X, y, W, a = (item[name] for name in ("X", "y", "W", "a"))
         p, d = W.shape
         field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, X, y, TIME)
@@ -164,17 +150,15 @@ def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
     boundary."""
 
     def other(w: Vector, labels: Sequence[int]) -> bool:
-        return any(s != 1 if v > 0 else s > 0 for v, s in zip(labels, _pattern(w, X), strict=True))
+        return any((_dot(w, x) > 0) != (v > 0) for x, v in zip(X, labels, strict=True))
 
     both = (y, [-v for v in y])
     return sum(other(w, labels) for labels in both for w in possible(X, labels))
 
 
 def possible(X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
-    """A vector of every face that may hold a neuron with a > 0 of a KKT point.
-
-    The boundaries come in opposite rays, so that no sector between two of them exceeds 180 degrees.
-    """
+    """A vector of every face that may hold a neuron with a > 0 of a KKT point. The boundaries come
+    in opposite rays, so that no sector between two of them exceeds 180 degrees."""
     normals = [p for a, b in X for p in ((-b, a), (b, -a))]
     rays = sorted({(a // gcd(a, b), b // gcd(a, b)) for a, b in normals}, key=_turn)
     found = [w for w in rays if _in_cone(w, _generators(w, X, y))]
@@ -194,14 +178,12 @@ def _turn(v: Vector) -> Any:
     return b < 0 or (b == 0 and a < 0), Fraction(-a, b) if b else -np.inf
 
 
-def _pattern(w: Vector, X: Sequence[Sequence[int]]) -> list[int]:
-    dots = [w[0] * a + w[1] * b for a, b in X]
-    return [(v > 0) - (v < 0) for v in dots]
-
-
 def _generators(w: Vector, X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
-    pattern = _pattern(w, X)
-    return [(v * a, v * b) for (a, b), v, s in zip(X, y, pattern, strict=True) if s >= 0]
+    return [(v * x[0], v * x[1]) for x, v in zip(X, y, strict=True) if _dot(w, x) >= 0]
+
+
+def _dot(u: Sequence[int], v: Sequence[int]) -> int:
+    return u[0] * v[0] + u[1] * v[1]
 
 
 def _cross(u: Vector, v: Vector) -> int:
@@ -210,14 +192,12 @@ def _cross(u: Vector, v: Vector) -> int:
 
 def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
-    return any(_cross(g, w) == 0 and g[0] * w[0] + g[1] * w[1] > 0 for g in cone) or any(
+    return any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone) or any(
         _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
     )
 
 
 # --- The KKT points of the margin problem (77) under (OS): those of Lemma C.1 and no others -------
-#
-# The proof is on the page, with that of os.ours.kkt.
 
 
 ROUNDING = 1e-7
@@ -242,7 +222,7 @@ def _coefficients(item: Instance, rng: np.random.Generator) -> Instance:
 
 @statement(
     "the KKT conditions of (77) hold",
-    extended(support_draws(), _coefficients),
+    extended(setting.support_draws(), _coefficients),
     tolerance=ROUNDING,
     fixed=("X", "y", "u", "z"),
 )
@@ -269,7 +249,7 @@ def _planar(rng: np.random.Generator) -> Instance:
     """Data of whole numbers in the plane that satisfy (OS), with right angles or without."""
     while True:
         if rng.random() < 0.5:
-            X, y = (part.astype(int) for part in right_angles(rng).values())
+            X, y = (part.astype(int) for part in setting.right_angles(rng).values())
             if X.shape[1] != 2:
                 continue
         else:
@@ -301,7 +281,7 @@ def products(X: NDArray, y: NDArray, sign: float) -> tuple[NDArray, NDArray]:
     return one, sign * other
 
 
-@statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", support_draws(), strict=True,
+@statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", setting.support_draws(), strict=True,
            fixed=("X", "y"))  # fmt: skip
 def on_positive_data(X: NDArray, y: NDArray) -> float:
     """os.eq79-80.1: <w_+, x_i> > 0 and y_i <w_-, x_i> <= 0 where y_i = 1 (eq 79)."""
@@ -309,7 +289,7 @@ def on_positive_data(X: NDArray, y: NDArray) -> float:
     return min(one.min(), -other.max() if other.max() > ROUNDING else 1.0)
 
 
-@statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", support_draws(), strict=True,
+@statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", setting.support_draws(), strict=True,
            fixed=("X", "y"))  # fmt: skip
 def on_negative_data(X: NDArray, y: NDArray) -> float:
     """os.eq79-80.2: <w_+, x_i> <= 0 and y_i <w_-, x_i> > 0 where y_i = -1 (eq 80)."""
@@ -336,7 +316,7 @@ def sign_of_80() -> Counterexample:
 def breaks_80(seed: int) -> list[Evidence]:
     """How many data sets satisfy (80) as printed: none can, by (7)."""
     claim = on_negative_data()
-    drawn = in_turn(claim.draws, np.random.default_rng(seed), 30)
+    drawn = setting.in_turn(claim.draws, np.random.default_rng(seed), 30)
     return [fact("data sets that break (80)", sum(map(claim.broken_by, drawn)), 0, tried=30)]
 
 
@@ -350,7 +330,7 @@ _HORIZON = 100.0
 
 def settles(each: Late) -> float:
     """log10(1/L) behind which no pattern changes any more, at most that of the end."""
-    last = patterns(each)[-1][0]
+    last = flows.patterns(each)[-1][0]
     if last <= each.begun:
         return float(each.tau[0] / np.log(10.0))
     leg = each.path.legs[-1]
@@ -415,11 +395,12 @@ def slopes(found: Sequence[Late]) -> NDArray:
     """d log(distance of (8)) / d log log(1/L) of flows (k,), fitted from log(1/L) = 1e4 on; NaN
     where the limit is reached to rounding."""
 
-    def slope(each: Late) -> float:
-        kept = each.tau >= 1e4
-        return float(np.polyfit(np.log(each.tau[kept]), np.log(each.distances[kept, 0]), 1)[0])
-
-    return np.array([slope(e) if e.distances[-1, 0] > 1e-9 else np.nan for e in found])
+    fitted = np.full(len(found), np.nan)
+    for k, each in enumerate(found):
+        late, far = each.tau >= 1e4, each.distances[:, 0]
+        if far[-1] > 1e-9:
+            fitted[k] = np.polyfit(np.log(each.tau[late]), np.log(far[late]), 1)[0]
+    return fitted
 
 
 def rate(found: Sequence[Late]) -> Evidence:
@@ -586,7 +567,7 @@ def of_every_start(survey: Survey) -> list[Evidence]:
              (float(far[:, 0].max()), float(far[:, 1].max())), digits=1),
         note("norms of the neurons at the start, up to",
              round(float(np.exp(max(e.given.log_norms.max() for e in survey.found)))), digits=None),
-        DRAWN_ANEW,
+        flows.DRAWN_ANEW,
         *survey.kept,
     ]  # fmt: skip
 
@@ -607,15 +588,14 @@ def not_needed() -> Counterexample:
     """The instance: data of whole numbers that satisfy (OS) and (Span), and four neurons of norm
     10, one of either sign active on the wrong label alone, that end at (8)."""
     sizes = np.log(np.linalg.norm(PLANE_NEURONS, axis=1))
-    late = followed(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
+    late = flows.followed(Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS))
     left = other_faces(PLANE.astype(int).tolist(), PLANE_LABELS.astype(int).tolist())
     return Counterexample(
         instance={"X": PLANE, "y": PLANE_LABELS, "W(0)": PLANE_NEURONS,
                   "signs of a(0)": PLANE_SIGNS},
         assumptions={
             "(OS)": is_separable(PLANE, PLANE_LABELS),
-            "(Span)": all(bool(np.all(np.abs(PLANE[s == PLANE_LABELS] @ w - 1.0) < 1e-9))
-                          for s, w in late.limit.vectors.items()),
+            "(Span)": all(spans(PLANE, PLANE_LABELS, sign) for sign in BOTH_SIGNS),
             "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
         },
         breaks=(bound("distance of (8) where L = e^(-1e6)", float(late.distances[-1, 0]), ">=", 0.1,
@@ -659,11 +639,6 @@ def log_gap(log_loss: NDArray) -> NDArray:
     return np.asarray(-log_loss - np.log(ratio))
 
 
-def normalised_margin(each: Late, sign: float) -> NDArray:
-    """gamma~ = g(log 1/l) / (2 |W_+|_F^2) (eq 19) at the moments of a flow, (m,)."""
-    return np.asarray(log_gap(each.log_loss(sign)) * np.exp(-each.log_square(sign)) / 2.0)
-
-
 def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
     """Every living group: its flow, sign and |w_+| or |w_-|."""
     return [(each, sign, float(np.linalg.norm(w))) for each in survey.found
@@ -693,14 +668,14 @@ def loss_and_margin(survey: Survey) -> list[Evidence]:
     (eqs 19-21)."""
     margins, products, drops = [], [], 0
     for each, sign, size in _groups(survey):
-        found = normalised_margin(each, sign)
+        log_l = each.log_loss(sign)
+        found = log_gap(log_l) * np.exp(-each.log_square(sign)) / 2.0  # gamma~ of eq (19)
         margins.append(float(abs(2.0 * size * found[-1] - 1.0)))
         drops += bool(np.any(np.diff(found) < -_SAG * found[-1]))
         # Further on a float's log l says too little of l itself.
         k = int(np.searchsorted(each.tau, 1e4))
         log_t = each.log_t[k]
-        product = np.exp(log_t + np.log(log_t) + each.log_loss(sign)[k])
-        products.append(float(2.0 * product / size))
+        products.append(float(2.0 * np.exp(log_t + np.log(log_t) + log_l[k]) / size))
     return [
         fact(f"groups whose normalised margin falls somewhere by more than {_SAG:g} of it", drops,
              0, tried=len(margins)),
@@ -723,7 +698,7 @@ def _grown(draw: Draw, rng: np.random.Generator) -> Instance:
 
 
 @statement("the normalised margin rises",
-           {kind: partial(_grown, draw) for kind, draw in support_draws().items()},
+           {kind: partial(_grown, draw) for kind, draw in setting.support_draws().items()},
            {"all neurons are active on all positive data": lambda X, W: np.all(X @ W.T > 0.0)},
            tolerance=1e-9, fixed=("X",))  # fmt: skip
 def margin_rises(X: NDArray, W: NDArray) -> float:
@@ -749,7 +724,7 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
     def slack(item: Instance) -> float:
         late, one = item["flow"], replace(survey, found=[item["flow"]], lost=0)
         places = np.random.default_rng(seed).standard_normal((200, late.given.X.shape[1]))
-        deep = late.tau[-1] >= 0.99 * REACH
+        deep = late.tau[-1] >= 0.99 * flows.REACH
         off = [function_gap(late, places) / (NEAR_LIMIT if deep else NEAR_LOSS)]
         if deep:
             off += [e.value / e.limit for e in [*norms_grow_like_log(one)[:2],
@@ -773,8 +748,6 @@ def of_constants(survey: Survey, seed: int) -> list[Evidence]:
 
 
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
-#
-# The law and its proof are on the page.
 
 
 SPREAD_NEAR = 0.05
@@ -910,7 +883,7 @@ def other_rates() -> tuple[float, float]:
     X, y = np.array([[1.0, 0.0], [0.1, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     W0, signs = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([1.0, -1.0])
     rates = np.array([[1.0], [3.0], [1.0]])
-    late = followed(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
+    late = flows.followed(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
     ends = late.U[-1, 0], limit(X, y).vectors[1.0]
     first, second = (float(np.degrees(np.arctan2(v[1], v[0]))) for v in ends)
     return first, second
@@ -932,13 +905,11 @@ def tangent() -> Fraction:
 def linear_loss() -> Counterexample:
     """The instance: by the flow, and from its solution in closed form."""
     distance, _, _ = general_loss_ends()
-    spans = all(np.linalg.matrix_rank(X[s == Y][np.abs(X[s == Y] @ w - 1.0) < 1e-9]) == 2
-                for s, w in limit(X, Y).vectors.items())  # fmt: skip
     return Counterexample(
         instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
         assumptions={
             "(OS)": is_separable(X, Y),
-            "(Span)": spans,
+            "(Span)": all(spans(X, Y, sign) for sign in BOTH_SIGNS),
             "the slopes -y_i are bounded, Lipschitz, and -y_i l_i' = 1 > 0": "they are constants",
         },
         breaks=(bound("distance of (8) when the outputs have passed 1e30", distance, "<=", 1e-2, "",

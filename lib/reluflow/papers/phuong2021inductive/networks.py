@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import comb
@@ -13,7 +14,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx
-from reluflow.errors import InputError
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import LOGISTIC
@@ -58,10 +58,8 @@ def features(weights: Sequence[NDArray], X: NDArray) -> list[NDArray]:
 
 
 def slopes(weights: Sequence[NDArray], X: NDArray, y: NDArray) -> tuple[list[NDArray], NDArray]:
-    """The gradients of sum_i log(1 + e^(-y_i f(x_i))) in W_1, ..., W_L, and that sum (...,).
-
-    X (..., n, d), labels y (..., n) of +1 and -1. The slope of the ReLU at 0 is 0.
-    """
+    """The gradients of sum_i log(1 + e^(-y_i f(x_i))) in W_1, ..., W_L, and that sum (...,), of
+    data X (..., n, d) and labels y (..., n) of +1 and -1. The slope of the ReLU at 0 is 0."""
     found = features(weights, X)
     rectified = [np.maximum(f, 0.0) for f in found]
     margins = y * (rectified[-1] @ np.swapaxes(weights[-1], -1, -2))[..., 0]
@@ -120,26 +118,19 @@ def minibatch_ensemble(
 # --- The two directions nearest to which vectors lie, exactly -------------------------------------
 
 
-def two_directions(P: NDArray) -> tuple[NDArray, NDArray]:
-    r"""Two of the vectors P (n, d) whose directions e_1, e_2 maximise
-    $\sum_i |p_i| \max_k \cos(p_i, e_k)$: long vectors count more. All pairs are tried.
-
-    Returns the unit vectors (2, d) and which of the two each p_i is nearer to, (n,).
-    Raises InputError for fewer than two vectors, or one that is 0.
-    """
+def two_directions(P: NDArray) -> NDArray:
+    r"""The directions e_1, e_2 (2, d) of two of the vectors P (n, d), none 0, that maximise
+    $\sum_i |p_i| \max_k \cos(p_i, e_k)$: long vectors count more. All pairs are tried."""
     lengths = np.linalg.norm(P, axis=1)
-    if len(P) < 2 or not np.all(lengths > 0.0):
-        raise InputError("two directions need at least two vectors, none of them 0.")
     U = P / lengths[:, None]
     C = U @ U.T
-    best, pair = -np.inf, (0, 1)
+    best, rows = -np.inf, [0, 1]
     for i in range(len(P) - 1):
         sums = lengths @ np.maximum(C[:, i : i + 1], C[:, i + 1 :])
         k = int(sums.argmax())
         if sums[k] > best:
-            best, pair = float(sums[k]), (i, i + 1 + k)
-    rows = list(pair)
-    return U[rows], C[:, rows].argmax(axis=1)
+            best, rows = float(sums[k]), [i, i + 1 + k]
+    return np.asarray(U[rows])
 
 
 # --- What Figures 1 and 2 of Phuong & Lampert 2021 show of a matrix of neurons, as numbers --------
@@ -197,7 +188,7 @@ def alignment(W: NDArray, positive: NDArray) -> Alignment:
     plane = top_plane(W)
     lengths = np.linalg.norm(W, axis=1)
     long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
-    directions = two_directions(plane[long])[0]
+    directions = two_directions(plane[long])
     cosines = (units(plane) @ directions.T)[long]
     near = float(np.mean(turned(cosines.max(axis=1)) <= DEGREES))
     same = float(np.mean((cosines.argmax(axis=1) == 0) == positive[long]))
@@ -491,8 +482,13 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
 def kept(found: Course) -> list[dict[str, Any]]:
     """A course as a record keeps it, to four digits."""
     *before, last = found.looks
-    return [_short(asdict(look))
-            for look in (*(replace(look, cosines=[]) for look in before), last)]  # fmt: skip
+    looks = [asdict(look) for look in (*(replace(look, cosines=[]) for look in before), last)]
+    told: list[dict[str, Any]] = json.loads(
+        json.dumps(looks),
+        parse_float=lambda value: float(f"{float(value):.4g}"),
+        parse_constant=lambda _: None,
+    )
+    return told
 
 
 def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
@@ -500,16 +496,6 @@ def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
     names = {each.name for each in fields(Seen)}
     kept = [{name: value for name, value in look.items() if name in names} for look in looks]
     return Course(tuple(Seen(**{**look, "loss": look["loss"] or np.nan}) for look in kept))
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _short(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_short(each) for each in value]
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
 # --- The records of the networks of Section 5 -----------------------------------------------------
@@ -759,8 +745,7 @@ def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-# --- The data of Section 5.1 of Phuong & Lampert 2021: separable, turned apart, and without
-# (Span) -------------------------------------------------------------------------------------------
+# --- The data of Section 5.1: separable, turned apart, and without (Span) -------------------------
 
 
 Data = tuple[NDArray, NDArray]
@@ -857,11 +842,9 @@ class Ended(NamedTuple):
 
 
 def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
-    """Descent with this step in full batches from |w_j| = 0.01 and |a_j| = ratio |w_j|, on
-    data in the plane that satisfy (OS) and (Span); and the limit of the flow from where it ends.
-
-    Descent takes a time of 100 in steps of the given size, at least a hundred of them.
-    """
+    """Descent with this step in full batches from |w_j| = 0.01 and |a_j| = ratio |w_j|, on data in
+    the plane that satisfy (OS) and (Span), for a time of 100 and a hundred steps at least; and the
+    limit of the flow from where it ends."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
@@ -940,8 +923,7 @@ def _by(surveys: Mapping[str, Sequence[Course]], field: str) -> tuple[float, ...
 # --- Linearly separable data that break (OS), and what becomes of Theorem 1 on them ---------------
 #
 # The dial is mu, the least cosine of two of the y_i x_i: (OS) is mu >= 0, up to right angles within
-# a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1. Why
-# Theorem 1 fails on them is on the page.
+# a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1.
 
 
 EDGES = (-1.0, -0.75, -0.5, -0.25, 0.0, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
-from reluflow.papers.phuong2021inductive.networks import slopes
+from reluflow.papers.phuong2021inductive.networks import degrees_between, slopes
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
 from reluflow.statistics import wilson
@@ -55,50 +56,36 @@ class Experiment:
     seed: int
 
 
-def experiment(
-    dataset: str,
-    d: int = 20,
-    n: int = 500,
-    width: int = 10,
-    scale: float = 0.05,
-    optimiser: str = "flow",
-    epochs: int = 500,
-    seed: int = 0,
-) -> Experiment:
-    """The experiment of the page's parameters, which `setting.PARAMETERS` describes.
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the page's checked parameters, which `setting.PARAMETERS` describes.
 
     The signs are fixed before the directions are drawn; one more neuron is positive where the width
     is odd. Raises InputError, in one sentence, for data that cannot be used or are too many.
     """
-    rng = np.random.default_rng(seed)
-    name, X, y = data(dataset, d, n, rng)
+    rng, width = np.random.default_rng(p.seed), p.width
+    name, X, y = data(p.dataset, p.d, p.n, rng)
     lengths = np.linalg.norm(X, axis=1)
     for i in np.flatnonzero((lengths < 1e-3) | (lengths > 1e3)).tolist():
         raise InputError(
             f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
             "the page takes 0.001 to 1000: choose another unit."
         )
-    if optimiser == "flow":
+    if p.optimiser == "flow":
         if width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS:
             raise InputError(
                 f'parameter "width": the flow of {width} neurons on {len(y)} data in '
                 f"{X.shape[1]} dimensions takes too long for this page: choose a smaller width "
                 f'(width (d + 1) <= {_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
             )
-    elif (steps := epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
+    elif (steps := p.epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
         raise InputError(
-            f'parameter "epochs": {epochs} epochs of {len(y)} data are {steps} steps, and this '
+            f'parameter "epochs": {p.epochs} epochs of {len(y)} data are {steps} steps, and this '
             f"page takes {_MOST_STEPS}."
         )
     signs = rng.permutation(np.where(np.arange(width) < width // 2, -1.0, 1.0))
     W0 = rng.standard_normal((width, X.shape[1]))
-    W0 *= scale / np.linalg.norm(W0, axis=1, keepdims=True)
-    return Experiment(name, X, y, W0, signs, optimiser, epochs, seed)
-
-
-def of_parameters(p: Any) -> Experiment:
-    """The experiment of the checked parameters of the page; InputError as `experiment`."""
-    return experiment(p.dataset, p.d, p.n, p.width, p.scale, p.optimiser, p.epochs, p.seed)
+    W0 *= p.scale / np.linalg.norm(W0, axis=1, keepdims=True)
+    return Experiment(name, X, y, W0, signs, p.optimiser, p.epochs, p.seed)
 
 
 def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, NDArray, NDArray]:
@@ -191,7 +178,6 @@ def separability_table(own: Experiment) -> pd.DataFrame:
 
 
 def _named(pairs: NDArray) -> str:
-    """The first pairs by their rows, counted from 1."""
     told = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
     return told + (", …" if len(pairs) > _FEW else "")
 
@@ -201,18 +187,14 @@ def max_margins(own: Experiment) -> dict[float, MaxMargin]:
     found = {}
     for sign in (1.0, -1.0):
         X = own.X[own.y == sign]
-        try:
+        with suppress(InputError):
             found[sign] = max_margin(X, np.ones(len(X)))
-        except InputError:
-            continue
     return found
 
 
 def vectors_table(own: Experiment) -> pd.DataFrame:
-    """w_+ and w_-: their norms, the angle between them, their support examples, and (Span)."""
-    vectors, d = max_margins(own), own.X.shape[1]
-    columns = ["norm", "support examples", "their rank", "(Span)"]
-    rows = {}
+    """w_+ and w_- (eqs 6, 7): their norms, their support examples, and (Span)."""
+    vectors, d, rows = max_margins(own), own.X.shape[1], {}
     for sign, name in ((1.0, "w₊"), (-1.0, "w₋")):
         if sign not in vectors:
             rows[name] = ["there is none", "", "", ""]
@@ -223,6 +205,7 @@ def vectors_table(own: Experiment) -> pd.DataFrame:
         told = f"{len(support)} of {len(X)}", f"{rank} of {d}"
         holds = "holds" if rank == d else "does not hold"
         rows[name] = [approx(float(np.linalg.norm(w))), *told, holds]
+    columns = ["norm", "support examples", "their rank", "(Span)"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
@@ -232,9 +215,7 @@ def promise(own: Experiment) -> pd.DataFrame:
     if not violations(own.X, own.y).none:
         return pd.DataFrame(columns=[""])
     goal = limit(own.X, own.y)
-    plus, minus = (goal.vectors[s] for s in (1.0, -1.0))
-    cosine = _cosine(plus, minus)
-    angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    angle = degrees_between(*goal.vectors.values())
     told = {
         "angle between w₊ and w₋": f"{on_grain(angle, 0.1)}°",
         "share of ‖W‖² of the neurons along w₊": approx(goal.share(1.0)),
@@ -262,18 +243,16 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     columns = ["directions that die", "chance"]
     if not can_die(own.X):
         return pd.DataFrame(columns=columns)
-    found = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
-    both = np.append(found.positive, found.negative)
-    rows = {}
-    names = "a > 0", "a < 0", "sign drawn by itself"
-    for name, dead in zip(names, (found.positive, found.negative, both), strict=True):
+    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
+    either, rows = np.append(plus, minus), {}
+    for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():
         low, high = wilson(int(dead.sum()), len(dead))
         chance = f"{approx(float(low), 2)} to {approx(float(high), 2)}"
         rows[name] = [f"{dead.sum()} of {len(dead)}", chance]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     if own.X.shape[1] == 2 and violations(own.X, own.y).none:
-        plus, minus, _ = chances(own.X, own.y)
-        table["closed form"] = [approx(value) for value in (plus, minus, 0.5 * (plus + minus))]
+        a, b, _ = chances(own.X, own.y)
+        table["closed form"] = [approx(value) for value in (a, b, 0.5 * (a + b))]
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -27,25 +26,9 @@ from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
-from reluflow.papers.phuong2021inductive.flows import (
-    Late,
-    Start,
-    followed,
-    patterns,
-)
-from reluflow.papers.phuong2021inductive.setting import (
-    drift,
-    extremal_directions,
-    height,
-    in_turn,
-    right_angles,
-    sector,
-    signs,
-    spanning,
-    such,
-    support_draws,
-    supported,
-)
+from reluflow.papers.phuong2021inductive import setting
+from reluflow.papers.phuong2021inductive.flows import Late, Start, followed, patterns
+from reluflow.papers.phuong2021inductive.setting import right_angles, such, support_draws
 from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
@@ -66,7 +49,7 @@ def direction(X: NDArray, y: NDArray, sign: float) -> NDArray:
 def half_way(rng: np.random.Generator) -> Instance:
     """(OS) data in R^3 of which a negative one is orthogonal to all positive data, which lie in a
     plane, so that (Span) fails; in two of three draws the labels are exchanged."""
-    item = supported(2, (int(rng.integers(1, 3)), 1), rng)
+    item = setting.supported(2, (int(rng.integers(1, 3)), 1), rng)
     X = np.hstack([item["X"], rng.uniform(0.1, 1.0, (len(item["y"]), 1))])
     X[item["y"] > 0, 2] = 0.0
     y = np.append(item["y"], -1.0)
@@ -111,25 +94,24 @@ def one_each(X: NDArray, y: NDArray) -> float:
     """os.lem2.1: (OS) data in two or more dimensions have one positive and one negative extremal
     direction, the sums of the data of either label over their lengths. (Span) is not asked for."""
     for sign in BOTH_SIGNS:
-        found = extremal_directions(X, y, sign)
+        found = setting.extremal_directions(X, y, sign)
         if len(found) != 1 or np.linalg.norm(found[0] - direction(X, y, sign)) > _NEAR:
             return -1.0
     return 1.0
 
 
-@statement("the sectors of the extremal directions are those of (13) and (14)", DRAWS,
-           NO_PARALLELS)  # fmt: skip
+@statement("the sectors of the extremal directions are those of (13) and (14)", DRAWS, NO_PARALLELS)
 def in_the_sectors(X: NDArray, y: NDArray) -> float:
     """os.lem2.2: they lie in the sectors of eqs (13) and (14), the third case included."""
-    right = [np.array_equal(signs(X, w), sector(X, y, sign))
-             for sign in BOTH_SIGNS for w in extremal_directions(X, y, sign)]  # fmt: skip
+    right = [np.array_equal(setting.signs(X, w), setting.sector(X, y, sign))
+             for sign in BOTH_SIGNS for w in setting.extremal_directions(X, y, sign)]  # fmt: skip
     return 1.0 if right and all(right) else -1.0
 
 
 def on_a_line() -> list[Evidence]:
     """x_1 = 1, y_1 = 1, x_2 = -1, y_2 = -1 in R^1: the sphere has two points, both isolated."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
-    found = tuple(len(extremal_directions(X, y, s)) for s in BOTH_SIGNS)
+    found = tuple(len(setting.extremal_directions(X, y, s)) for s in BOTH_SIGNS)
     return [fact("d = 1: positive and negative extremal directions", found, (2, 2))]
 
 
@@ -146,7 +128,7 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     higher = died = ended = 0
     high = 0.0
-    for item in in_turn(DRAWS, rng, count):
+    for item in setting.in_turn(DRAWS, rng, count):
         X, y = item["X"], item["y"]
         w = direction(X, y, -1.0)
         steps = rng.standard_normal((200, X.shape[1]))
@@ -154,11 +136,11 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
         steps *= 1e-3 * rng.uniform(0.01, 1.0, (200, 1)) / np.linalg.norm(steps, axis=1)[:, None]
         around = w + steps
         around /= np.linalg.norm(around, axis=1)[:, None]
-        higher += bool(np.all(height(X, y, around) > height(X, y, w)))
+        higher += bool(np.all(setting.height(X, y, around) > setting.height(X, y, w)))
         found = align(X, y, rng.standard_normal(X.shape[1]), -1.0)
         if found.status == "dead":
             died += 1
-            high = max(high, abs(float(height(X, y, found.end))) / float(np.abs(X).max()))
+            high = max(high, abs(float(setting.height(X, y, found.end))) / float(np.abs(X).max()))
         else:
             ended += bool(np.linalg.norm(found.end - w) < _NEAR)
     return [
@@ -176,7 +158,6 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
 # The closed form in the plane is on the chapter's page.
 
 
-Vectors = Sequence[Sequence[float]]
 DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
 INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
 """Four data of equal length, (OS), each a support example."""
@@ -190,37 +171,27 @@ SIGNS_DRAWN = Reading(
 """How os.thm1.prob is read."""
 
 
-def _angle(v: Sequence[float], origin: float) -> float:
-    """The angle of v, in degrees, within 180 of `origin`."""
-    return origin + (math.degrees(math.atan2(v[1], v[0])) - origin + 180.0) % 360.0 - 180.0
-
-
-def _sum(vectors: Vectors) -> tuple[float, float]:
-    return sum(v[0] for v in vectors), sum(v[1] for v in vectors)
+def _angles(V: NDArray, origin: float) -> NDArray:
+    """The angles of V (..., 2), in degrees, within 180 of `origin`."""
+    turns = np.degrees(np.arctan2(V[..., 1], V[..., 0]))
+    return np.asarray(origin + (turns - origin + 180.0) % 360.0 - 180.0)
 
 
 def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
     """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs) for data in the plane, by
     their angles alone; 0 where no half-plane holds all. Data are mirrored where the negative ones
     lie to the right."""
-    positive, negative = X[y > 0.0].tolist(), X[y < 0.0].tolist()
-    (a, b), (c, d) = _sum(positive), _sum(negative)
+    (a, b), (c, d) = sums = np.array([X[y == sign].sum(axis=0) for sign in BOTH_SIGNS])
     if a * d < b * c:
-        positive, negative = ([(v[0], -v[1]) for v in group] for group in (positive, negative))
-    plus = _angle(_sum(positive), 0.0)
-    minus = plus + (_angle(_sum(negative), plus) - plus) % 360.0
-    first = min(_angle(v, plus) for v in positive)
-    last = max(_angle(v, minus) for v in negative)
+        return chances(X * [1.0, -1.0], y)
+    plus = float(_angles(sums[0], 0.0))
+    minus = plus + float(_angles(sums[1], plus) - plus) % 360.0
+    first = float(_angles(X[y > 0.0], plus).min())
+    last = float(_angles(X[y < 0.0], minus).max())
     if last - first >= 180.0 - 1e-9:  # up to rounding
         return 0.0, 0.0, 0.0
     turns = first + 270.0 - minus, plus + 270.0 - last, plus + 360.0 - minus
     return turns[0] / 360.0, turns[1] / 360.0, turns[2] / 360.0
-
-
-def arc_of_either(positive: Vectors, negative: Vectors) -> float:
-    """1 - (angle between the sums of the two labels) / 360 degrees."""
-    (a, b), (c, d) = _sum(positive), _sum(negative)
-    return 1.0 - math.degrees(math.atan2(abs(a * d - b * c), a * c + b * d)) / 360.0
 
 
 def plane(gap: float, width: float = 2.0) -> tuple[NDArray, NDArray]:
@@ -236,8 +207,11 @@ def unit(turns: NDArray) -> NDArray:
 
 def families() -> Mapping[str, tuple[NDArray, NDArray]]:
     """Data near the bound, usual ones, and such whose silent cone is empty."""
-    data = plane(90.0), plane(135.0), plane(179.0, 4.0)
-    return dict(zip(("90 degrees", "135 degrees", "full circle"), data, strict=True))
+    return {
+        "90 degrees": plane(90.0),
+        "135 degrees": plane(135.0),
+        "full circle": plane(179.0, 4.0),
+    }
 
 
 class Fates(NamedTuple):
@@ -299,13 +273,13 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
     values = tuple(0.5 * sum(chances(*plane(90.0, width))[:2]) for width in (2.0, 0.2, 0.002))
     W = unit(2.0 * np.pi * (np.arange(360) + 0.5) / 360)
     dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in BOTH_SIGNS) for w in W]
+    _, _, either = chances(INTEGERS, LABELS)
     says = "(33, ±4) and (-4, 33), (-9, 32), sign chosen after w(0): chance that one neuron dies"
-    angle = arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist())
     return [
         *items,
         note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values),
         note(f"{says}, of 360 directions", sum(dying) / 360, digits=2),
-        note("the same, 1 less the angle between the two sums over 360 degrees", angle),
+        note("the same, 1 less the angle between the two sums over 360 degrees", either),
     ]
 
 
@@ -336,7 +310,7 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
     a grid and the kinks, and a search beside its highest points. Plateaus are left out."""
 
     def hill(turn: NDArray | float) -> NDArray:
-        return sign * height(X, y, np.stack([np.cos(turn), np.sin(turn)], axis=-1))
+        return sign * setting.height(X, y, np.stack([np.cos(turn), np.sin(turn)], axis=-1))
 
     kinks = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
     # A smooth summit may lie next to a kink, nearer than the grid is fine.
@@ -365,7 +339,7 @@ def is_critical(X: NDArray, y: NDArray) -> float:
         if abs(near[k]) <= 1e-7:  # onto the kink
             w = w - near[k] * units[k]
             w = w / np.linalg.norm(w)
-        g = drift(X, y, w)
+        g = setting.drift(X, y, w)
         across.append(float(np.linalg.norm(g - (g @ w) * w)) / float(np.abs(X).max()))
     return 1e-6 - max(across)
 
@@ -375,11 +349,8 @@ def is_critical(X: NDArray, y: NDArray) -> float:
 
 def local_formula(seed: int, count: int) -> list[Evidence]:
     """os.lemA.2: eq (37), times |w + eps v|: G(w + eps v) = G(w) + eps sum of y_i <v, x_i> / 2
-    over the data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40).
-
-    In fractions: whole numbers, w of any length, often on boundaries, v = -w in a third of the
-    cases.
-    """
+    over the data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40). In fractions:
+    whole numbers, w of any length, often on boundaries, v = -w in a third of the cases."""
     rng = np.random.default_rng(seed)
     broken = tried = boundary = unbounded = too_far = 0
     for k in range(count):
@@ -599,7 +570,7 @@ def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
     the plane or in space, each with five Gaussian directions of mixed signs."""
     rng, total = np.random.default_rng(seed), np.zeros(len(LOG_SIZES), int)
     for _ in range(count):
-        X, y = spanning(2, 3, rng).values()
+        X, y = setting.spanning(2, 3, rng).values()
         W0, signs = rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1])
         one = Start(X, y, W0, np.zeros(5), signs)
         home = [at_home(one, size) for size in LOG_SIZES]
@@ -635,7 +606,7 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     home, total = found
     rng = np.random.default_rng(seed)
     astray = corners = dead = 0
-    for k, item in enumerate(in_turn(ANY_DATA, rng, count)):
+    for k, item in enumerate(setting.in_turn(ANY_DATA, rng, count)):
         sign = 1.0 if k % 4 < 2 else -1.0
         end = align(item["X"], item["y"], rng.standard_normal(2), sign)
         corners += end.status == "sliding"
@@ -669,7 +640,7 @@ def _pulls(within: bool, item: Instance, rng: np.random.Generator) -> Instance:
     n, sign = len(item["y"]), float(rng.choice([-1.0, 1.0]))
     shares = rng.choice([0.0, 1.0, rng.random()], n)
     if within:
-        shares = np.where(sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
+        shares = np.where(setting.sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
     pulls = item["y"] * 10.0 ** rng.uniform(-6.0, 3.0, n)
     return {"pulls": pulls, "shares": shares, "sign": sign}
 
@@ -683,7 +654,7 @@ def _rates(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float)
 
 
 _DRAWS: dict[str, Draw] = {**support_draws(), "orthogonal to all": half_way}
-_LONG = extended({"lengths": partial(spanning, 2, 3)}, partial(lengthened, 6.0))
+_LONG = extended({"lengths": partial(setting.spanning, 2, 3)}, partial(lengthened, 6.0))
 
 
 @statement(
@@ -712,7 +683,7 @@ def stays_in_the_sector(
 ) -> float:
     """os.lem3: within the extremal sector of its sign a neuron's <w, x_k> moves in the direction of
     sigma_k, and rests where that is 0. The slack is its least rate."""
-    sigma = sector(X, y, float(sign))
+    sigma = setting.sector(X, y, float(sign))
     moved = _rates(X, y, pulls, shares, float(sign)) * y * float(sign)
     rests = np.all(np.abs(moved[sigma == 0]) <= _ROUNDING)
     return float((moved * sigma)[sigma != 0].min()) if rests else -1.0
@@ -832,8 +803,7 @@ def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Abstract: a combination of two classifiers whatever the width, one of them perhaps with
-# the weight 0. How often one group is empty -------------------------------------------------------
+# --- Abstract: a combination of two classifiers whatever the width, one perhaps with the weight 0 -
 
 
 ONE_GROUP_WIDTHS = (1, 2, 3, 5, 10, 20)
@@ -932,10 +902,8 @@ def spread_of_a_basis(points: NDArray = FIVE) -> float:
 
 
 def certificate(points: Sequence[Sequence[int]]) -> int:
-    """The least sum of H_ij <p_i, p_j> over the orders of five points (5, d) of whole numbers.
-
-    If all p_i lay in an orthant, in coordinates v^k_i >= 0, it would be sum_k (v^k)^T H v^k >= 0.
-    """
+    """The least sum of H_ij <p_i, p_j> over the orders of five points (5, d) of whole numbers: if
+    all lay in an orthant, in coordinates v^k_i >= 0, it would be sum_k (v^k)^T H v^k >= 0."""
     gram = np.array(points) @ np.array(points).T
     return min(int((HORN * gram[np.ix_(s, s)]).sum()) for s in permutations(range(5)))
 

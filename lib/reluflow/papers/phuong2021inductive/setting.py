@@ -169,10 +169,8 @@ def short(values: Iterable[float]) -> list[float]:
 
 
 def pair_products(X: NDArray, y: NDArray) -> Pairs:
-    """All inner products of data X (n, d) with labels y (n,), two of each, in the precision of X.
-
-    Products are taken in blocks of rows: n = 12 665 have 80 million pairs.
-    """
+    """All inner products of data X (n, d) with labels y (n,), two of each, in the precision of X:
+    in blocks of rows, as 12 665 data have 80 million pairs."""
     order = np.argsort(-y, kind="stable")
     X, split, n = X[order], int((y > 0).sum()), len(y)
     same: list[list[NDArray]] = [[], []]
@@ -279,20 +277,15 @@ CNN: Mapping[str, Parameter] = {
 
 
 def in_orthants(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """X (n, d), y (n,): normal vectors in the first orthant, label +1, or in the opposite one, -1.
-
-    A normal vector in an orthant is one with the signs of that orthant: nothing is drawn in vain.
-    """
+    """X (n, d), y (n,): normal vectors in the first orthant, label +1, or in the opposite one, -1:
+    nothing is drawn in vain, as normal vectors are given the signs of that orthant."""
     X = np.abs(rng.standard_normal((n, d))) * rng.choice([-1.0, 1.0], (n, 1))
     return X, np.where(X[:, 0] > 0.0, 1.0, -1.0)
 
 
 def filtered_gaussian(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """The same, of which only those with <x, z> >= 0 are kept, z = (1, -1, 1, -1, ...).
-
-    That keeps one half of either label: for even d the swap of neighbouring coordinates turns its
-    sign.
-    """
+    """The same, of which only those with <x, z> >= 0 are kept, z = (1, -1, 1, -1, ...): one half of
+    either label for even d, where the swap of neighbouring coordinates turns its sign."""
     z = np.where(np.arange(d) % 2 == 0, 1.0, -1.0)
     found: list[NDArray] = []
     while sum(map(len, found)) < n:
@@ -303,8 +296,6 @@ def filtered_gaussian(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray
 
 
 # --- The limit of Theorem 1 in closed form, and the distance of a network from it -----------------
-#
-# The proof of the constants is on the page `limit`.
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,7 @@ from reluflow.margin.optimum import global_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.constructions import replayed
-from reluflow.papers.vardi2022margin.setting import (
-    Construction,
-    ascent,
-    full,
-    network_draws_shared,
-    unshared,
-)
+from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------
 
@@ -85,17 +79,18 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
     1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
     """
     rng, found = np.random.default_rng(seed), list[Fitted]()
-    maps = {"fully connected": full, "sparse": unshared, "shared": network_draws_shared}
+    kinds = "fully connected", "sparse", "shared"
+    maps = setting.full, setting.unshared, setting.network_draws_shared
     while (made := len(found)) < count:
-        name = list(maps)[made % 3]
+        kind = made % 3
         activation = ("linear", "relu")[made // 3 % 2]
         loss = (EXPONENTIAL, LOGISTIC)[made // 6 % 2]
         depth = int(rng.integers(2, 5 if activation == "linear" else 4))
         widths = [int(rng.integers(1, 4)), *rng.integers(2, 4, depth - 1).tolist(), 1]
-        network = Network(maps[name](rng, widths), activation)
+        network = Network(maps[kind](rng, widths), activation)
         X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
         theta = rng.standard_normal(network.size)
-        if made % 3 == 0:
+        if kind == 0:
             theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, depth), network.sizes)
         z = network.output(theta, X)
         if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
@@ -105,7 +100,7 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
         stretch = brentq(_above, low, high, args=(loss, np.abs(z), goal))
         theta = theta * np.exp(float(stretch) / network.degree)
         end = limit(network, loss, X, np.sign(z), theta, reach=FITTED_FLOWS_REACH)
-        found.append(Fitted(f"{name}, {activation}", network, loss, end))
+        found.append(Fitted(f"{kinds[kind]}, {activation}", network, loss, end))
     return found
 
 
@@ -186,19 +181,19 @@ def classifies(loss: Loss, threshold: float) -> Statement:
 
 
 def misclassified() -> Counterexample:
-    """The wrong-sign start of `START` breaks "L < 1, namely all data are classified correctly"."""
+    """A start with one datum on the wrong side breaks "L < 1, namely all are classified
+    correctly"."""
     below = bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
-    q = fully_connected([1, 1], "linear").output(START, np.ones((1, 1)))
+    q = fully_connected([1, 1], "linear").output([-0.5, 0.5], np.ones((1, 1)))
     return Counterexample(
-        instance=INSTANCE,
+        instance={"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1,
+                  "y": 1, "w(0)": -HALF, "v(0)": HALF},
         assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(q, np.ones(1))) < 1.0)},
         breaks=(bound("y Φ of the network in floats", float(q[0]), ">", 0.0, ""),),
         recheck=(fact("L < 1 and y Φ > 0, by enclosures", below and -HALF * HALF > 0, True),),
         route="w v x as fractions, and log(1 + e^(1/4)) < 1 in ball arithmetic",
-    )
+    )  # fmt: skip
 
-
-# L < 1 and both data are right, and the second one is lost.
 
 BOTH_RIGHT = (
     np.array([[1.0, -4.0], [0.0, 1.0]]),
@@ -239,14 +234,6 @@ def loses_a_datum() -> Counterexample:
     )  # fmt: skip
 
 
-# One datum on the wrong side.
-
-START = np.array([-0.5, 0.5])
-"""w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
-INSTANCE = {"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
-            "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
-
-
 @cache
 def _right_once() -> Limit:
     return limit(fully_connected([2, 1]), LOGISTIC, *BOTH_RIGHT)
@@ -255,9 +242,6 @@ def _right_once() -> Limit:
 def _margins(found: Limit) -> list[float]:
     X, y, _ = BOTH_RIGHT
     return [float(m) for m in y * fully_connected([2, 1]).output(found.path.end[:-1], X)]
-
-
-# What the flows of `fitted_flows` say.
 
 
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
@@ -350,10 +334,8 @@ class Structure(NamedTuple):
 def structure(
     network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike, best: MaxMargin
 ) -> Structure:
-    """The `Structure` of theta (p,), for data X (n, d), y (n,) with max-margin vector `best`.
-
-    Raises InputError unless theta classifies every datum correctly.
-    """
+    """The `Structure` of theta (p,) on data X (n, d), y (n,) with max-margin vector `best`. Raises
+    InputError unless theta classifies every datum correctly."""
     point, m = scaled(network, theta, X, y), network.degree
     a, hidden = best.direction, []
     for w in network.weights(point)[:-1]:
@@ -385,7 +367,6 @@ def _tilted(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
 
 
 def _with_dead_units(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
-    """A unit of the first layer has no weights at all, neither in nor out."""
     first, second = W[0].copy(), W[1].copy()
     if len(first) > 1:
         first[-1], second[:, -1] = 0.0, 0.0
@@ -434,7 +415,6 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def _row(case: Case) -> dict[str, Any]:
-    """One flow: how far it is from the prediction at each of REACH, and its limit."""
     found = limit(case.network, case.loss, case.X, case.y, case.theta, FULLY_CONNECTED_REACH[-1])
     row: dict[str, Any] = {"kind": case.kind, "depth": case.network.degree, "status": found.status}
     if found.status not in (CONVERGED, UNDECIDED):
@@ -518,9 +498,6 @@ GLOSS = Reading(
     "by L < 1 alone it is false for the logistic loss: Φ = v w x, x = y = 1, w(0) = -1/2 and "
     "v(0) = 1/2 have L(0) = 0.826, and θ(t) → 0. For separable data L < n ℓ(0) is enough",
 )
-
-
-# Below n l(0).
 
 
 def _separable(kind: str, loss: Loss, rng: np.random.Generator) -> Instance:
@@ -733,19 +710,15 @@ def no_effect() -> list[Evidence]:
 def _velocity(c: Construction, theta: NDArray, value: float) -> list:
     """d theta/dt with equal pulls of all data, sigma'(0) = value, in rational numbers."""
     at_zero = np.full((len(c.y), sum(c.network.widths)), value)
-    layers = ascent(c.network.maps, theta, c.X, c.y, at_zero)
+    layers = setting.ascent(c.network.maps, theta, c.X, c.y, at_zero)
     return [rate for layer in layers for rate in layer.du]
 
 
 # --- A constant sigma'(0), as Section 2 allows, that leads gradient flow to no KKT point ----------
 #
-# One filter w in R^2 looks at four patches, and two output weights serve two patches each,
-#
-#     Phi(theta; x) = a [s(w.p_1) + s(w.p_3)] + b [s(w.p_2) + s(w.p_4)].
-#
-# with the data A and B of the page. Where w = (0, beta), a = alpha, b = -alpha, the first two
-# patches of A have input 0, and there Phi has the slope alpha in w_1, which the flow with sigma'(0)
-# = 0 takes to be 0.
+# One filter w in R^2 looks at four patches, and two output weights a, b serve two patches each.
+# Where w = (0, beta), a = alpha, b = -alpha, the first two patches of A have input 0, and there Phi
+# has the slope alpha in w_1, which the flow with sigma'(0) = 0 takes to be 0.
 
 
 PATCHES = 4
@@ -819,6 +792,5 @@ def slopes(beta: Fraction, alpha: Fraction) -> tuple[int, ...]:
 
 
 def _value(w: Sequence[Fraction], alpha: Fraction) -> Fraction:
-    """Phi(.; A) with a = alpha, b = -alpha, written out."""
     first, second, third = (max(z, Fraction(0)) for z in (w[0], -w[0], w[1]))
     return alpha * (first + third) - alpha * second

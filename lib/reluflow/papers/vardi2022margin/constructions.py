@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -86,10 +86,8 @@ class Curve(NamedTuple):
 
 
 def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curve:
-    """The construction's theta'(eps) with eps = size(s), for 0 < s < end.
-
-    Raises ValueError where the zeros of a unit's input are not found exactly.
-    """
+    """The construction's theta'(eps) with eps = size(s), for 0 < s < end. Raises ValueError where
+    the zeros of a unit's input are not found exactly."""
     better = tuple(sympy.expand(v.subs(EPS, size)) for v in construction.exact_better)
     pieces = _pieces(construction, better, sympy.Integer(0), sympy.sympify(end))
     limit = sum(value**2 for value in construction.exact_limit)
@@ -108,13 +106,18 @@ def _pieces(
         inputs.append(h)
         return int(bool(sympy.expand(h).subs(S, middle) > 0))
 
-    margins = [label * output(c.network, better, x, slope)
-               for x, label in zip(c.exact_X, c.labels, strict=True)]  # fmt: skip
+    margins = exact_margins(c, better, slope)
     edges = {low, high} | {root for h in inputs for root in zeros(h, low, high)}
     if len(edges) == 2:
         return [Piece(low, high, tuple(sympy.expand(value) for value in margins))]
     parts = pairwise(sorted(edges))
     return [piece for part in parts for piece in _pieces(c, better, *part)]
+
+
+def exact_margins(c: Construction, theta: Exact, slope: Callable) -> list[sympy.Expr]:
+    """The margins (n,) of theta (p,), with the `slope` of the ReLU at a unit's input."""
+    pairs = zip(c.exact_X, c.labels, strict=True)
+    return [label * output(c.network, theta, x, slope) for x, label in pairs]
 
 
 def positive(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> bool:
@@ -147,11 +150,9 @@ def between(low: sympy.Expr, high: sympy.Expr) -> sympy.Rational:
 
 
 def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
-    """The margins (n,) of theta'(eps) for all 0 < eps < 1 at once, roots in eps allowed.
-
-    With eps = 1/(1 + t), t > 0, SymPy knows the sign of each unit's input. Raises ArithmeticError
-    where it does not.
-    """
+    """The margins (n,) of theta'(eps) for all 0 < eps < 1 at once, roots in eps allowed: with eps =
+    1/(1 + t), t > 0, SymPy knows the sign of each unit's input. Raises ArithmeticError where it
+    does not."""
     t = sympy.Symbol("t", positive=True)
     c, eps = construction, 1 / (1 + t)
     better = [sympy.together(value.subs(EPS, eps), deep=True) for value in c.exact_better]
@@ -161,8 +162,7 @@ def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
             raise ArithmeticError(f"the sign of {h} is not known")
         return int(h.is_positive)
 
-    pairs = zip(c.exact_X, c.labels, strict=True)
-    return [sympy.simplify(y * output(c.network, better, x, slope)) for x, y in pairs]
+    return [sympy.simplify(margin) for margin in exact_margins(c, tuple(better), slope)]
 
 
 # --- Printed examples with one more layer: negative entries of Table 2 need depth 3 ---------------
@@ -171,41 +171,35 @@ def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
 # the printed flow the unit above them stays active, and v grows with them.
 
 
-def deeper(printed: Construction, start: Exact, limit: Exact, better: Exact = ()) -> Construction:
-    """The data of a fully connected ReLU network of depth 2 for that with a third layer of one
-    unit, from this start, with the limit to be confirmed (p + 1,)."""
+def deeper(printed: Construction, factor: sympy.Expr, above: sympy.Expr) -> Construction:
+    """The data and the start of a fully connected ReLU network of depth 2 for that with a third
+    layer of one unit, v(0) = 4; the limit, to be confirmed, and the better point are the printed
+    ones times a factor, with v = `above`."""
+    limit, better = ((*(factor * value for value in values), above)
+                     for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
     network = fully_connected((2, len(printed.network.maps[0]), 1))
+    start = (*printed.exact_start, sympy.Integer(4))
     return replace(printed, name=f"{printed.name}, depth 3", network=network, exact_start=start,
                    exact_limit=limit, exact_better=better)  # fmt: skip
 
 
 def dead_neuron() -> Construction:
-    """Theorem 3.2's data and start, and v(0) = 4: w_1 = (0, c), a_1 = v = c with c^3 = 4.
-
-    The better point is C.3's, c/2 times as long, below v = c.
-    """
+    """Theorem 3.2's with w_1 = (0, c), a_1 = v = c in the limit, c^3 = 4."""
     c = sympy.Integer(4) ** sympy.Rational(1, 3)
-    printed = theorem_3_2()
-    limit, better = ((*(c / 2 * value for value in values), c)
-                     for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
-    return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit, better)
+    return deeper(theorem_3_2(), c / 2, c)
 
 
 def deeper_two_groups() -> Construction:
-    """Lemma C.6's data and start, and v(0) = 4: w_1 = (0, 2 b), a_1 = 2 b, w_2 = (0, -b), a_2 = b,
-    v = sqrt(5) b with sqrt(5) b^3 = 1.
-
-    The better point has another first layer: both rows of C.6's, over what is above them.
-    """
-    printed, root = lemma_C_6(), sympy.sqrt(5)
+    """Lemma C.6's with w_1 = (0, 2 b), a_1 = 2 b, w_2 = (0, -b), a_2 = b, v = sqrt(5) b in the
+    limit, sqrt(5) b^3 = 1. The better point has another first layer: both rows of C.6's, over what
+    is above them."""
     b = 5 ** sympy.Rational(-1, 6)
-    v, zero = root * b, sympy.Integer(0)
-    above = (2 * b, b, v)
-    x, y = printed.exact_X[0]
-    first = tuple(value / ((x**2 + y**2) * above[0] * v) for value in (x, y))
-    second = tuple(value / (above[1] * v) for value in (sympy.Rational(-5, 4), sympy.Integer(-1)))
-    start = (*printed.exact_start, sympy.Integer(4))
-    return deeper(printed, start, (zero, 2 * b, zero, -b, *above), (*first, *second, *above))
+    made = deeper(lemma_C_6(), b, sympy.sqrt(5) * b)
+    *_, first, second, v = made.exact_limit
+    x, y = made.exact_X[0]
+    upper = (value / ((x**2 + y**2) * first * v) for value in (x, y))
+    lower = (value / (second * v) for value in (sympy.Rational(-5, 4), sympy.Integer(-1)))
+    return replace(made, exact_better=(*upper, *lower, first, second, v))
 
 
 # --- In exact numbers: a start whose ray the flow never leaves, and a better point ----------------
@@ -222,19 +216,16 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     start = [sympy.sympify(v) for v in c.exact_start]
     names = sympy.symbols(f"u0:{len(start)}")
     at = dict(zip(names, start, strict=True))
-    total, margins = sympy.Integer(0), []
 
     def slope(h: sympy.Expr) -> sympy.Expr:
         exact = sympy.simplify(h.subs(at))
         return sympy.nsimplify(at_zero) if exact == 0 else sympy.Integer(int(bool(exact > 0)))
 
-    for x, label in zip(c.exact_X, c.labels, strict=True):
-        value = label * sympy.expand(output(c.network, names, x, slope))
-        total += value
-        margins.append(sympy.nsimplify(sympy.simplify(value.subs(at))))
-    if len(set(margins)) > 1 or not margins[0] > 0:
+    values = [sympy.expand(margin) for margin in exact_margins(c, names, slope)]
+    margins = {sympy.nsimplify(sympy.simplify(value.subs(at))) for value in values}
+    if len(margins) > 1 or not min(margins) > 0:
         return False
-    rates = [sympy.diff(total, name).subs(at) for name in names]
+    rates = [sympy.diff(sum(values), name).subs(at) for name in names]
     return _parallel(rates, start) and _parallel(rates, c.exact_limit)
 
 
@@ -252,7 +243,6 @@ def better_is_shorter(construction: Construction) -> bool:
 
 
 def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
-    """Whether a is a positive multiple of b."""
     crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
                   for q, s in zip(a, b, strict=True))  # fmt: skip
     return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
@@ -477,13 +467,11 @@ def changed_layers(construction: Construction) -> tuple[int, ...]:
 
 
 def _is_norm(construction: Construction, printed: sympy.Expr) -> bool:
-    """Whether |theta'|^2 is this expression in EPS."""
     norm = sum(value**2 for value in construction.exact_better)
     return sympy.simplify(sympy.expand(norm - printed)) == 0
 
 
 def _written(value: sympy.Expr) -> str:
-    """A number a + b√2 as text."""
     return str(sympy.expand(value)).replace("*sqrt(2)", "√2")
 
 
@@ -534,8 +522,7 @@ def _margins(c: Construction, theta: Exact) -> Exact:
     def slope(h: sympy.Expr) -> int:
         return int(bool(sympy.simplify(h) > 0))
 
-    pairs = zip(c.exact_X, c.labels, strict=True)
-    return tuple(sympy.simplify(y * output(c.network, theta, x, slope)) for x, y in pairs)
+    return tuple(sympy.simplify(margin) for margin in exact_margins(c, theta, slope))
 
 
 def _plain(values: Exact) -> tuple[Fraction, ...]:
@@ -775,14 +762,9 @@ def two_data() -> Construction:
 
 
 def two_data_deeper() -> Construction:
-    """The same with a third layer of one unit, 4 at the start: c times as long in the limit, below
-    v = sqrt(2) c, with sqrt(2) c^3 = 1."""
-    root = sympy.sqrt(2)
+    """The same with a third layer of one unit, v = sqrt(2) c in the limit, sqrt(2) c^3 = 1."""
     c = sympy.Rational(1, 2) ** sympy.Rational(1, 6)
-    below = two_data()
-    limit, better = ((*(c * value for value in values), root * c)
-                     for values in (below.exact_limit, below.exact_better))  # fmt: skip
-    return deeper(below, (*below.exact_start, sympy.Integer(4)), limit, better)
+    return deeper(two_data(), c, sympy.sqrt(2) * c)
 
 
 def one_flow_only(layer: int | None = None) -> list[Evidence]:

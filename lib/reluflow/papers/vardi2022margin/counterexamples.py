@@ -9,7 +9,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.ledger import Evidence, Known, Reading, fact, proved
+from reluflow.ledger import Evidence, Reading, fact
 from reluflow.margin.check import check
 from reluflow.margin.kkt import margins
 from reluflow.margin.optimum import classify_optimum
@@ -50,11 +50,6 @@ def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
     off = [not _along_gradient(c, k) for c in given for k in range(1, c.network.degree + 1)]
     return [fact("layers of these limits that are no positive multiple of their gradient", sum(off),
                  0)]  # fmt: skip
-
-
-def why_two_layers() -> Known:
-    """How the remark is known."""
-    return proved("|u| |u'| ≥ u·u' = Σ λᵢ yᵢ ∇fᵢ·u' ≥ Σ λᵢ = |u|² for a layer u of a KKT point")
 
 
 def _along_gradient(construction: Construction, layer: int) -> bool:

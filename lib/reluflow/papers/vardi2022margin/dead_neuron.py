@@ -11,11 +11,9 @@ from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt
-from reluflow.margin.limits import Limit
-from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.constructions import judged
 from reluflow.papers.vardi2022margin.setting import LOSSES, settled_limit
 
 # --- Where the flow of Theorem 3.2's neurons goes, for any two data of label 1 --------------------
@@ -31,10 +29,8 @@ PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
 
 
 def shortest_predictor(X: ArrayLike) -> tuple[NDArray, NDArray]:
-    """The least u (2,) with u.x_i >= 1, and its multipliers mu (2,) >= 0, u = mu_1 x_1 + mu_2 x_2.
-
-    Parameters: X (2, 2), not opposite. Every set of active data is tried.
-    """
+    """The least u (2,) with u.x_i >= 1, and its multipliers mu (2,) >= 0, u = mu_1 x_1 + mu_2 x_2,
+    for data X (2, 2) that are not opposite. Every set of active data is tried."""
     X = np.asarray(X, float)
     for i in (0, 1):
         mu = np.zeros(2)
@@ -107,32 +103,19 @@ def dies_on_the_way(theta: NDArray, loss: str) -> float:
     """mm.thm3.2: what CLOSE leaves of the distance of the limit to w~_1 = (0, 2), v~_1 = 2, w~_2 =
     0, v~_2 = 0, from every start of the theorem; -1 where no exact certificate proves that the
     limit is no local optimum."""
-    return to_the_limit(theta, PRINTED, loss)
+    return to_the_limit(two_neurons(), loss, PRINTED, theta, pair_limit(PRINTED))
 
 
-def to_the_limit(theta: NDArray, X: NDArray, loss: str) -> float:
-    """What CLOSE leaves of the distance of the limit to `pair_limit`, over its length, of the flow
-    from theta (6,) on data X (2, 2); NaN where it is not found, -1 for a local optimum."""
-    found = followed(theta, X, str(loss))
+def to_the_limit(network: Network, loss: str, X: NDArray, theta: NDArray, exact: NDArray) -> float:
+    """What CLOSE leaves of the distance of the limit to the `exact` one, over its length, of the
+    flow from theta (p,) on data X (n, d) of label 1; NaN where it is not found, -1 for a local
+    optimum."""
+    y = np.ones(len(X))
+    found = settled_limit(network, str(loss), X, y, theta)
     if not found.converged:
         return np.nan
-    exact = pair_limit(X)
     off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    told = proved_verdict(two_neurons(), found.theta, X, LABELS)
-    return CLOSE - off if told == "not local" else -1.0
-
-
-def followed(theta: NDArray, X: NDArray, loss: str) -> Limit:
-    """The limit of the flow of Theorem 3.2's network."""
-    return settled_limit(two_neurons(), loss, X, LABELS, theta)
-
-
-def proved_verdict(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> str:
-    """The verdict on theta, "undecided" unless the exact checker accepts its certificate."""
-    found = classify_optimum(network, theta, X, y)
-    proof = found.certificate
-    right = proof is not None and check(network, found.theta, X, y, proof).verdict == found.verdict
-    return found.verdict if right else "undecided"
+    return CLOSE - off if judged(network, found.theta, X, y).verdict == "not local" else -1.0
 
 
 def dead_limit() -> list[Evidence]:
@@ -145,7 +128,7 @@ def dead_limit() -> list[Evidence]:
               1e-9, ""),
         bound("its KKT residual", seen.residual, "<=", 1e-9, ""),
         fact("certified no local optimum, in rational arithmetic",
-             proved_verdict(two_neurons(), exact, PRINTED, LABELS) == "not local", True),
+             judged(two_neurons(), exact, PRINTED, LABELS).verdict == "not local", True),
     ]  # fmt: skip
 
 
@@ -174,9 +157,9 @@ def figure_path(decades: NDArray) -> tuple[NDArray, NDArray]:
     """theta(t) (k, 6) at the times when the exponential loss is 10^-decades (k,), and the start,
     for w_1 = (1/2, 3), w_2 = (3/10, -2), v = (1, 3/2)."""
     start = np.array([0.5, 3.0, 0.3, -2.0, 1.0, 1.5])
-    units = followed(start, PRINTED, "exponential").directions(decades)
+    end = settled_limit(two_neurons(), "exponential", PRINTED, LABELS, start)
     rows = []
-    for unit, decade in zip(units, decades, strict=True):
+    for unit, decade in zip(end.directions(decades), decades, strict=True):
         slopes = two_neurons().output(unit, PRINTED)
         target = decade * np.log(10.0)
         # log(1/L) grows with |theta|^2, and is the least margin less log 2, or up to that margin.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import seaborn as sns
@@ -20,9 +19,9 @@ from reluflow.figures.style import datum_colour, datum_name, in_house_style, leg
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import tables
 from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.setting import Construction
 
-# --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
-# there --------------------------------------------------------------------------------------------
+# --- The margin problem: its value around a KKT point, and how fast a flow comes there ------------
 #
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
 # feasible multiple (`reluflow.margin.kkt.quotient`).
@@ -32,39 +31,22 @@ COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
 
 
-@dataclass(frozen=True)
-class Chart:
-    """Parameters of two numbers: `at(a, b)` (..., p) for a, b (...), in `over_chart` from 0 to
-    `top`; `names` of the axes; the limit is at (0, 0)."""
-
-    at: Callable[[NDArray, NDArray], NDArray]
-    names: tuple[str, str]
-    top: tuple[float, float] = (1.0, 1.0)
-
-
 @in_house_style
 def over_chart(
-    network: Network,
-    X: ArrayLike,
-    y: ArrayLike,
-    point: ArrayLike,
-    chart: Chart,
+    made: Construction,
+    limit: ArrayLike,
+    at: Callable[[NDArray, NDArray], NDArray],
+    axes: Mapping[str, float],
     marks: Mapping[str, ArrayLike],
 ) -> Figure:
-    """The value over a chart, relative to that of `point` (p,), in the colours of `landscape`.
-
-    Parameters: `marks`, name -> place in the chart.
-    """
-    window = np.array([(0.0, end) for end in chart.top])
-    return _map(network, X, y, point, chart, window, window - [0.03, 0.0] * window[:, 1:], marks)
-
-
-def _map(network: Network, X: ArrayLike, y: ArrayLike, point: ArrayLike, chart: Chart,
-         drawn: NDArray, window: NDArray, marks: Mapping[str, ArrayLike]) -> Figure:  # fmt: skip
-    A, B = np.meshgrid(*(np.linspace(a, b, 181) for a, b in drawn))
-    relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
+    """The value at parameters `at(a, b)` (..., p) of two numbers, from 0 to the ends of the `axes`,
+    by name, over that of the `limit` (p,) at (0, 0), less 1; with `marks`, name -> place."""
+    A, B = np.meshgrid(*(np.linspace(0.0, end, 181) for end in axes.values()))
+    value, least = (values(made.network, theta, made.X, made.y) for theta in (at(A, B), limit))
+    relative = value / least - 1.0
     fig, (ax,) = panels(1, 1, height=4.4)
-    ax.set(xlim=window[0], ylim=window[1], xlabel=chart.names[0], ylabel=chart.names[1])
+    (x, right), (y, top) = axes.items()
+    ax.set(xlim=(-0.03 * right, right), ylim=(-0.03 * top, top), xlabel=x, ylabel=y)
     _levels(ax, A, B, relative)
     ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
     for k, (name, place) in enumerate(marks.items()):
@@ -108,12 +90,9 @@ def along(curves: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str) -> Fi
 
 @in_house_style
 def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) -> Figure:
-    """Errors against log10(1/L) on two logarithmic axes, with the power that fits the last half.
-
-    Parameters: `runs`, (name, log10(1/L) > 0 (k,), error (k,)), `quantity`, the label of the error.
-    Errors below 1e-7, of which a flow's own accuracy decides, are left out; so are runs that have
-    fewer than five others.
-    """
+    """Errors against log10(1/L) on two logarithmic axes, with the power that fits the last half:
+    of `runs`, (name, log10(1/L) > 0 (k,), error (k,)), without errors below 1e-7, of which a flow's
+    own accuracy decides, and without runs that have fewer than five others."""
     fig, (ax,) = panels(1, 1, height=4.0)
     for k, (name, decades, errors) in enumerate(runs):
         decades, errors = np.asarray(decades, float), np.asarray(errors, float)
@@ -194,11 +173,10 @@ def race(deltas: Sequence[float]) -> Figure:
     return fig
 
 
-# --- Figure 1 of Vardi, Shamir & Srebro 2022 and its cousins: where the first layer's neurons
-# go -----------------------------------------------------------------------------------------------
+# --- Figure 1 and its cousins: where the first layer's neurons go ---------------------------------
 #
-# A neuron's vector is u_j = v_j w_j in a network of depth 2, and |W_2[:, j]| w_j in a deeper one:
-# its direction is that of the weights, its length what the neuron contributes.
+# A neuron's vector is u_j = v_j w_j: its direction is that of the weights, its length what the
+# neuron contributes.
 
 
 NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
@@ -206,10 +184,9 @@ NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
 
 
 def vectors(network: Network, theta: ArrayLike) -> NDArray:
-    """u_j, shape (..., h_1, d), of parameters theta (..., p); v_j w_j where the depth is 2."""
-    first, second, *deeper = network.weights(theta)
-    outgoing = np.linalg.norm(second, axis=-2) if deeper else second[..., 0, :]
-    return outgoing[..., None] * first
+    """u_j, shape (..., h_1, d), of parameters theta (..., p) of a network of depth 2."""
+    first, second = network.weights(theta)
+    return second[..., 0, :, None] * first
 
 
 @in_house_style
@@ -217,10 +194,8 @@ def two_times(
     network: Network, X: ArrayLike, thetas: ArrayLike, names: Sequence[str], limit: ArrayLike
 ) -> Figure:
     """The neurons' vectors u_j in the plane, one panel for each of the parameters thetas (k, p),
-    and in the last panel u_j / |theta|^2 of all of them and of the limit.
-
-    Parameters: `names` of the k panels, X (n, 2) the data, whose directions are drawn as rays.
-    """
+    with `names`, and in the last panel u_j / |theta|^2 of all of them and of the limit. The data X
+    (n, 2) are rays."""
     X, thetas = np.asarray(X, float), np.asarray(thetas, float)
     titles = [*names, f"({chr(97 + len(names))}) relative to $\\|\\theta\\|^2$"]
     fig, axes = panels(1, len(titles), height=3.3, titles=titles)
@@ -288,10 +263,8 @@ def points(
 @in_house_style
 def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str]) -> Figure:
     """The first layer's weights w_j along flows in the plane, a panel for each of the paths
-    (m, k, p), with an arrow at its last point and a dot at its first.
-
-    Parameters: `names` of the m panels, X (n, 2) the data, drawn as rays.
-    """
+    (m, k, p), with `names`, an arrow at its last point and a dot at its first. The data X (n, 2)
+    are rays."""
     X, paths = np.asarray(X, float), np.asarray(paths, float)
     fig, axes = panels(1, len(names), height=4.3, titles=names)
     weights = network.weights(paths)[0]
@@ -314,11 +287,10 @@ def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str])
 
 def _plane(ax: Axes, X: NDArray, size: float) -> None:
     """A square window around 0, with the data as rays and the half-planes where they are active."""
-    ax.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
+    ends, ticks = (-size, size), [-_round(size), 0, _round(size)]
+    ax.set(xlim=ends, ylim=ends, aspect="equal", xticks=ticks, yticks=ticks)
     ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
     ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
-    ax.set_xticks([-_round(size), 0, _round(size)])
-    ax.set_yticks([-_round(size), 0, _round(size)])
     for i, x in enumerate(X):
         ray = 0.92 * size * x / np.abs(x).max()
         ax.plot([0, ray[0]], [0, ray[1]], color=datum_colour(i), lw=1.2, ls=(0, (1, 1.5)),
@@ -326,7 +298,6 @@ def _plane(ax: Axes, X: NDArray, size: float) -> None:
 
 
 def _round(size: float) -> float:
-    """A short number below `size`."""
     unit = 10.0 ** np.floor(np.log10(size))
     return float(unit * (5.0 if size >= 5.0 * unit else 2.0 if size >= 2.0 * unit else 1.0))
 
@@ -365,12 +336,9 @@ ENTRIES = {tables.GLOBAL: style.GLOBAL, tables.MIXED: "#FBE8AD", tables.LOCAL: "
 
 @in_house_style
 def entries(shown: Mapping[str, tables.Table]) -> Figure:
-    """Tables of the paper as grids, a panel for each, by title.
-
-    A cell has the colour of what the certificates give, and the paper's entry with its theorem.
-    Below stands how many certificates of each kind are behind it, or the entry found where that is
-    another.
-    """
+    """Tables of the paper as grids, a panel for each, by title. A cell has the colour of what the
+    certificates give, and the paper's entry with its theorem; below stands how many certificates of
+    each kind are behind it, or the entry found where that is another."""
     fig, axes = panels(1, len(shown), height=4.3, titles=list(shown))
     found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
     for ax, table in zip(axes, shown.values(), strict=True):

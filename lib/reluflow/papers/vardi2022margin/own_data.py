@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ PRINTED: Mapping[str, Callable[[], Construction]] = {
     "theorem-5.1": setting.theorem_5_1,
 }
 _MOST_PARAMETERS, _MOST_DATA = 600, 1000
-"""What the flow's integrator and the certificates take in a minute, or leave out (`own_limits`)."""
+"""What the flow's integrator and the certificates take in a minute, or leave out."""
 _SHORTEST, _LONGEST = 1e-3, 1e3
 """Lengths of inputs: the loss of a drawn start is about exp(length)."""
 _STARTS = 6
@@ -65,32 +64,21 @@ class Experiment:
     printed: Construction | None
 
 
-def experiment(
-    dataset: str,
-    network: str,
-    depth: int,
-    width: int,
-    activation: str,
-    start: str | None,
-    scale: float,
-    loss: str,
-    reach: float,
-    seed: int,
-) -> Experiment:
-    """The experiment of the page's parameters, which `setting.PARAMETERS` describes.
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the page's checked parameters, which `setting.PARAMETERS` describes.
 
     Raises InputError, in one sentence, for parameters that do not fit together, and for data that
     no network of the family can classify.
     """
-    name, X, y = data(dataset)
-    rng = np.random.default_rng(seed)
-    chosen = family(network, depth, width, X.shape[1], activation, rng)
+    name, X, y = data(p.dataset)
+    rng = np.random.default_rng(p.seed)
+    chosen = family(p.network, p.depth, p.width, X.shape[1], p.activation, rng)
     if chosen.size > _MOST_PARAMETERS:
         raise InputError(
             f"this network has {chosen.size} parameters, and the page takes {_MOST_PARAMETERS}: "
             "choose a smaller width or depth."
         )
-    if activation == "linear":  # which needs linearly separable data
+    if p.activation == "linear":  # which needs linearly separable data
         rows = (y / np.linalg.norm(X, axis=1))[:, None] * X
         none = np.zeros(X.shape[1])
         found = linprog(none, A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None))
@@ -99,30 +87,25 @@ def experiment(
                 "no hyperplane through 0 separates these data by their labels, and a linear "
                 'network needs one: choose the activation "relu".'
             )
-    printed = _printed_with(dataset, chosen)
-    if start == "paper" and printed is None:
+    printed = _printed_with(p.dataset, chosen) if p.start in (None, "paper") else None
+    if p.start == "paper" and printed is None:
         raise InputError(
-            f'no start is printed for this network on dataset "{dataset}": choose "gaussian", '
+            f'no start is printed for this network on dataset "{p.dataset}": choose "gaussian", '
             '"uniform" or "xavier".'
         )
-    if start in (None, "paper") and printed is not None:
+    if printed:
         starts = printed.start[None]
     else:
-        printed = None
-        starts = scale * drawn(chosen, start or "gaussian", _STARTS, rng)
-    return Experiment(name, chosen, X, y, setting.LOSSES[loss], starts, reach, printed)
-
-
-def of_parameters(p: Any) -> Experiment:
-    """The experiment of the checked parameters of the page; InputError as `experiment`."""
-    return experiment(**{name: getattr(p, name) for name in signature(experiment).parameters})
+        starts = p.scale * drawn(chosen, p.start or "gaussian", _STARTS, rng)
+    return Experiment(name, chosen, X, y, setting.LOSSES[p.loss], starts, p.reach, printed)
 
 
 def data(dataset: str) -> tuple[str, NDArray, NDArray]:
     """Name, X (n, d) and y (n,) of a printed data set, or of a CSV file with labels +1 and -1.
 
-    Raises InputError for an unknown name, a file that cannot be read, other labels, and data that
-    no network without biases classifies: an input 0, or inputs of one direction with both labels.
+    Raises InputError for an unknown name, a file that cannot be read, other labels, lengths beyond
+    the page's, 0 among them, and inputs of one direction with both labels, which no network without
+    biases classifies.
     """
     if dataset in PRINTED:
         found = PRINTED[dataset]()
@@ -133,20 +116,13 @@ def data(dataset: str) -> tuple[str, NDArray, NDArray]:
 
 
 def _check_directions(X: NDArray, y: NDArray) -> None:
-    sizes = np.abs(X).max(axis=1)
-    if not sizes.all():
-        row = datasets.data_row(int(np.argmin(sizes)) + 1)
-        raise InputError(
-            f"{row} is 0 in every column, and a network without biases answers 0 there."
-        )
     lengths = np.linalg.norm(X, axis=1)
     for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
         raise InputError(
             f"{datasets.data_row(i + 1)} has an input of length {lengths[i]:.3g}: the page takes "
             f"lengths from {_SHORTEST:g} to {_LONGEST:g}, so choose another unit."
         )
-    directions = X / sizes[:, None]
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    directions = X / lengths[:, None]
     for i in range(len(y)):
         near = np.linalg.norm(directions[i] - directions[i + 1 :], axis=1) < _PARALLEL
         for j in (i + 1 + np.flatnonzero(near & (y[i + 1 :] != y[i]))).tolist():
@@ -202,17 +178,15 @@ def drawn(network: Network, scheme: str, count: int, rng: np.random.Generator) -
 
 
 def _printed_with(dataset: str, network: Network) -> Construction | None:
-    """The paper's construction of this data set, if it is one with this network."""
     if dataset not in PRINTED:
         return None
-    data = PRINTED[dataset]().exact_X
-    for found in setting.constructions(max(3, network.degree)):
-        same = found.exact_X == data and found.network.activation == network.activation
-        pairs = zip(found.network.maps, network.maps, strict=False)
-        same = same and found.network.degree == network.degree
-        if same and all(np.array_equal(a, b) for a, b in pairs):
-            return found
-    return None
+
+    def told(made: Network) -> tuple[str, list[Any]]:
+        return made.activation, [g.tolist() for g in made.maps]
+
+    data, known = PRINTED[dataset]().exact_X, setting.constructions(max(3, network.degree))
+    alike = (c for c in known if told(c.network) == told(network))
+    return next((c for c in alike if c.exact_X == data), None)
 
 
 # --- Where do flows end, and is that an optimum? For any network and data -------------------------

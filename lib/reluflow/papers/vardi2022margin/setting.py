@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "reach": Parameter(
         float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
     ),
-    "seed": SEED,
-    "effort": EFFORT,
+    **SECTION,
 }  # fmt: skip
 
 
@@ -257,9 +256,8 @@ def full(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]
 
 def unshared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
     """Weights are missing with a probability that is drawn, and none is shared."""
-    return tuple(
-        _numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)) for a, b in pairwise(widths)
-    )
+    sizes = pairwise(widths)
+    return tuple(_numbered(rng.random((b, a)) >= rng.uniform(0.0, 0.6)) for a, b in sizes)
 
 
 def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
@@ -268,7 +266,6 @@ def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tup
 
 
 def _renumbered(there: NDArray, rng: np.random.Generator) -> NDArray:
-    """Each of the weights `there` is a random one of a few parameters."""
     some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
     return np.where(there, 1 + np.searchsorted(np.unique(some[there]), some), 0)
 
@@ -281,12 +278,13 @@ def _entries_of_all_sizes(rng: np.random.Generator, shape: tuple[int, ...]) -> N
     return rng.standard_normal(shape) * 10.0 ** rng.uniform(-12.0, 6.0, shape)
 
 
-ENTRIES: Mapping[str, tuple[Callable[..., NDArray], str]] = {
-    "normal": (np.random.Generator.standard_normal, ""),
-    "integers": (_whole_entries, ""),
-    "decades": (_entries_of_all_sizes, ""),
-    "parallel data": (_whole_entries, "parallel"),
-    "first layer 0": (np.random.Generator.standard_normal, "zero"),
+PARALLEL, FIRST_0 = "parallel data", "first layer 0"
+ENTRIES: Mapping[str, Callable[..., NDArray]] = {
+    "normal": np.random.Generator.standard_normal,
+    "integers": _whole_entries,
+    "decades": _entries_of_all_sizes,
+    PARALLEL: _whole_entries,
+    FIRST_0: np.random.Generator.standard_normal,
 }
 
 
@@ -299,27 +297,22 @@ def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dic
     that are multiples of one another; a first layer that is 0.
     """
 
-    def one(
-        entries: Callable[..., NDArray], activation: str, change: str, rng: np.random.Generator
-    ) -> dict[str, Any]:
+    def one(kind: str, activation: str, rng: np.random.Generator) -> dict[str, Any]:
         depth = int(rng.integers(depths[0], depths[1] + 1))
         widths = [*rng.integers(1, 4, depth).tolist(), 1]
         network = Network(maps[int(rng.integers(len(maps)))](rng, widths), activation)
-        n = int(rng.integers(1, 4))
+        n, entries = int(rng.integers(1, 4)), ENTRIES[kind]
         theta, X = entries(rng, (network.size,)), entries(rng, (n, widths[0]))
-        if change == "parallel":
+        if kind == PARALLEL:
             X = rng.integers(-2, 3, (n, 1)) * X[:1]
-        if change == "zero":
+        if kind == FIRST_0:
             theta[: network.sizes[0]] = 0.0
         c = entries(rng, (n,))
         at_zero = rng.choice([0.0, 0.5, 1.0, rng.random()], (n, sum(widths[1:-1])))
         return {"network": network, "theta": theta, "X": X, "c": c, "at_zero": at_zero}
 
-    return {
-        f"{name}, {activation}": partial(one, entries, activation, change)
-        for name, (entries, change) in ENTRIES.items()
-        for activation in ("linear", "relu")
-    }
+    pairs = product(ENTRIES, ("linear", "relu"))
+    return {f"{kind}, {activation}": partial(one, kind, activation) for kind, activation in pairs}
 
 
 # --- Random networks, data and starts from which the paper's positive theorems can speak ----------
@@ -334,6 +327,10 @@ CLEAR = 0.1
 largest."""
 MOST = 5
 """Data, at most."""
+Data = Callable[[np.random.Generator, int], NDArray]
+Start = Callable[[np.random.Generator, Network, NDArray], NDArray]
+Coordinates = Callable[[np.random.Generator], NDArray]
+"""The index map of a first layer."""
 
 
 def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
@@ -350,23 +347,19 @@ def _on_all_data(of: Callable[[np.random.Generator], Network], start: Start) -> 
     return {f"{kind} data": partial(_with_start, of, data, start) for kind, data in DATA.items()}
 
 
-def _sparse(
-    kinds: Mapping[str, Callable[[np.random.Generator], NDArray]], activation: str, start: Start
-) -> dict[str, Draw]:
+def _sparse(kinds: Mapping[str, Coordinates], activation: str, start: Start) -> dict[str, Draw]:
     """Networks of depth 2 without shared weights, whose neurons see these kinds of coordinates."""
 
-    def network(
-        maps: Callable[[np.random.Generator], NDArray], rng: np.random.Generator
-    ) -> Network:
-        first = maps(rng)
+    def network(coordinates: Coordinates, rng: np.random.Generator) -> Network:
+        first = coordinates(rng)
         return Network((first, 1 + np.arange(len(first))[None]), activation)
 
     return {
         f"neurons that see {name} coordinates, {kind} data": partial(
-            _with_start, partial(network, maps), data, start
+            _with_start, partial(network, see), data, start
         )
         for kind, data in DATA.items()
-        for name, maps in kinds.items()
+        for name, see in kinds.items()
     }
 
 
@@ -393,9 +386,7 @@ def trained_networks_shared(activation: str) -> dict[str, Draw]:
     return _on_all_data(network, _normal if activation == "linear" else _mostly_positive)
 
 
-# --- data -----------------------------------------------------------------------------------------
-
-Data = Callable[[np.random.Generator, int], NDArray]
+# Data.
 
 
 def _ordinary(rng: np.random.Generator, d: int) -> NDArray:
@@ -415,7 +406,6 @@ def _units(rng: np.random.Generator, d: int) -> NDArray:
 
 
 def _aspect(rng: np.random.Generator, d: int) -> NDArray:
-    """Coordinates of different size."""
     return _ordinary(rng, d) * 10.0 ** rng.uniform(-1.0, 1.0, d)
 
 
@@ -424,7 +414,7 @@ DATA: Mapping[str, Data] = {
 }  # fmt: skip
 
 
-# --- index maps -----------------------------------------------------------------------------------
+# Index maps.
 
 
 def _numbered(there: NDArray) -> NDArray:
@@ -432,8 +422,7 @@ def _numbered(there: NDArray) -> NDArray:
 
 
 def _equal(rng: np.random.Generator) -> NDArray:
-    k, d = (int(v) for v in rng.integers(1, 4, 2))
-    return _numbered(np.ones((k, d), bool))
+    return _numbered(np.ones(rng.integers(1, 4, 2), bool))
 
 
 def _disjoint(rng: np.random.Generator) -> NDArray:
@@ -455,9 +444,7 @@ def _shared(rng: np.random.Generator, rows: int, columns: int) -> NDArray:
     return _renumbered(there, rng)
 
 
-# --- starts ---------------------------------------------------------------------------------------
-
-Start = Callable[[np.random.Generator, Network, NDArray], NDArray]
+# Starts.
 
 
 def _normal(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
@@ -494,34 +481,28 @@ def _with_start(
     for _ in range(100):
         theta = start(rng, network, X)
         f = network.output(theta, X) / lengths
-        if np.any(f != 0.0):
+        if f.any():
             break
     kept = np.abs(f) >= CLEAR * np.abs(f).max()
     X, f = X[kept], (f * lengths)[kept]
-    y = np.where(f >= 0.0, 1.0, -1.0)
-    margins = np.abs(f)
     if rng.random() < 0.5:
-        goal, now = np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0), margins.min()
+        goal, now = np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0), np.abs(f).min()
     else:
-        goal, now = 0.3, margins.max()
+        goal, now = 0.3, np.abs(f).max()
     if now > 0.0:
         theta = theta * (goal / now) ** (1.0 / network.degree)
-    return {"network": network, "X": X, "y": y, "start": theta,
+    return {"network": network, "X": X, "y": np.where(f >= 0.0, 1.0, -1.0), "start": theta,
             "logistic": np.array(int(rng.integers(0, 2)))}  # fmt: skip
 
 
 # --- The limit of a flow, followed again with smaller steps where it is left open -----------------
 
 
-def settled_limit(
-    network: Network, loss: str, X: ArrayLike, y: ArrayLike, start: ArrayLike, **options: Any
-) -> Limit:
-    """The limit in direction of the flow on "exponential" or "logistic", as
-    `reluflow.margin.limits.limit` takes and tells it."""
-    found = limit(network, LOSSES[loss], X, y, start, **options)
-    if found.status == UNDECIDED:
-        found = limit(network, LOSSES[loss], X, y, start, **{**options, "rtol": 1e-8})
-    return found
+def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: NDArray) -> Limit:
+    """The limit in direction of the flow on "exponential" or "logistic"."""
+    found = limit(network, LOSSES[loss], X, y, start)
+    undecided = found.status == UNDECIDED
+    return limit(network, LOSSES[loss], X, y, start, rtol=1e-8) if undecided else found
 
 
 # --- Second route: networks of class N in rational arithmetic: rates of squared norms -------------

@@ -27,22 +27,7 @@ from reluflow.margin.limits import UNDECIDED
 from reluflow.margin.optimum import global_optimum
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
-from reluflow.papers.vardi2022margin.dead_neuron import (
-    CLOSE,
-    PRINTED,
-    draw_start,
-    nearest_losing,
-    proved_verdict,
-    to_the_limit,
-)
-from reluflow.papers.vardi2022margin.setting import (
-    LOSSES,
-    fraction,
-    lemma_C_6,
-    output,
-    settled_limit,
-    theorem_4_1,
-)
+from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
@@ -61,10 +46,6 @@ class Family:
     limit: Callable[[float], NDArray]
     ratio: Callable[[float], float]
     layer: int | None = None
-
-    def labels(self, h: float) -> NDArray:
-        """y (n,)."""
-        return np.ones(len(self.data(h)))
 
 
 def opening_angle() -> Family:
@@ -173,9 +154,8 @@ def unbounded(family: Family) -> list[Evidence]:
     off = [abs(_ratio(family, h) / family.ratio(h) - 1.0) for h in SIZES]
     flows = []
     for h, loss in {0.5: "exponential", 0.25: "logistic"}.items():
-        exact = family.limit(h)
-        found = settled_limit(family.network, loss, family.data(h), family.labels(h),
-                              family.start(h))  # fmt: skip
+        exact, X = family.limit(h), family.data(h)
+        found = setting.settled_limit(family.network, loss, X, np.ones(len(X)), family.start(h))
         flows.append(float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact)))
     return [
         bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/2 and 1/4", max(flows), "<=",
@@ -189,7 +169,8 @@ def unbounded(family: Family) -> list[Evidence]:
 
 def _ratio(family: Family, h: float) -> float:
     """|theta~| / |theta*| with the optimum computed, or that of the layer."""
-    network, X, y = family.network, family.data(h), family.labels(h)
+    network, X = family.network, family.data(h)
+    y = np.ones(len(X))
     own = family.limit(h)[span(network, family.layer)]
     if family.layer is not None:
         least = 2.0 * layer_optimum(network, family.limit(h), X, y, family.layer).value
@@ -233,14 +214,11 @@ def _inputs(family: Family) -> Evidence:
 
 
 # --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start ---------------------------
-#
-# From w_1 = w_2 = (1, 0) the second coordinate has no gradient, whatever x: the limit is
-# (x_1^(-1/2), 0) twice, with |theta~|^2 = 2/x_1, and |theta*|^2 = 2 / max |x_j|. So it is no local
-# optimum if and only if |x_2| > x_1 > 0, and (1, 2) is 1/sqrt(2) away from x_1 = x_2.
 
 
 PRINTED_DATUM = np.array([1.0, 2.0])
 RADIUS = 0.5**0.5
+"""Of (1, 2) from x_1 = x_2: the limit is no local optimum if and only if |x_2| > x_1 > 0."""
 FIRST_ALONE = np.array([1.0, 0.0, 1.0, 0.0])
 """theta of the first coordinate alone: the printed start."""
 
@@ -254,32 +232,26 @@ def _moved_datum(activation: str, loss: str, rng: np.random.Generator) -> Instan
 
 @statement("the limit for the moved datum is (x₁^(-1/2), 0) twice, and no local optimum",
            {f"{activation}, {loss}": partial(_moved_datum, activation, loss)
-            for activation in ("linear", "relu") for loss in LOSSES},
+            for activation in ("linear", "relu") for loss in setting.LOSSES},
            {"nearer than 1/√2": lambda x: np.linalg.norm(x - PRINTED_DATUM) < RADIUS})  # fmt: skip
 def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
     """mm.rem3.2.2: what CLOSE leaves of the distance of the limit to (x_1^(-1/2), 0) twice, from
     the printed start and for a datum nearer to (1, 2) than 1/sqrt(2); -1 for a local optimum."""
-    network, x = diagonal(2, 2, str(activation)), np.asarray(x, float)
-    found = settled_limit(network, str(loss), x[None], np.ones(1), FIRST_ALONE)
-    if not found.converged:
-        return np.nan
-    exact = x[0] ** -0.5 * FIRST_ALONE
-    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    told = proved_verdict(network, found.theta, x[None], np.ones(1))
-    return CLOSE - off if told == "not local" else -1.0
+    network, exact = diagonal(2, 2, str(activation)), x[0] ** -0.5 * FIRST_ALONE
+    return dead_neuron.to_the_limit(network, loss, x[None], FIRST_ALONE, exact)
 
 
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
 
-LOSING = float(np.linalg.norm(nearest_losing() - PRINTED))
+LOSING = float(np.linalg.norm(dead_neuron.nearest_losing() - dead_neuron.PRINTED))
 """0.0813, in R^4: data nearer than this to the printed ones are lost from no start."""
 DISTANCES = {"near": (1e-9, 0.75 * LOSING), "near the radius": (0.75 * LOSING, LOSING)}
 
 
 def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator) -> Instance:
-    X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
-    return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
+    X = dead_neuron.PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
+    return {"X": X, "theta": dead_neuron.draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
 
 
 def as_asked(theta: NDArray, X: NDArray) -> bool:
@@ -289,13 +261,14 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
 
 @statement("the limit of the moved data is that of the first neuron alone, and no local optimum",
            {f"{loss}, {name}": partial(_moved_data, sizes, loss)
-            for loss in LOSSES for name, sizes in DISTANCES.items()},
-           {"nearer than the radius": lambda X: np.linalg.norm(X - PRINTED) < LOSING,
+            for loss in setting.LOSSES for name, sizes in DISTANCES.items()},
+           {"nearer than the radius": lambda X: np.linalg.norm(X - dead_neuron.PRINTED) < LOSING,
             "the start is as asked": as_asked})  # fmt: skip
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
     to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
-    return to_the_limit(theta, X, loss)
+    network, exact = dead_neuron.two_neurons(), dead_neuron.pair_limit(X)
+    return dead_neuron.to_the_limit(network, loss, X, theta, exact)
 
 
 def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
@@ -321,11 +294,11 @@ class MovedTriple(NamedTuple):
 
 def moved_triples(seed: int, count: int) -> list[MovedTriple]:
     """Limits for `count` data at distances 1e-9 to `NEAR`; the losses in turn."""
-    rng, c, triples = np.random.default_rng(seed), lemma_C_6(), list[MovedTriple]()
+    rng, c, triples = np.random.default_rng(seed), setting.lemma_C_6(), list[MovedTriple]()
     sizes = 10.0 ** rng.uniform(-9.0, np.log10(NEAR), count)
-    for size, loss in zip(sizes, cycle(LOSSES), strict=False):
+    for size, loss in zip(sizes, cycle(setting.LOSSES), strict=False):
         X = c.X + size * _direction(rng, (3, 2))
-        found = settled_limit(c.network, loss, X, c.y, c.start)
+        found = setting.settled_limit(c.network, loss, X, c.y, c.start)
         if not found.converged:
             triples.append(MovedTriple(found.status))
             continue
@@ -393,7 +366,6 @@ def least_l1(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
 
 
 def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector:
-    """A vector (size,) with these entries, and zeros."""
     entries = dict(zip(where, values, strict=True))
     return tuple(entries.get(k, Fraction(0)) for k in range(size))
 
@@ -401,20 +373,21 @@ def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector
 def longer_predictor() -> list[Evidence]:
     """mm.rem4.1.1: from the start of Theorem 4.1 the flow stays on the ray of (1, 0, 1, 0), and its
     predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3)."""
-    c = theorem_4_1("linear")
+    c = setting.theorem_4_1("linear")
     a = sympy.Symbol("a", positive=True)
     theta = sympy.symbols("theta_1:5")
-    f = output(c.network, theta, c.exact_X[0], lambda h: 1)
+    f = setting.output(c.network, theta, c.exact_X[0], lambda h: 1)
     ray = dict(zip(theta, (a, 0, a, 0), strict=True))
     gradient = tuple(sympy.diff(f, v).subs(ray) for v in theta)
     limit = dict(zip(theta, c.exact_limit, strict=True))
     stationary = [sympy.diff(f, v).subs(limit) - limit[v] for v in theta]
-    beta = tuple(fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
+    beta = tuple(setting.fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
     shortest, multipliers = least_l1(c.X, c.y)
     return [
         fact("∇Φ at (a, 0, a, 0)", tuple(map(str, gradient)), ("a", "0", "a", "0")),
         fact("the start is on this ray", c.exact_start == (1, 0, 1, 0), True),
-        fact("θ̃ - ∇Φ(θ̃): a KKT point with λ = 1", tuple(map(fraction, stationary)), (0, 0, 0, 0)),
+        fact("θ̃ - ∇Φ(θ̃): a KKT point with λ = 1", tuple(map(setting.fraction, stationary)),
+             (0, 0, 0, 0)),
         fact("the optimum of Problem (3)", shortest, (0, Fraction(1, 2))),
         fact("its ‖β‖₁ is the sum of the multipliers of the dual, a bound from below",
              sum(map(abs, shortest)) == sum(multipliers), True),
@@ -442,8 +415,8 @@ def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
     for k in range(tried):
         X, y, start = KINDS[k % len(KINDS)](rng)
         d = X.shape[1]
-        loss = list(LOSSES)[k // len(KINDS) % 2]
-        end = settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
+        loss = list(setting.LOSSES)[k // len(KINDS) % 2]
+        end = setting.settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
         if not end.converged:
             found.append(Predicted(end.status))
             continue
@@ -543,24 +516,12 @@ def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) ->
 
 
 def robust(seed: int, tried: int) -> list[Evidence]:
-    """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that is no
-    local optimum, for `tried` random data; and what holds under the other reading."""
+    """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that keeps both
+    coordinates and is no local optimum, for `tried` random data in units of 1e-6 to 1e6; and what
+    holds under the other reading."""
     one = (Fraction(1), Fraction(1))
     # |theta~|^2 = m x_k^(-2/m) of the leader k, and |theta*|^2 = m max x^(-2/m).
     best = sum(race((1 + d, 1 - d), one) == (0,) for d in DECADES)
-    return [
-        fact("x = (1, 1): coordinates left in the limit", len(race(one, one)), 2),
-        *starts_that_keep_both(seed, tried),
-        fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
-             "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
-             tried=len(DECADES)),
-    ]  # fmt: skip
-
-
-def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
-    """For every x > 0 there is a start whose limit keeps both coordinates and is no local optimum:
-    alpha_k(0)^(2-m) = c x_k. Random data in units of 1e-6 to 1e6; the shorter points move
-    some of the margin from one coordinate to the other."""
     rng = np.random.default_rng(seed)
     tied, proved, residuals = 0, 0, [0.0]
     for k in range(tried):
@@ -576,11 +537,15 @@ def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
         proof = traded(theta, values, depth)
         proved += check(network, theta, values[None], y, proof).verdict == "not local"
     return [
+        fact("x = (1, 1): coordinates left in the limit", len(race(one, one)), 2),
         fact("starts α(0) ∝ x^(-1/(m-2)) for random x > 0 that keep both coordinates", tied, tried,
              tried=tried),
         bound("largest KKT residual of their limits", max(residuals), "<=", 1e-9, ""),
         fact("certificates of their limits, no local optima, that the exact checker accepts",
              proved, tried, tried=tried),
+        fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
+             "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
+             tried=len(DECADES)),
     ]  # fmt: skip
 
 
@@ -608,15 +573,12 @@ def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
 # The start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0}, w_2 in -C, and v_1 > 0.
 
 
-def cone_angle(data: ArrayLike) -> float:
-    """The angle of {w in R^2 : w.x_i > 0} for two data (2, 2): pi less the angle between them."""
-    (a, b), (c, d) = np.asarray(data, float)
-    return math.pi - abs(math.atan2(a * d - b * c, a * c + b * d))
-
-
 def isotropic_probability() -> float:
-    """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law."""
-    return 0.5 * (cone_angle(PRINTED) / (2.0 * math.pi)) ** 2
+    """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law. The
+    angle of C is pi less that between the data."""
+    (a, b), (c, d) = dead_neuron.PRINTED
+    angle = math.pi - abs(math.atan2(a * d - b * c, a * c + b * d))
+    return 0.5 * (angle / (2.0 * math.pi)) ** 2
 
 
 def uniform_probability() -> Fraction:
@@ -624,7 +586,7 @@ def uniform_probability() -> Fraction:
     return Fraction(1, 2) * Fraction(1, 16) ** 2
 
 
-def asked_for(W: NDArray, v: NDArray, X: NDArray = PRINTED) -> NDArray:
+def asked_for(W: NDArray, v: NDArray, X: NDArray = dead_neuron.PRINTED) -> NDArray:
     """Whether starts W (..., 2, 2), v (..., 2) have w_1 active on both data and w_2 on none, and
     v_1 > 0."""
     h = W @ X.T

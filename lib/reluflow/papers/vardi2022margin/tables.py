@@ -35,36 +35,8 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
-from reluflow.papers.vardi2022margin.constructions import (
-    BOTH,
-    End,
-    Judged,
-    Runs,
-    S,
-    as_printed,
-    better_is_shorter,
-    changed_layers,
-    ended,
-    flows,
-    inputs_not_zero,
-    neurons_not_zero,
-    replayed,
-    shorter_all_the_way,
-    trained,
-)
-from reluflow.papers.vardi2022margin.setting import (
-    Construction,
-    Layer,
-    Maps,
-    ascent,
-    class_n_draws,
-    full,
-    network_draws_shared,
-    neuron_gaps,
-    rationals,
-    size,
-    unshared,
-)
+from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, ended, trained
+from reluflow.papers.vardi2022margin.setting import Construction, Layer, Maps, full, unshared
 
 # --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
 #
@@ -76,7 +48,7 @@ def exact_layers(item: Instance) -> list[Layer]:
     """The layers of a drawn network with their exact velocities."""
     network = item["network"]
     at_zero = item["at_zero"] if network.activation == "relu" else None
-    return ascent(network.maps, item["theta"], item["X"], item["c"], at_zero)
+    return setting.ascent(network.maps, item["theta"], item["X"], item["c"], at_zero)
 
 
 def _alike(
@@ -86,13 +58,13 @@ def _alike(
 
     def slack(item: Instance) -> float:
         first, *others = exact_layers(item)
-        factor = rationals(planted(item))
+        factor = setting.rationals(planted(item))
         layers = [replace(first, du=factor * first.du, dW=factor * first.dW), *others]
         worst = max((abs(gap) for gap in gaps(layers)), default=fmpq(0))
-        part = worst / size(layers) if worst else fmpq(0)
+        part = worst / setting.size(layers) if worst else fmpq(0)
         return -(int(part.p) / int(part.q))
 
-    return Statement(says, class_n_draws(maps, depths), slack,
+    return Statement(says, setting.class_n_draws(maps, depths), slack,
                      fixed=("theta", "X", "c", "at_zero"))  # fmt: skip
 
 
@@ -107,19 +79,19 @@ def layers_alike() -> Statement:
 
 def neurons_alike() -> Statement:
     """mm.lemC.1.2: rates of |W_j[i, :]|^2 and |W_(j+1)[:, i]|^2 in fully connected networks."""
-    return _alike("weights into and out of a neuron change alike", [full], neuron_gaps)
+    return _alike("weights into and out of a neuron change alike", [full], setting.neuron_gaps)
 
 
 def parameters_alike() -> Statement:
     """mm.lemC.2: rates of |u^(j)|^2 and |u^(j+1)|^2 in networks of class N."""
     says = "squared norms of adjacent layers' parameters change alike"
-    return _alike(says, [unshared, network_draws_shared], _between_layers)
+    return _alike(says, [unshared, setting.network_draws_shared], _between_layers)
 
 
 def hidden_neurons_alike() -> Statement:
     """mm.lemC.3: rates of |w_j|^2 and v_j^2 in networks of depth 2 without shared weights."""
     says = "|w_j|^2 and v_j^2 change alike"
-    return _alike(says, [full, unshared], neuron_gaps, depths=(2, 2))
+    return _alike(says, [full, unshared], setting.neuron_gaps, depths=(2, 2))
 
 
 # --- Lemma C.4: in the limit |w_j| = |v_j| for each hidden neuron ---------------------------------
@@ -169,7 +141,6 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def _lengths(case: Case) -> dict[str, float | str] | None:
-    """One flow: the largest ||w_j| - |v_j|| / |theta| at each of REACH."""
     chart = Polar(case.network)
     field = GradientFlow(chart, case.loss, case.X, case.y, LOG_LOG)
     start, end = chart.coordinates(case.theta), float(np.log(REACH[-1]))
@@ -226,11 +197,6 @@ def squares_of_factors() -> Statement:
         fixed=("C",),
         derive=lambda item: {**item, "C": np.array(root_below(item["a"]))},
     )
-
-
-def why_squares_are_large() -> Known:
-    """How Lemma C.5 is known."""
-    return proved("the geometric mean |∏ aⱼ|^(2/m) ≥ C² of the aⱼ² is at most their mean")
 
 
 def excess(item: Instance) -> float:
@@ -295,13 +261,7 @@ SIZES: dict[str, Callable[[np.random.Generator, int], NDArray]] = {
 
 # --- Section 2: the least |theta|^2 for the predictor of a linear network of depth L --------------
 #
-# For a predictor beta it is, over all parameters with that predictor,
-#
-#   L |beta|_2^(2/L)                    fully connected, of any widths
-#   L sum_j |beta_j|^(2/L)              diagonal
-#   L/D sum_f |fft(beta)_f|^(2/L)       circular convolutions of full width D, and a full last layer
-#
-# so each is an increasing function of the norm that the paper names: the sums of squares are sums
+# It is an increasing function of the norm that the paper names, for the sums of squares are sums
 # over the factors of beta_j, or of fft(beta)_f, one from each layer.
 
 
@@ -574,7 +534,7 @@ def _optimal(
     }  # fmt: skip
     if asked:
         hypotheses[phrase] = lambda item: holds(item["end"]) is not False
-    draws = replayed(ends) or {"none": lambda _: {}}
+    draws = constructions.replayed(ends) or {"none": lambda _: {}}
     found = Statement(says, draws, slack, hypotheses, tolerance=GAP, fixed=("y",),
                       derive=lambda item: ended(item, by_layer))  # fmt: skip
     return replace(found, witness=_spoiled(found, ends))
@@ -788,7 +748,8 @@ def table_1(survey: Survey) -> Table:
         "noshare.linear": _one("Thm. 4.1", rests["linear"]),
         "noshare.relu": _one("Thm. 3.2", [*dead, *rests["relu"]]),
         "nonzerow.linear": _all("Thm. 4.2", sparse_linear_is_global, survey.sparse, KKT_TWO),
-        "nonzerow.relu": _one("Thm. 4.2", _flows([alive]), more=neurons_not_zero([alive])),
+        "nonzerow.relu": _one("Thm. 4.2", _flows([alive]),
+                              more=constructions.neurons_not_zero([alive])),
         "nonzeroin.linear": _all("Thm. 4.2", with_inputs, survey.sparse, KKT_TWO),
         "nonzeroin.relu": _mixed("Thm. 4.3", relu_is_local, survey.relu, [setting.lemma_C_6()],
                                  None, f"{KKT_TWO}; {BY_HAND}"),
@@ -804,7 +765,7 @@ def table_2(survey: Survey) -> Table:
     even = {name: _flows([setting.theorem_5_1(m, name) for m in (3, 4)]) for name in BOTH}
     with_inputs = linear_layers_with_inputs_are_global
     changed = fact("layers in which the points of this curve differ from the limit",
-                   changed_layers(alive), (1,))  # fmt: skip
+                   constructions.changed_layers(alive), (1,))  # fmt: skip
     rows = {
         "fc": "fully connected",
         "noshare": "no shared weights, no input 0",
@@ -815,11 +776,11 @@ def table_2(survey: Survey) -> Table:
         "fc.linear": _all("Thm. 3.1", full_linear_is_global, (*survey.full_2, *survey.full),
                           KKT_FULL),
         "fc.relu": _one("Thm. 3.2", _flows([dead]), DEEPER,
-                        more=shorter_all_the_way((dead, S**2 / 2))),
+                        more=constructions.shorter_all_the_way((dead, S**2 / 2))),
         **{f"noshare.{name}": _one("Thm. 5.1", even[name], inputs=True) for name in BOTH},
         "layer.linear": _all("Thm. 5.2", linear_layers_are_global, survey.shared, KKT_LAYER),
         "layer.relu": _one("Thm. 5.3", _flows([alive], 1), DEEPER, layer=1,
-                           more=[*shorter_all_the_way((alive, S)), changed]),
+                           more=[*constructions.shorter_all_the_way((alive, S)), changed]),
         "layer-nonzero.linear": _all("Thm. 5.2", with_inputs, survey.shared, KKT_LAYER),
         "layer-nonzero.relu": _mixed(
             "Thm. 5.4", relu_layers_with_inputs_are_local, survey.shared_relu,
@@ -828,7 +789,7 @@ def table_2(survey: Survey) -> Table:
     })  # fmt: skip
 
 
-_flows = partial(flows, at_zero=(0.0,))
+_flows = partial(constructions.flows, at_zero=(0.0,))
 """Both losses; that sigma'(0) is of no effect the theorems' own claims tell."""
 
 
@@ -842,8 +803,8 @@ def _one(
 ) -> Cell:
     """ "Not local": a limit that is not; with `inputs` one where no input is 0."""
     found = _weakest(run.checked.verdict for _, run in runs)
-    more = [*more, *inputs_not_zero([c for c, _ in runs])] if inputs else more
-    told = (_entry(found, NOT_LOCAL), *as_printed(runs, "not local", layer), *more)
+    more = [*more, *constructions.inputs_not_zero([c for c, _ in runs])] if inputs else more
+    told = (_entry(found, NOT_LOCAL), *constructions.as_printed(runs, "not local", layer), *more)
     return Cell(NOT_LOCAL, theorem, found, Counter(_kinds(runs)), told, proved(where))
 
 
@@ -866,15 +827,15 @@ def _mixed(
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, runs = spoken_of(statement, ends), _flows(examples, layer)
-    beaten = [better_is_shorter(c) for c in examples]
+    beaten = [constructions.better_is_shorter(c) for c in examples]
     found = _weakest([*(one.verdict for one in judged), *(run.checked.verdict for _, run in runs)])
     if found != NOT_LOCAL and all(beaten):
         found = MIXED
     told = (
         _entry(found, MIXED),
         *_surveyed(statement, ends),
-        *as_printed(runs, "local", layer),
-        *inputs_not_zero(examples),
+        *constructions.as_printed(runs, "local", layer),
+        *constructions.inputs_not_zero(examples),
         fact("of these limits shorter points exist far away, in exact numbers", sum(beaten),
              len(examples)),
     )  # fmt: skip
@@ -890,7 +851,6 @@ def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
 
 
 def _kinds(runs: Runs) -> list[str]:
-    """The kinds of certificates behind the verdicts on flows."""
     return [type(run.optimum.certificate).__name__ for _, run in runs]
 
 
