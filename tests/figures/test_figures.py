@@ -295,20 +295,6 @@ def test_a_point_moved_along_a_steep_stretch_is_noticed():
     assert not same(*texts)
 
 
-def test_a_figure_declares_how_finely_its_places_are_known():
-    fig = Figure()
-    ax = fig.subplots()
-    ax.plot(np.linspace(0, 1, 50), np.linspace(0, 1, 50) ** 2)
-    ax.set(xlim=(0, 1), ylim=(0, 1))
-    fine, coarse = figures.fingerprint_of(fig), figures.fingerprint_of(fig, 1e-2)
-    assert "[0.0000, 1.0000]" in plain(fine)
-    assert "length 1.48; x [0.00, 1.00]" in plain(coarse).replace("1.5;", "1.48;")
-    ax.lines[0].set_ydata(np.linspace(0, 1, 50) ** 2 + 0.004)
-    assert not same(figures.fingerprint_of(fig), fine)
-    assert same(figures.fingerprint_of(fig, 1e-2), coarse)
-    assert not same(coarse, fine)
-
-
 def test_a_closed_outline_may_or_may_not_repeat_its_first_corner():
     rulers = [Ruler("x", None, -1.0, 1.0), Ruler("y", None, -1.0, 1.0)]
 
