@@ -1,4 +1,4 @@
-"""The one way by which a figure enters a chapter."""
+"""What a figure shows, written down in text, so that a test can compare it."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def curves(pieces: Sequence[NDArray], rulers: Rulers) -> str:
 def _line(line: Line2D, data: Any, rulers: Rulers) -> str:
     """Describe a line as a curve, or as points where only its markers show."""
     columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
-    if not _has_line(line) or len(columns[0]) <= FEW:
+    if line.get_linestyle() == "None" or len(columns[0]) <= FEW:
         return numbers(columns, rulers)
     points = f"n={len(columns[0])}; " if _marker(line) else ""
     return points + outline([np.column_stack(columns)], rulers)
@@ -351,18 +351,14 @@ def _mapped(collection: Collection) -> str:
     return "; " + _values(np.ma.filled(np.ma.asarray(array, float), np.nan).ravel(), "c")
 
 
-def _has_line(line: Line2D) -> bool:
-    return line.get_linestyle() not in ("None", "none", " ", "")
-
-
 def _marker(line: Line2D) -> str:
     marker = line.get_marker()
     return "" if marker in ("None", "none", " ", "", None) else str(marker)
 
 
 def _line_look(line: Line2D) -> str:
-    has_line = _has_line(line)
-    look = [to_hex(line.get_color())] if has_line else [to_hex(line.get_markerfacecolor())]
+    has_line = line.get_linestyle() != "None"
+    look = [to_hex(line.get_color() if has_line else line.get_markerfacecolor())]
     if has_line:
         unscaled = getattr(line, "_unscaled_dash_pattern", (0, None))[1]
         look.append("dashed " + " ".join(f"{d:g}" for d in unscaled) if unscaled else "solid")
@@ -395,7 +391,7 @@ def _shares(artist: Artist, ax: Axes) -> str:
     return "" if x and y else "(y in shares)" if x else "(x in shares)" if y else "(in shares)"
 
 
-# --- Write down in text what a figure shows, so that a test can compare it ------------------------
+# --- All of a figure ------------------------------------------------------------------------------
 #
 # nbval ignores pictures. The fingerprint lists for every axes its title, labels, scales and limits,
 # and for every artist its kind, its label, its colours, how many points it has and where they lie.

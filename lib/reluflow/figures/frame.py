@@ -302,7 +302,7 @@ class CurveName(Text):
     """
 
     def __init__(self, line: Line2D, words: str) -> None:
-        drawn = line.get_linestyle() not in ("None", "none", " ", "")
+        drawn = line.get_linestyle() != "None"
         colour = style.ink(to_hex(line.get_color())) if drawn else style.INK
         super().__init__(text=words, color=colour, fontsize=9, zorder=6.5)
         self.set(ha="center", va="center", path_effects=white_edge(), in_layout=False)
@@ -346,7 +346,7 @@ class CurveName(Text):
 def _segments(line: Line2D, half: NDArray) -> NDArray:
     """The segments (k, 2, 2) of a line in its axes, in halves of a word; of a marker, length 0."""
     path = line.get_transform().transform_path(line.get_path())
-    if line.get_linestyle() in ("None", "none", " ", ""):
+    if line.get_linestyle() == "None":
         p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
         return np.stack([p, p], axis=1)
     clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=len(path) > _MANY)
