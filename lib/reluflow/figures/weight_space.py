@@ -64,12 +64,9 @@ def activation_boundaries(
 
 
 @in_house_style
-def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike, data: Iterable[int] | None = None) -> None:
-    """Draw the solution lines {w : x_i.w = y_i}, dashed, each in the colour of its datum.
-
-    Parameters: X (n, 2), y (n,), `data` the 0-based data to draw, default all.
-    """
-    _datum_lines(ax, _plane_data(X), y, data, SOLUTION_DASHES)
+def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike) -> None:
+    """Draw the solution lines {w : x_i.w = y_i}, dashed, each in the colour of its datum."""
+    _datum_lines(ax, _plane_data(X), y, None, SOLUTION_DASHES)
 
 
 @in_house_style
@@ -269,12 +266,12 @@ def flow(
 
     A start outside the window is written where the curve comes in.
 
-    Parameters: `name` starts with one of the kinds of `style.CURVES` and is the legend's entry;
-    `arrows` heads along the visible part; `events` whether to mark them (filled: a datum switches
-    off; hollow: it switches on) in the datum's colour.
+    Parameters: `name`, one of `style.CURVES`, is the legend's entry; `arrows` heads along the
+    visible part; `events` whether to mark them (filled: a datum switches off; hollow: it switches
+    on) in the datum's colour.
     """
     window = frame.window_of(ax)
-    curve = style.curve_style(name)
+    curve = style.CURVES[name]
     W = trajectory.at(drawing_times(trajectory))
     ax.plot(*W.T, label=frame.fresh(ax, name), **curve.look)
     head_look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": curve.colour,

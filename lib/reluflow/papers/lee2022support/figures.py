@@ -181,9 +181,9 @@ def losses_and_preactivations(
     rows = -(-(1 + len(data)) // columns)
     fig, axes = panels(rows, columns, height=2.2 * rows)
     paths = {"linear flow": linear, "ReLU flow": relu}
-    loss_curves(axes[0], paths, X, y, step=step, xscale="log", until=until)
+    loss_curves(axes[0], paths, X, y, step=step, until=until)
     for ax, j in zip(axes[1:], data, strict=False):
-        preactivations(ax, paths, X[j], y[j], datum=j, step=step, xscale="log", until=until)
+        preactivations(ax, paths, X[j], y[j], datum=j, step=step, until=until)
         kinds = [e.kind for e in relu.events if e.datum == j]
         ends = {"deactivate": " is lost", "activate": " comes back"}
         ax.set_title(style.datum_name(j) + (ends.get(kinds[-1], "") if kinds else ""))
