@@ -39,7 +39,7 @@ def drawing_times(flow: Trajectory) -> NDArray:
     return t[np.concatenate([[True], fresh])]
 
 
-# --- Cut lines, planes and affine families to a window and to an activation cell ------------------
+# --- Cut lines and polygons to a window and to an activation cell ---------------------------------
 #
 # Everything is a set of half-spaces {w : A w <= b}; nothing here draws.
 
@@ -128,29 +128,7 @@ def clip_polygon(polygon: ArrayLike, within: HalfSpaces) -> NDArray:
     return polygon
 
 
-def clip_plane(point: ArrayLike, directions: ArrayLike, within: HalfSpaces) -> NDArray:
-    """Return the polygon (k, d) of the plane {point + D s} inside the half-spaces, (0, d) if empty.
-
-    Parameters: point (d,), directions D (d, 2), `within` bounded along the plane. The polygon is
-    cut in the coordinates s of an orthonormal basis of the plane.
-    """
-    p = np.asarray(point, float)
-    basis, _ = np.linalg.qr(np.asarray(directions, float))
-    A, b = within
-    inner, room = A @ basis, b - A @ p
-    flat = np.linalg.norm(inner, axis=1) <= SLACK
-    if np.any(room[flat] < -SLACK * max(1.0, float(np.max(np.abs(b))))):
-        return np.empty((0, len(p)))
-    half = 2.0 * (float(np.max(np.abs(b))) * np.sqrt(len(p)) + float(np.linalg.norm(p)))
-    square = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    corners = clip_polygon(square, (inner[~flat], room[~flat]))
-    x, y = corners.T
-    if len(corners) and 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) <= SLACK * half:
-        return np.empty((0, len(p)))
-    return _canonical(p + corners @ basis.T)
-
-
-def _canonical(polygon: NDArray) -> NDArray:
+def canonical(polygon: NDArray) -> NDArray:
     """Start a polygon at its lexicographically lowest corner, so that its listing is unique."""
     if len(polygon) == 0:
         return polygon
@@ -171,6 +149,12 @@ def window_of(ax: Axes) -> Window:
     """Return the limits of 2-D axes as one tuple."""
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
     return float(a), float(b), float(c), float(d)
+
+
+def rectangle(window: Window) -> NDArray:
+    """Return the corners (4, 2) of a window, as `canonical` lists them."""
+    a, b, c, d = window
+    return np.array([[a, c], [a, d], [b, d], [b, c]])
 
 
 def corner_and_size(window: Window) -> tuple[NDArray, NDArray]:

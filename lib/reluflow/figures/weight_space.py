@@ -17,7 +17,6 @@ from reluflow.figures.frame import (
     both,
     cell_half_spaces,
     clip_line,
-    clip_plane,
     clip_polygon,
     drawing_times,
     window_half_spaces,
@@ -110,7 +109,7 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
     patterns = enumerate_cells(X).patterns
     names = len(X) <= MANY_DATA if names is None else names
     page = frame.page_of(ax)
-    whole = clip_plane(np.zeros(2), np.eye(2), window_half_spaces(frame.window_of(ax)))
+    whole = frame.rectangle(frame.window_of(ax))
     shapes, shades = [], []
     for pattern in patterns[np.lexsort(patterns.T[::-1])]:
         corners = clip_polygon(whole, cell_half_spaces(X, pattern))
@@ -324,18 +323,19 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
     Parameters: `minima` as returned by `local_minima(X, y)`, X (n, 2).
     """
     X = np.asarray(X, float)
-    box = window_half_spaces(frame.window_of(ax))
+    window = frame.window_of(ax)
+    box = window_half_spaces(window)
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
-        region = both(box, cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support)))
+        cell = cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support))
         if minimum.dimension == 0:
             if np.any(box[0] @ w > box[1]):
                 continue  # a marker outside the frame would not show
             marker = style.MARKERS["global minimum" if best else "local minimum"]
             ax.plot(*w, ls="", zorder=5.0, **marker)
         elif minimum.dimension == 1:
-            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], region)
+            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], both(box, cell))
             if ends is not None:
                 label = "line of global minima" if best else "line of local minima"
                 ax.plot(
@@ -347,7 +347,7 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     zorder=2.6,
                 )
         else:
-            corners = clip_plane(w, minimum.directions, region)
+            corners = frame.canonical(clip_polygon(frame.rectangle(window), cell))
             if len(corners) >= 3:
                 words = "plateau of global minima" if best else "dead"
                 ax.fill(
