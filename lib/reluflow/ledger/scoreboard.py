@@ -129,15 +129,10 @@ class View:
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """The inventories against the rows that settle their claims.
-
-    `folder` is that of the page which shows the board, below the chapters': empty for a chapter's
-    page, the chapter's name for a section. Links start there.
-    """
+    """The inventories against the rows that settle their claims."""
 
     inventories: tuple[Inventory, ...]
     rows: tuple[Row, ...]
-    folder: str = ""
 
     @property
     def counts(self) -> list[tuple[Inventory, Counter[str]]]:
@@ -165,13 +160,10 @@ class Scoreboard:
         return View(html, aligned([heads, *table, last]))
 
 
-def scoreboard(places: str | Path | Sequence[str | Path] = ".", folder: str = "") -> Scoreboard:
-    """Read the rows of executed notebooks and set them against the inventory.
-
-    Parameters: `places`, as for `read`, by default the folder of the notebook that asks; `folder`
-    of the page that shows the board, as `Scoreboard` has it. Raises `LedgerError` as `read` does.
-    """
-    return Scoreboard(load_inventories(), read(places), folder)
+def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
+    """Read the rows of executed notebooks, by default those of the folder of the notebook that
+    asks, as `read` does, and set them against the inventory."""
+    return Scoreboard(load_inventories(), read(places))
 
 
 def summary(claims: Ledger, sections: str = "") -> Scoreboard:
@@ -217,12 +209,9 @@ def aligned(rows: list[list[str]]) -> str:
 
 
 def html_table(rows: list[list[str]], numbers: bool = False) -> str:
-    """A table of cells that are HTML already; the first row is its head, a lone cell spans all."""
+    """A table of cells that are HTML already; the first row is its head."""
 
     def cells(tag: str, row: list[str]) -> str:
-        if len(row) == 1:
-            span = f'colspan="{len(rows[0])}" style="{_CELL}padding-bottom:.6em"'
-            return f"<{tag} {span}>{row[0]}</{tag}>"
         line = "" if numbers else "border-bottom:0;"
         aligns = ["left"] + ["right" if numbers else "left"] * (len(row) - 1)
         styled = zip(aligns, row, strict=True)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -40,15 +39,13 @@ class Errata(Directive):
     def run(self) -> list[nodes.Node]:
         """The errata as they are on the day of the build."""
         (paper,) = self.arguments
-        docname = self.state.document.settings.env.docname
         whole = book.board()
         of_paper = tuple(each for each in whole.inventories if each.paper == paper)
         if not of_paper:
             raise self.error(f"errata: no paper {paper!r} in the inventory")
-        folder = posixpath.relpath(posixpath.dirname(docname), "chapters")
         rows = tuple(row for row in whole.rows if row.claim.paper == paper)
-        board = Scoreboard(of_paper, rows, "" if folder == "." else folder)
-        return [nodes.raw(text=errata(board, book.told()), format="html")]
+        html = errata(Scoreboard(of_paper, rows), book.told())
+        return [nodes.raw(text=html, format="html")]
 
 
 # What the paper says of the flows in its Figure 3.
