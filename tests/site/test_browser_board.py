@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -162,14 +160,6 @@ def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() ->
         assert ("our own, on " in line) == (".ours." in row.claim.id), row.claim.id
     cut = [row for row in ROWS if len("; ".join(cards.why(row))) > 400]
     assert any(of_claim[row.claim.anchor].count(" …</p>") for row in cut)
-
-
-def test_the_file_is_what_the_command_prints(page: Page) -> None:
-    with page.expect_download() as download:
-        page.get_by_role("link", name="claims.csv").click()
-    command = [sys.executable, "-m", "reluflow.ledger", "--csv"]
-    printed = subprocess.run(command, capture_output=True, check=True, cwd=ROOT).stdout
-    assert Path(download.value.path()).read_bytes() == printed
 
 
 def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: Path) -> None:

@@ -17,6 +17,7 @@ from docutils import nodes
 from reluflow.datasets import settings
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import read
+from reluflow.ledger.__main__ import main
 from reluflow.ledger.cards import setting
 from reluflow.ledger.rows import COLOURS, NOT_APPLICABLE, OPEN, RECORD, REFUTED, VERDICTS, badge
 from reluflow.site import board, downloads, explorer, front
@@ -151,9 +152,14 @@ def test_the_wheel_carries_rows_and_no_pictures() -> None:
     assert "image/svg" not in bare
 
 
-def test_what_is_searched_has_every_settled_claim(tmp_path: Path) -> None:
+def test_what_is_searched_has_every_settled_claim(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And the file of claims is what the command prints."""
     (tmp_path / "_static").mkdir()
     board.Searched().write(built(tmp_path), None)
+    assert main(["--csv"]) == 0
+    assert (tmp_path / "_static" / board.CSV).read_text("utf-8") == capsys.readouterr().out
     ids = [row.claim.id for row in ROWS]
     script = (tmp_path / "_static" / "searched.js").read_text(encoding="utf-8")
     claims = json.loads(script.splitlines()[0].removeprefix("const CLAIMS = ").removesuffix(";"))
