@@ -345,13 +345,6 @@ def test_neurons_share_the_data_as_told(page: Page) -> None:
         assert each["size"] == pytest.approx(2.0 * np.linalg.norm(us, axis=1).sum())
 
 
-def test_the_example_of_the_paper_is_no_local_optimum(page: Page) -> None:
-    X = [[1.0, 0.25], [-1.0, 0.25]]
-    limit, beside = asked(page, SILENT, [[X, 0.0], [X, 1e-6]])
-    assert limit["size"] == pytest.approx(8.0)
-    assert beside["size"] < limit["size"]
-
-
 # --- The pictures on their pages ------------------------------------------------------------------
 
 seen = partial(opened, formulas=False)
