@@ -32,7 +32,6 @@ from reluflow.figures.frame import CurveName
 
 # --- Round positions to a share of their axis, safely against rounding noise ----------------------
 
-
 PLACE = 1e-4  # positions are written to about this share of the axis
 
 
@@ -102,7 +101,6 @@ class Ruler:
 
 
 # --- Describe curves by what does not depend on where they happen to be sampled -------------------
-
 
 PLACES = 8
 # Shares of a curve's way at which its places are written. The offset keeps them away from the
@@ -175,7 +173,6 @@ def _outlines_place(read: NDArray, rulers: Rulers) -> str:
 
 
 # --- Describe one drawn artist in one line: its kind, label, colours and where its points lie -----
-
 
 NO_NUMBERS = "no points"
 FEW = 6  # up to so many points are listed one by one

@@ -263,7 +263,6 @@ def edges(p: NDArray) -> NDArray:
 
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
 
-
 _MANY = 2000  # points of a curve from which on those go that nobody can see
 _STOPS = 40  # places along a curve at which its name may stand
 _TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)

@@ -199,7 +199,6 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
 
 # --- Shares of random trials against a scale, with Wilson intervals -------------------------------
 
-
 _NORM = r"norm of the initial point $\|w_0\|$"
 
 

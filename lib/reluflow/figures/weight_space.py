@@ -232,9 +232,7 @@ def _pale(colour: str, share: float) -> tuple[float, ...]:
     return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))
 
 
-# --- Pictures of the weight plane (d = 2), continued: flows with their events, stationary
-# sets ---------------------------------------------------------------------------------------------
-
+# --- Flows with their events, and stationary sets -------------------------------------------------
 
 FAMILY_DASHES = (0, (2.2, 1.1))
 CROWD = 25  # so many events of a kind are drawn small

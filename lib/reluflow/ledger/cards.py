@@ -48,7 +48,6 @@ from reluflow.places import CHAPTERS
 
 # --- Evidence in a reader's words, and the mathematics in them set in type for a page -------------
 
-
 SURVEY = re.compile(r"(.+): instances that break it")
 THE_SAME = "the same"
 """What a second limit of a value is called, that of a value between two."""
@@ -229,7 +228,6 @@ def _in_type(words: str) -> str:
 # The explorer is a page of the book that draws the flow of such a neuron; it reads its setting from
 # the end of its address: `#X=1,0;0,1&y=2,1&w=0.1,0.1`.
 
-
 EXPLORER = "chapters/explorer.html"
 LIVE = {
     "orbits": "chapters/02_magnitude_angle",
@@ -318,9 +316,7 @@ def _numbers(values: Sequence[float]) -> str:
     return ",".join(map(printed, values))
 
 
-# --- Where a claim is stated or settled: the function whose docstring opens with the claim's
-# id; and where it is proved: the anchor `(proof-ID)=` on a page -----------------------------------
-
+# --- Where a claim is stated or settled: a function whose docstring opens with its id; its proof --
 
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 _IDS = re.compile(r"[a-z]+(?:\.[A-Za-z0-9-]+)+(?:,\s+[a-z]+(?:\.[A-Za-z0-9-]+)+)*(?=[.:] )")
@@ -399,7 +395,6 @@ def addresses(folder: Path = PAPERS) -> list[Address]:
 
 # --- Every settled claim as one flat record of words, for a table, a file or an index -------------
 
-
 COLUMNS = (
     "id", "paper", "at", "kind", "given", "says", "verdict", "known", "by", "instances", "why",
     "reading", "instead", "cause", "weight", "page", "chapter", "cell",
@@ -464,12 +459,10 @@ def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
     return [line.words for line in told(evidence)]
 
 
-# --- A settled claim on a page of the built book: one line when folded, and all of it when
-# open ---------------------------------------------------------------------------------------------
+# --- A settled claim on a page of the built book: one line when folded ----------------------------
 #
 # Drawn from the stored record when the pages are built, so that its looks can change without
 # running a notebook; its style is in _static/book.css.
-
 
 CHECKS = CHAPTERS / "errata" / "checks"
 """For each refuted claim a program that needs nothing of ours."""

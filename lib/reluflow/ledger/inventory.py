@@ -31,7 +31,6 @@ def year(key: str) -> str:
 
 # --- What measured values are held against: the limits of a claim, fixed in the inventory ---------
 
-
 ROUNDING = "rounding"
 """In the place of a sign: a slack of at most this size counts as none."""
 

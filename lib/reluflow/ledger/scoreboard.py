@@ -31,8 +31,7 @@ from reluflow.ledger.rows import (
 )
 from reluflow.places import CHAPTERS, INSTEAD
 
-# --- Rows read back from executed notebooks: the only place where the book's verdicts are
-# kept ---------------------------------------------------------------------------------------------
+# --- Rows read back from executed notebooks: the only place of the book's verdicts ----------------
 
 
 def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
@@ -225,13 +224,11 @@ def html_table(rows: list[list[str]], numbers: bool = False) -> str:
     )
 
 
-# --- What is true instead, for claims that do not hold as they stand: `data/instead/*.yml`, a
-# file for each paper ------------------------------------------------------------------------------
+# --- What is true instead of claims that do not hold as they stand: `data/instead/PAPER.yml` ------
 #
 # An entry has a list of `claims`, the sentence `instead` that they share, the `cause`, a phrase
 # that is the same for all claims that fall by one slip, and the `weight` of what falls, one of
 # `WEIGHTS`.
-
 
 WEIGHTS = {
     "theorem": "a numbered statement is false",
@@ -303,7 +300,6 @@ def _entry(entry: Mapping[str, Any], id: str) -> Instead:
 
 
 # --- What a chapter finds: how many of each verdict, and what falls -----------------------------
-
 
 FALLEN = (REFUTED, NOT_REPRODUCED)
 

@@ -27,8 +27,7 @@ from reluflow.networks import loss
 from reluflow.site import book
 from reluflow.site.book import board
 
-# --- `{errata} PAPER`: what a paper prints that does not hold, from the executed notebooks
-# and from the sentences of `data/instead` ---------------------------------------------------------
+# --- `{errata} PAPER`: what a paper prints that does not hold -------------------------------------
 
 
 class Errata(Directive):

@@ -38,9 +38,7 @@ from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
 
-# --- What the book's theme leaves out of a page: what the page is about, and names for its
-# parts --------------------------------------------------------------------------------------------
-
+# --- What the book's theme leaves out of a page: what it is about, and names for its parts --------
 
 LONGEST = 300
 DEFINITIONS = "chapters/definitions"
@@ -106,9 +104,7 @@ def _tied(found: re.Match[str]) -> str:
     return f'<span class="tie">{found[0]}</span>' if found[1] or found[3] else found[0]
 
 
-# --- The library's docstrings, which are plain text, as reStructuredText for the reference
-# page ---------------------------------------------------------------------------------------------
-
+# --- The library's docstrings, which are plain text, as reStructuredText for the reference page ---
 
 _ENTRY = re.compile(r"(\{?[\w.]+\}?) {2,}(\S.*)")
 _LITERAL = re.compile(r"(`[^`]+`)")
