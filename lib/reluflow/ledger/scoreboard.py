@@ -312,8 +312,8 @@ def verdict_bar(board: Scoreboard) -> View:
         for ours in (False, True)
     }
     parts = "".join(
-        f'<span style="flex:{counts[False][v]};min-width:.2em;background:{COLOURS[v]}"></span>'
-        for v in _in_order(counts[False])
+        f'<span style="flex:{number};min-width:.2em;background:{COLOURS[verdict]}"></span>'
+        for verdict, number in in_order(counts[False])
     )
     lines = [(given, "of our own" if ours else "claims") for ours, given in counts.items() if given]
     words = "; ".join(_counted(given, what, str) for given, what in lines)
@@ -322,12 +322,13 @@ def verdict_bar(board: Scoreboard) -> View:
     return View(f'{strip}{parts}</div><div style="line-height:1.8">{legend}</div>', words)
 
 
-def _in_order(given: Counter[str]) -> list[str]:
-    return [verdict for verdict in (*VERDICTS, OPEN) if given[verdict]]
+def in_order(given: Counter[str]) -> list[tuple[str, int]]:
+    """The verdicts that occur, open ones last, each with its number."""
+    return [(verdict, given[verdict]) for verdict in (*VERDICTS, OPEN) if given[verdict]]
 
 
 def _counted(given: Counter[str], what: str, name: Callable[[str], str]) -> str:
-    listed = ", ".join(f"{given[verdict]} {name(verdict)}" for verdict in _in_order(given))
+    listed = ", ".join(f"{number} {name(verdict)}" for verdict, number in in_order(given))
     return f"{given.total()} {what}: {listed}"
 
 

@@ -25,7 +25,6 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from reluflow.figures.vector import svg
 from reluflow.ledger.rows import (
     COLOURS,
-    OPEN,
     OUT_OF_REACH,
     REFUTED,
     VERDICTS,
@@ -33,7 +32,7 @@ from reluflow.ledger.rows import (
     badge,
     mathematics,
 )
-from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, link
+from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, in_order, link
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
@@ -168,7 +167,7 @@ def bar(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any) -
     """Role: the verdicts on a paper, as wide as they are many, each with its number."""
     if paper not in tally():
         return _refused(f"no paper {paper!r} in the inventory", raw, line, inliner)
-    given = _in_order(tally()[paper])
+    given = in_order(tally()[paper])
     words = escape(", ".join(f"{number} {verdict}" for verdict, number in given))
     parts = "".join(
         f'<span style="flex-grow:{number};background:{COLOURS[verdict]}">{number}</span>'
@@ -181,7 +180,7 @@ def legend(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any
     """Role: each verdict on a paper, or on all, as a badge behind its number."""
     if paper not in tally():
         return _refused(f"no paper {paper!r} in the inventory", raw, line, inliner)
-    given = _in_order(tally()[paper])
+    given = in_order(tally()[paper])
     each = ", ".join(
         f'<span style="white-space:nowrap">{number} {badge(verdict)}</span>'
         for verdict, number in given
@@ -249,10 +248,6 @@ def _absent() -> str:
     missing = [claim.id for claim in claims if claim.id not in settled]
     missing += [id for id, row in settled.items() if row.verdict == OUT_OF_REACH]
     return f"<p>Claims of the inventory without a verdict: {', '.join(missing) or 'none'}.</p>"
-
-
-def _in_order(given: Counter[str]) -> list[tuple[str, int]]:
-    return [(verdict, given[verdict]) for verdict in (*VERDICTS, OPEN) if given[verdict]]
 
 
 def _html(html: str) -> Made:
