@@ -20,7 +20,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow import ledger, pages
+from reluflow import ledger
 from reluflow.ledger import (
     Counterexample,
     Evidence,
@@ -37,7 +37,6 @@ from reluflow.ledger.evidence import as_instance, from_json, printed, recorded, 
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
 from reluflow.ledger.rows import Ledger, Row, row_from_record
 from reluflow.ledger.scoreboard import link
-from reluflow.places import CHAPTERS
 
 PRINTED = next(iter(claims_by_id(load_inventories())["sv.ex5.1.a"].limits))
 HOLDS = fact("support", (0, 1), (0, 1))
@@ -704,20 +703,6 @@ def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
     (tmp_path / "ab2020.yml").write_text("a: [")
     with pytest.raises(LedgerError, match="is not YAML"):
         load_inventories(tmp_path)
-
-
-# Real notebooks
-
-
-def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
-    rows = {(row.chapter, row.claim.id) for row in ledger.read(CHAPTERS)}
-    for path in pages.in_order(CHAPTERS):
-        cells = nbformat.read(path, as_version=4).cells
-        source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        named = set(
-            re.findall(r"\.(?:settle|settle_with|out_of_reach)\(\s*['\"]([\w.-]+)['\"]", source)
-        )
-        assert {(pages.name(path), id) for id in named} <= rows
 
 
 # --- digits ---------------------------------------------------------------------------------------

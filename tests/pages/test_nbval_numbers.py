@@ -217,12 +217,3 @@ def test_an_unchanged_notebook_passes_and_says_how_near_it_came(stored: Path) ->
     (line,) = nearness(run)
     assert line.endswith("measured numbers compared, 0 differ, by at most 0 % of the tolerance")
     assert int(line.split()[0]) > 100
-
-
-@pytest.mark.long
-def test_without_the_plugin_an_edge_fails(stored: Path) -> None:
-    """It is the plugin that lets the edge pass, and not nbval."""
-    run = nbval(stored / "changed.ipynb", machines([])["native"], "-p", "no:nbval-numbers")
-    assert run.returncode == 1
-    assert not nearness(run)
-    assert f"{sum(not passes for *_, passes in CELLS.values())} failed" not in run.stdout
