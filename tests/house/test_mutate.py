@@ -28,9 +28,7 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return {f.planted() for kinds in mutate.faults([module]).values() for f in kinds}
 
 
-def test_a_fault_is_tried_by_the_chapter_that_it_serves_and_by_its_sections(
-    tmp_path: Path,
-) -> None:
+def test_a_fault_is_tried_by_the_chapter_that_it_serves_and_by_its_sections(tmp_path: Path) -> None:
     inside = tmp_path / "chapters" / "05_margin"
     inside.mkdir(parents=True)
     files = [inside / "b.ipynb", inside.with_suffix(".ipynb"), inside.parent / "01_one.ipynb"]

@@ -244,10 +244,7 @@ PLANTED = [
         "machine_paths",
         replaced(new_markdown_cell(f"{{glue:text}}`half` in {machine('root', 'book')}."), 0),
     ),
-    (
-        "machine_paths",
-        replaced(code("f", 2, html(f">{machine('tmp', 'x')}<"))),
-    ),
+    ("machine_paths", replaced(code("f", 2, html(f">{machine('tmp', 'x')}<")))),
     ("machine_paths", replaced(code("f", 2, stream("stdout", machine("usr", "lib", "x.py"))))),
     ("machine_paths", with_metadata(made_in=machine("work", "book"))),
     ("long_cells", replaced(code("\n".join(["print(2)"] * (SCREEN + 1)), 2))),

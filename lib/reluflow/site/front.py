@@ -23,15 +23,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from reluflow.figures.vector import svg
-from reluflow.ledger.rows import (
-    COLOURS,
-    OUT_OF_REACH,
-    REFUTED,
-    VERDICTS,
-    WAYS,
-    badge,
-    mathematics,
-)
+from reluflow.ledger.rows import COLOURS, OUT_OF_REACH, REFUTED, VERDICTS, WAYS, badge, mathematics
 from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, in_order, link
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
