@@ -123,19 +123,6 @@ def test_a_value_that_the_page_refuses_stops_before_anything_starts(
     assert sorted(tmp_path.rglob("*")) == [page]
 
 
-def test_workers_that_do_not_start_are_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def fails(**how: object) -> None:
-        raise RuntimeError("Nanny failed to start.")
-
-    monkeypatch.setattr("reluflow.sweep.__main__.LocalCluster", fails)
-    page = write_page(tmp_path, *CELLS)
-    assert main([str(page), "--grid", "n=1", "--out", str(tmp_path / "out")]) == 2
-    (told,) = capsys.readouterr().err.splitlines()
-    assert "no workers could be started (Nanny failed to start.)" in told
-
-
 def test_the_code_of_a_page_is_what_its_imports_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     files = reached(["%matplotlib inline\nfrom reluflow.flows import affine"])
     assert {LIBRARY / "flows" / "affine.py", LIBRARY / "__init__.py"} <= set(files)
