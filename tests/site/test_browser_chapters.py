@@ -78,24 +78,17 @@ ORBIT = """([phi, v, m]) => {
 }"""
 
 
-def test_orbits_are_those_of_the_library(page: Page) -> None:
-    for (phi, v, m), drawn in zip(STUDENTS, asked(page, ORBIT, STUDENTS), strict=True):
-        path = magnitude.Start.at(phi, v, m).flow([drawn["t"][2]])
-        late = max(1e-8, 1e-11 * drawn["t"][2])  # a time has 16 digits, and deep chains wait long
-        assert path.psi[0] == pytest.approx(drawn["psi"], abs=late)
-        assert path.length[0] == pytest.approx(drawn["v"], rel=late)
-
-
-def test_bounds_on_orbits_are_those_of_the_library(page: Page) -> None:
+def test_orbits_and_their_bounds_are_those_of_the_library(page: Page) -> None:
     told = 0
+    bounds = {0: magnitude.magnitude_bounds, 1: magnitude.two_layer_magnitude_bounds}
     for (phi, v, m), drawn in zip(STUDENTS, asked(page, ORBIT, STUDENTS), strict=True):
         t = drawn["t"]
-        if m == 0:
-            lower, upper = magnitude.magnitude_bounds(t, phi, v, 1.0)
-        elif m == 1:
-            lower, upper = magnitude.two_layer_magnitude_bounds(t, phi, v, 1.0)
-        else:
-            lower, upper = magnitude.layered_magnitude_bounds(t, phi, v, 1.0, m)
+        path = magnitude.Start.at(phi, v, m).flow([t[2]])
+        late = max(1e-8, 1e-11 * t[2])  # a time has 16 digits, and deep chains wait long
+        assert path.psi[0] == pytest.approx(drawn["psi"], abs=late)
+        assert path.length[0] == pytest.approx(drawn["v"], rel=late)
+        layered = partial(magnitude.layered_magnitude_bounds, m=m)
+        lower, upper = bounds.get(m, layered)(t, phi, v, 1.0)
         np.testing.assert_allclose(drawn["lower"], lower, rtol=1e-9)
         np.testing.assert_allclose(drawn["upper"], upper, rtol=1e-9)
         psi = float(np.log(np.tan(phi / 2.0)))
