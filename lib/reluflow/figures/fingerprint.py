@@ -180,20 +180,24 @@ FEW = 6  # up to so many points are listed one by one
 
 def describe(artist: Artist | BarContainer, ax: Axes, rulers: Rulers) -> str:
     """Describe one artist in one line."""
-    if isinstance(artist, BarContainer):
-        return _bars(artist, rulers)
     if isinstance(artist, Legend):
         return legend_line(artist)
     kind, look, data = _kind_look_data(artist, rulers)
     name = str(artist.get_label() or "")
     label = "" if name.startswith("_") or isinstance(artist, Text) or not name else repr(name)
-    where = "" if isinstance(artist, Text) else _shares(artist, ax)
+    where = "" if isinstance(artist, Text | BarContainer) else _shares(artist, ax)
     return " ".join(part for part in (kind, label, look, where, data) if part)
 
 
-def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
+def _kind_look_data(artist: Artist | BarContainer, rulers: Rulers) -> tuple[str, str, str]:
     """Return what an artist is, its colours and line style, and where its points lie."""
     match artist:
+        case BarContainer():  # by the lower left and upper right corner of each
+            boxes = np.array([b.get_bbox().get_points() for b in artist.patches])
+            each = [f"{_artists_place(a, rulers)}-{_artists_place(b, rulers)}" for a, b in boxes]
+            data = " ".join(each) if len(boxes) <= FEW else numbers(boxes.reshape(-1, 2).T, rulers)
+            look = _colours([b.get_facecolor() for b in artist.patches])
+            return f"bars {len(boxes)}", look, data
         case Annotation():
             arrow = " arrow" if artist.arrow_patch is not None else ""
             where = _artists_place(artist.xy, rulers)
@@ -251,18 +255,6 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
                 data = outline([closed(corners)], rulers)
             return type(artist).__name__.lower(), look, data
     return type(artist).__name__.lower(), "", ""
-
-
-def _bars(bars: BarContainer, rulers: Rulers) -> str:
-    """Describe a series of bars by the lower left and upper right corner of each."""
-    label = str(bars.get_label() or "")
-    boxes = np.array([b.get_bbox().get_points() for b in bars.patches])
-    colours = _colours([b.get_facecolor() for b in bars.patches])
-    name = "" if label.startswith("_") or not label else f" {label!r}"
-    if len(boxes) <= FEW:
-        places = [f"{_artists_place(a, rulers)}-{_artists_place(b, rulers)}" for a, b in boxes]
-        return f"bars {len(boxes)}{name} {colours} {' '.join(places)}"
-    return f"bars {len(boxes)}{name} {colours} {numbers(boxes.reshape(-1, 2).T, rulers)}"
 
 
 def numbers(coordinates: Any, rulers: Rulers) -> str:
