@@ -460,6 +460,10 @@ def test_the_rows_of_sections_are_those_of_their_folder(tmp_path: Path) -> None:
     message = r"^05_five.ipynb, cell .* is settled already in 05_five/again.ipynb, cell cell-"
     with pytest.raises(LedgerError, match=message):
         ledger.read(tmp_path)
+    with pytest.raises(
+        LedgerError, match=r"cell-2: .* settled already in 1.ipynb, cell cell-1"
+    ):
+        ledger.read(notebook(tmp_path / "1.ipynb", [rows[0], rows[0]]))
 
 
 def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -523,17 +527,6 @@ def test_rows_edited_by_hand_are_refused(
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.count("\n") == 1
-
-
-def test_a_claim_settled_twice_is_refused(tmp_path: Path) -> None:
-    row = ledger.open("lee2022support").settle("sv.thm3.6", [HOLDS])
-    notebook(tmp_path / "01_one.ipynb", [row])
-    notebook(tmp_path / "02_two.ipynb", [row])
-    message = r"02_two.ipynb, cell cell-1: .*sv.thm3.6 is settled already in 01_one.ipynb"
-    with pytest.raises(LedgerError, match=message):
-        ledger.read(tmp_path)
-    with pytest.raises(LedgerError, match="settled already"):
-        ledger.read(notebook(tmp_path / "03.ipynb", [row, row]))
 
 
 def test_a_reason_does_not_stand_in_for_failed_evidence() -> None:

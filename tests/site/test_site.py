@@ -15,7 +15,6 @@ import pytest
 from built import ROOT
 from docutils import nodes
 from reluflow.datasets import settings
-from reluflow.flows.affine import affine_flow
 from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.cards import setting
@@ -53,18 +52,6 @@ def test_a_start_of_the_papers_figure_is_called_by_itself() -> None:
         assert ("far out" in each["says"]) == (max(each["w"]) > 1)
         (figure,) = re.findall(r"Figure (3\(\w\))\)\.$", each["says"])
         assert each["w"] in figures[figure].tolist()
-
-
-def test_a_way_to_end_is_the_one_that_it_is_called_by() -> None:
-    ways = of_group(planar=False)[-3:]
-    flows = [affine_flow(*(np.array(each[key]) for key in "Xyw")) for each in ways]
-    found = {
-        "It slides along a boundary": lambda flow: flow.status == "sliding",
-        "It starts where more than one flow leaves": lambda flow: flow.status == "non-unique",
-        "It starts dead": lambda flow: np.array_equal(flow.states[0], flow.end),
-    }
-    assert [each["name"] for each in ways] == list(found)
-    assert all(found[each["name"]](flow) for each, flow in zip(ways, flows, strict=True))
 
 
 def test_the_list_has_few_questions_and_each_its_example() -> None:
