@@ -60,9 +60,7 @@ def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
 
 
 @pytest.mark.parametrize("paper", [page.stem for page in PAGES])
-def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(
-    paper: str, rows: tuple
-) -> None:
+def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(paper, rows):
     of_paper = tuple(each for each in load_inventories() if each.paper == paper)
     ours = {claim.id for each in of_paper if each.ours for claim in each.claims}
     mine = tuple(row for row in rows if row.claim.paper == paper)

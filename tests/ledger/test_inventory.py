@@ -109,9 +109,7 @@ def test_a_text_that_can_be_set_passes(text: str) -> None:
     assert not faults(text)
 
 
-def test_a_year_is_that_of_the_entry_and_of_no_later_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_year_is_that_of_the_entry_and_of_no_later_one(tmp_path, monkeypatch):
     entries = "@book{undated2022,\n  title = {x},\n}\n@book{dated2023,\n  year = {2023b},\n}"
     (tmp_path / "references.bib").write_text(entries, encoding="utf-8")
     monkeypatch.setattr(inventory, "BIBLIOGRAPHY", tmp_path / "references.bib")
@@ -136,9 +134,7 @@ def test_the_sentences_speak_each_of_claims_of_their_paper_and_once(file: Path) 
 
 
 @pytest.mark.parametrize("field", ["cause", "weight"])
-def test_an_entry_without_a_cause_or_a_weight_is_refused(
-    field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_entry_without_a_cause_or_a_weight_is_refused(field, tmp_path, monkeypatch):
     entry = {"claims": ["sv.thm3.6"], "cause": "a sign", "weight": "part", "instead": "True."}
     monkeypatch.setattr(sys.modules[true_instead.__module__], "INSTEAD", tmp_path)
     del entry[field]

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -121,9 +120,7 @@ def test_a_deviation_holds_up_to_its_tolerance(value: float) -> None:
     ),
     st.integers(2, 4),
 )
-def test_rounding_a_bound_never_changes_its_outcome(
-    compare: Callable, numbers: tuple, digits: int
-) -> None:
+def test_rounding_a_bound_never_changes_its_outcome(compare, numbers, digits):
     op = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[compare.__name__]
     exact = bound("b", numbers[0], op, numbers[1], "", digits)
     rounded = recorded(exact)
@@ -207,9 +204,7 @@ def test_facts_take_numpy_values_and_tell_orders_and_lengths_apart() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_the_verdict_is_computed(
-    kind: str, evidence: list, reading: bool, case: bool, instead: bool
-) -> None:
+def test_the_verdict_is_computed(kind, evidence, reading, case, instead):
     deciding = [item for item in evidence if item.decides]
     expected = None
     if deciding and FAILS not in evidence and not case and not instead:
@@ -460,9 +455,7 @@ def test_the_rows_of_sections_are_those_of_their_folder(tmp_path: Path) -> None:
     message = r"^05_five.ipynb, cell .* is settled already in 05_five/again.ipynb, cell cell-"
     with pytest.raises(LedgerError, match=message):
         ledger.read(tmp_path)
-    with pytest.raises(
-        LedgerError, match=r"cell-2: .* settled already in 1.ipynb, cell cell-1"
-    ):
+    with pytest.raises(LedgerError, match=r"cell-2: .* settled already in 1.ipynb, cell cell-1"):
         ledger.read(notebook(tmp_path / "1.ipynb", [rows[0], rows[0]]))
 
 
@@ -516,9 +509,7 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
         ('"execution_count": 3', '"execution_count": null', "never executed"),
     ],
 )
-def test_rows_edited_by_hand_are_refused(
-    tmp_path: Path, old: str, new: str, message: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_rows_edited_by_hand_are_refused(tmp_path, old, new, message, capsys):
     path = edited(notebook(tmp_path / "01_one.ipynb", settled()[:5]), old, new)
     with pytest.raises(LedgerError, match=re.escape(message)) as caught:
         ledger.read(path)
@@ -570,17 +561,13 @@ def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes
         (["--compare", "no.json"], "--compare: no.json is no list that --json printed"),
     ],
 )
-def test_what_the_command_cannot_show(
-    arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys):
     notebook(tmp_path / "01_one.ipynb", settled())
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"
 
 
-def test_rows_unlike_those_of_a_frozen_list_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_rows_unlike_those_of_a_frozen_list_are_named(tmp_path, capsys):
     notebook(tmp_path / "01_one.ipynb", settled())
     assert main(["--json", str(tmp_path)]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -627,9 +614,7 @@ def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
 
 @pytest.mark.parametrize("option", ["", "--json", "--csv"])
 @pytest.mark.parametrize(("output", "why"), [(">/dev/full", "No space"), (">&-", "it is closed")])
-def test_an_output_that_takes_nothing_is_one_sentence(
-    tmp_path: Path, option: str, output: str, why: str
-) -> None:
+def test_an_output_that_takes_nothing_is_one_sentence(tmp_path, option, output, why):
     notebook(tmp_path / "01_one.ipynb", settled())
     command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} {output}'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
@@ -726,9 +711,7 @@ def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
         (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
     ],
 )
-def test_evidence_says_to_how_many_digits_it_was_measured(
-    item: ledger.Evidence, text: str, data: dict
-) -> None:
+def test_evidence_says_to_how_many_digits_it_was_measured(item, text, data):
     """What is exact, and what is at rounding level, declares none."""
     (kept,) = map(
         recorded,

@@ -260,9 +260,7 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("module", "old", "new", "seen"), PLANTED)
-def test_a_second_route_that_is_the_first_is_seen(
-    module: str, old: str, new: str, seen: str
-) -> None:
+def test_a_second_route_that_is_the_first_is_seen(module, old, new, seen):
     module = f"reluflow.papers.{module}"
     text = SOURCES[module].read_text("utf-8")
     assert old in text

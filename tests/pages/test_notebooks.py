@@ -6,7 +6,6 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
@@ -50,9 +49,7 @@ def test_no_notebook_is_left_out() -> None:
     ],
 )
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_a_notebook_gives_its_outputs_again(
-    path: Path, name: str, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_notebook_gives_its_outputs_again(path, name, record_property):
     """On this machine and on others; `bash book test -m matrix` takes all the others."""
     if reason := why_not(name):
         pytest.skip(reason)
@@ -106,9 +103,7 @@ def test_no_paragraph_is_printed_twice_in_a_row(path: Path) -> None:
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_a_notebook_passes_the_guard(
-    path: Path, guard: Callable[[NotebookNode], list[str]]
-) -> None:
+def test_a_notebook_passes_the_guard(path, guard):
     assert guard(nbformat.read(path, as_version=4)) == []
 
 

@@ -111,9 +111,7 @@ def test_no_page_shows_a_failed_substitution(pages: dict[Path, Page]) -> None:
     assert found == {}
 
 
-def test_every_file_that_a_page_loads_comes_with_the_book(
-    site: Path, pages: dict[Path, Page]
-) -> None:
+def test_every_file_that_a_page_loads_comes_with_the_book(site, pages):
     """Pictures, styles and the scripts that set the formulas: all of it works without a network."""
     for path, page in pages.items():
         for link in page.loads:
@@ -177,9 +175,7 @@ def test_every_fault_of_a_page_fails_the_build(tmp_path: Path, site: Path) -> No
         assert re.search(rf"WARNING: .*{fault}", run.stdout + run.stderr), fault
 
 
-def test_a_ledger_that_cannot_be_read_stops_the_build_with_its_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_ledger_that_cannot_be_read_stops_the_build_with_its_sentence(monkeypatch):
     def broken(folder: Path) -> None:
         raise LedgerError(f"{folder.name} is not a notebook")
 

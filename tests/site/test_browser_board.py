@@ -175,9 +175,7 @@ def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: P
         assert visit.ask(rows) == before < len(ROWS)
 
 
-def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(
-    browser: Browser, site: Path
-) -> None:
+def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(browser, site):
     with opened(browser, site / PAGE, scripts=False) as visit:
         page = visit.page
         expect(page.locator("#claims tbody tr")).to_have_count(len(ROWS))
@@ -255,9 +253,7 @@ def test_a_claim_is_found(finder: Opened, site: Path, query: str, id: str) -> No
         ("max margin", "05_margin_maximization.html", ""),
     ],
 )
-def test_the_right_page_is_among_the_first_three(
-    finder: Opened, site: Path, query: str, page: str, claim: str
-) -> None:
+def test_the_right_page_is_among_the_first_three(finder, site, query, page, claim):
     found = search(finder, site, query)
     links = "each => each.slice(0, 3).map(e => e.getAttribute('href'))"
     led = found.locator("#search-results li > a").evaluate_all(links)

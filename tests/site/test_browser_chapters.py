@@ -184,9 +184,7 @@ FLOW = """([X, y, signs, z, last]) => {
 
 
 @pytest.mark.parametrize("first", [(3.0, 1.0), (7.8, -1.4), (7.8, 3.4)])
-def test_the_flow_of_many_neurons_is_that_of_the_library(
-    page: Page, first: tuple[float, float]
-) -> None:
+def test_the_flow_of_many_neurons_is_that_of_the_library(page, first):
     """Angles within 1e-3, the steps' honest tolerance; dead neurons, too, and neurons that cross
     boundaries, where x_1 is moved among the data of the other label."""
     given = own_data.around(4)
@@ -458,9 +456,7 @@ def at(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
 
 
 @pytest.mark.parametrize("id", SHOWN)
-def test_a_card_opens_the_picture_on_its_counterexample(
-    at: Callable[[str], Opened], site: Path, id: str
-) -> None:
+def test_a_card_opens_the_picture_on_its_counterexample(at, site, id):
     row, live = next(row for row in ROWS if row.claim.id == id), TOLD[id].live
     path, end = link(site, row)
     visit = at(live)
@@ -482,9 +478,7 @@ def test_a_click_on_a_card_opens_the_picture(browser: Browser, site: Path) -> No
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE])
 @pytest.mark.parametrize("name", sorted(PICTURES))
-def test_a_picture_opens_moves_and_keeps_its_state(
-    browser: Browser, site: Path, name: str, size: tuple[int, int]
-) -> None:
+def test_a_picture_opens_moves_and_keeps_its_state(browser, site, name, size):
     """It is folded away until a reader asks, each point moves by the arrow keys and says where it
     is, and the address opens it as it was, with the same sentence."""
     path = site / f"{PICTURES[name]}.html"
@@ -518,9 +512,7 @@ def test_a_picture_opens_moves_and_keeps_its_state(
     [("orbits", ("m=99", "v=-1")), ("polygon", ("s=3",)), ("turning", ("length=-400",)),
      ("silent", ("share=7", "X=1,1;2,-1")), ("race", ("m=1", "x=0,1"))],
 )  # fmt: skip
-def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(
-    at: Callable[[str], Opened], name: str, wrong: tuple[str, ...]
-) -> None:
+def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(at, name, wrong):
     visits = (at(f"{name}?{state}") for state in ("", *wrong))
     words = [visit.page.locator(f"#live-{name} .told").inner_text() for visit in visits]
     assert len({*words}) == 1
@@ -529,9 +521,7 @@ def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(
 
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
-def test_play_moves_and_a_reader_without_motion_jumps(
-    at: Callable[[str], Opened], name: str
-) -> None:
+def test_play_moves_and_a_reader_without_motion_jumps(at, name):
     page = at(f"{name}?").page
     time, play = page.locator(".live .clock input"), page.locator(".live .clock button")
     for motion, then in (("no-preference", "Pause"), ("reduce", "Play")):
@@ -628,9 +618,7 @@ def test_a_page_without_the_figure_is_an_error() -> None:
      ("race?x=1,1.01", "fallen to half at L = 10⁻⁶⁵³⁸⁷"),
      ("silent?X=1,2;-1,2&share=0.5", "makes θ longer")],
 )  # fmt: skip
-def test_a_sentence_says_what_its_chart_shows(
-    at: Callable[[str], Opened], address: str, says: str
-) -> None:
+def test_a_sentence_says_what_its_chart_shows(at, address, says):
     visit = at(address)
     told = visit.page.locator(f"#live-{address.partition('?')[0]} .told")
     expect(told).to_contain_text(says)

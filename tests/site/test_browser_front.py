@@ -69,9 +69,7 @@ def visit(browser: Browser, front: Path) -> Iterator[Opened]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(
-    visit: Opened, verdicts: dict[str, list[str]], theme: str
-) -> None:
+def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(visit, verdicts, theme):
     visit.page.emulate_media(color_scheme=theme)
     looks.with_size(visit, LAPTOP)
     assert visit.ask("document.documentElement.dataset.theme") == theme
@@ -98,9 +96,7 @@ def test_on_a_phone_the_bars_are_whole(visit: Opened) -> None:
     looks.with_size(visit, LAPTOP)
 
 
-def test_the_sentence_counts_what_the_ledger_has(
-    front: Path, verdicts: dict[str, list[str]]
-) -> None:
+def test_the_sentence_counts_what_the_ledger_has(front, verdicts):
     text = re.sub(r"<[^>]+>|\s+", " ", front.read_text(encoding="utf-8"))
     every, papers, false, slips, theorems = re.search(SENTENCE, " ".join(text.split())).groups()
     assert int(every) == sum(map(len, verdicts.values()))
@@ -138,9 +134,7 @@ def test_every_reference_leads_to_its_paper(front: Path) -> None:
         assert re.search(r'href="https://(doi\.org|arxiv\.org|openreview\.net)/', entry), entry
 
 
-def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(
-    site: Path, wheel: Path
-) -> None:
+def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(site, wheel):
     for source in pages.in_order(CHAPTERS):
         page = (site / source.relative_to(ROOT)).with_suffix(".html")
         saved = saved_from(page)

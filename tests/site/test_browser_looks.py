@@ -55,9 +55,7 @@ def begins(visit: Opened) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "address"), [("scoreboard", "%"), ("errata", "%zz"), ("explorer", "X")]
 )
-def test_a_broken_end_of_an_address_is_no_error(
-    site: Path, browser: Browser, name: str, address: str
-) -> None:
+def test_a_broken_end_of_an_address_is_no_error(site, browser, name, address):
     with opened(browser, site / f"chapters/{name}.html", anchor=address) as visit:
         visit.ask(f"() => {looks.FRAMES}")
         assert looks.quiet(visit) == []
@@ -110,9 +108,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
         (ADD.format("<div class='cell_input'>import numpy"), "import"),
     ],
 )
-def test_a_main_page_that_begins_otherwise_is_seen(
-    site: Path, browser: Browser, fault: str, word: str
-) -> None:
+def test_a_main_page_that_begins_otherwise_is_seen(site, browser, fault, word):
     with opened(browser, site / f"chapters/{MAIN[0]}.html", formulas=False) as visit:
         visit.ask(f"() => {{ {fault} }}")
         assert word in "".join(begins(visit))
@@ -129,9 +125,7 @@ def test_a_main_page_that_begins_otherwise_is_seen(
         {looks.accessible},
     ],
 )  # fmt: skip
-def test_every_fault_is_seen(
-    site: Path, browser: Browser, checks: set[Callable[[Opened], list[str]]]
-) -> None:
+def test_every_fault_is_seen(site, browser, checks):
     """Those that leave each other alone are planted in one page."""
     with opened(browser, site / (SAMPLE if looks.paper in checks else SHORT)) as visit:
         planted = [each for each in FAULTS if each[0] in checks]
@@ -161,9 +155,7 @@ def test_on_paper_cards_and_solutions_are_open(site: Path, browser: Browser) -> 
 
 
 @pytest.mark.parametrize("paper", sorted(p.stem for p in (ROOT / "chapters/errata").glob("*.md")))
-def test_a_letter_is_a_page_and_those_to_lee_et_al_are_two(
-    site: Path, browser: Browser, paper: str
-) -> None:
+def test_a_letter_is_a_page_and_those_to_lee_et_al_are_two(site, browser, paper):
     with opened(browser, site / f"chapters/errata/{paper}.html") as visit:
         printed = visit.page.pdf(format="A4")
         visit.page.emulate_media(media="print")

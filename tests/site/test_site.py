@@ -114,9 +114,7 @@ def built(folder: Path) -> SimpleNamespace:
     return SimpleNamespace(outdir=folder, srcdir=ROOT, builder=SimpleNamespace(format="html"))
 
 
-def test_an_earlier_wheel_does_not_outlive_a_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_earlier_wheel_does_not_outlive_a_build(tmp_path, monkeypatch):
     old, new = (f"reluflow-{version}-py3-none-any.whl" for version in ("0.0.9", "0.1.0"))
 
     def start(stage: Path, output: Path) -> SimpleNamespace:
@@ -139,9 +137,7 @@ def test_the_wheel_carries_rows_and_no_pictures() -> None:
     assert "image/svg" not in bare
 
 
-def test_what_is_searched_has_every_settled_claim(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_searched_has_every_settled_claim(tmp_path, capsys):
     """And the file of claims is what the command prints."""
     (tmp_path / "_static").mkdir()
     board.Searched().write(built(tmp_path), None)
@@ -239,9 +235,7 @@ def test_a_formula_stays_with_the_stop_behind_it() -> None:
 
 
 @pytest.mark.parametrize(("sizes", "shown"), [((100, 79), 2), ((100, 81), 1), ((200, 1), 1)])
-def test_the_board_tells_the_beginning_of_the_evidence(
-    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, int], shown: int
-) -> None:
+def test_the_board_tells_the_beginning_of_the_evidence(monkeypatch, sizes, shown):
     lines = [letter * size for letter, size in zip("ab", sizes, strict=True)]
     monkeypatch.setattr(board, "why", lambda row: lines)
     told = board._why(SimpleNamespace(reading=None, verdict=REFUTED), None)
