@@ -75,10 +75,6 @@ def time_axis(ax: Axes, clocks: Mapping[str, NDArray]) -> None:
     ax.set_xlabel("iteration  ($t$ / step)")
 
 
-# Below this share of the largest loss a loss that tends to zero is rounding noise, not a curve.
-LOSS_FLOOR = 1e-12
-
-
 @in_house_style
 def preactivations(
     ax: Axes,
@@ -140,12 +136,8 @@ def loss_curves(
     step: float,
     until: float | None = None,
 ) -> None:
-    """Draw the loss along each flow, of its own network, on a logarithmic scale.
-
-    Losses below 1e-12 of the largest are not drawn.
-
-    Parameters: X (n, d), y (n,), the others as in `preactivations`.
-    """
+    """Draw the loss along each flow, of its own network, on a logarithmic scale; losses below 1e-12
+    of the largest are not drawn. `until` as in `preactivations`."""
     clocks = clock_values(trajectories, step, until)
     time_axis(ax, clocks)
     ax.set_yscale("log")
@@ -153,7 +145,7 @@ def loss_curves(
     values = {name: loss(X, y, states(path, clocks[name], step), style.CURVES[name].activation)
               for name, path in trajectories.items()}  # fmt: skip
     low = top = max(float(np.max(v)) for v in values.values())
-    floor = LOSS_FLOOR * top
+    floor = 1e-12 * top  # below it a loss that tends to zero is rounding noise, not a curve
     for name, v in values.items():
         low = min(low, float(np.min(v[v > floor], initial=top)))
         drawn = np.where(v > floor, v, np.nan)

@@ -168,7 +168,6 @@ def _unbroken(piece: NDArray) -> list[NDArray]:
 
 
 def _outlines_place(read: NDArray, rulers: Rulers) -> str:
-    """Write a point that was read on the axes' scales."""
     return f"({', '.join(r.written(float(v)) for r, v in zip(rulers, read, strict=True))})"
 
 
@@ -321,7 +320,6 @@ def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
 
 
 def _artists_place(point: Iterable[float], rulers: Rulers) -> str:
-    """Write a point, each coordinate rounded on its axis."""
     return f"({', '.join(r.shown(v) for r, v in zip(rulers, point, strict=True))})"
 
 
@@ -333,7 +331,6 @@ def _values(values: NDArray, name: str) -> str:
 
 
 def _mapped(collection: Collection) -> str:
-    """Describe the values behind a colour map, if there are any."""
     array = collection.get_array()
     if array is None:
         return ""

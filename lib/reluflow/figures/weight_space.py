@@ -50,10 +50,8 @@ def activation_boundaries(
 ) -> None:
     """Draw the lines {w : x_i.w = 0}, each in the colour of its datum and named x₁, x₂, ...
 
-    The name stands on the side where the datum is active, clear of what is drawn before it.
-
-    Parameters: X (n, 2); `data` the 0-based data to draw, default all; `names` whether to write
-    names, default for up to nine data.
+    The name stands on the side where the datum is active, clear of what is drawn before it; more
+    than nine data have none by default. `data` are 0-based, by default all.
     """
     X = _plane_data(X)
     before = frame.obstacles(ax)
@@ -75,8 +73,6 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
     The levels grow geometrically (factor 2) above `floor`, the loss of the global minimum (default:
     the lowest value on the grid). They avoid the loss 1/2 |y|^2 of the dead plateau, where no curve
     is defined.
-
-    Parameters: X (n, 2), y (n,).
     """
     X, y = _plane_data(X), np.asarray(y, float)
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
@@ -100,10 +96,8 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
     """Shade the activation cells, darker where more data are active, and write their active sets.
 
     Called last, it keeps the names clear of the lines already drawn; the shading lies below
-    everything in any case.
-
-    Parameters: X (n, 2); `names` whether to write active sets such as {1, 3} into the cells that
-    are large enough in the window, default for up to nine data.
+    everything in any case. Active sets such as {1, 3} are written into the cells that are large
+    enough in the window, by default for up to nine data.
     """
     X = _plane_data(X)
     patterns = enumerate_cells(X).patterns
@@ -317,8 +311,6 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
 
     A family {w + D s} is cut to the window and to the closed cell in which its support is active:
     a point is a star (global minimum) or a square, a line is thick and dashed, a plane is hatched.
-
-    Parameters: `minima` as returned by `local_minima(X, y)`, X (n, 2).
     """
     X = np.asarray(X, float)
     window = frame.window_of(ax)
@@ -374,13 +366,8 @@ def annotate_minima(
 
 
 def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:
-    """Return (tail, head) of `count` arrow heads spread evenly over the visible part of a path.
-
-    Lengths are measured in shares of the window; a path whose visible length is under a tenth of
-    the window carries no arrow, one under a third at most one.
-
-    Parameters: W (m, 2) points of the path.
-    """
+    """Return (tail, head) of `count` arrow heads spread evenly over the visible part of a path
+    W (m, 2): none where that is shorter than a tenth of the window, one below a third."""
     W = np.asarray(W, float)
     low, size = frame.corner_and_size(window)
     seen = frame.inside(W, window)

@@ -586,10 +586,7 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     what is false, the heaviest first and claims of one cause together, each with a counterexample
     in a sentence, a check to download and what is true instead; misprints; what did not come out
     again; folded, the claims with a reading, and the paper's setting, so that the page can be read
-    alone.
-
-    Parameters: `board` of one paper; `told`, as `reluflow.ledger.instead` reads it.
-    """
+    alone."""
     theirs = tuple(row for row in board.rows if ".ours." not in row.claim.id)
     board = Scoreboard(board.inventories, theirs)
     sentences = {id: each.sentence for id, each in told.items()}
@@ -698,5 +695,4 @@ def _folded(title: str, inside: str) -> str:
 
 
 def _places(rows: Sequence[Row]) -> str:
-    """Where the claims stand in the paper, each linked to its card."""
     return "; ".join(f"{escape(row.claim.at)} ({link(row, HERE)})" for row in rows)

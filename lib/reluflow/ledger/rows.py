@@ -310,7 +310,6 @@ def judge(
 def _of_our_own(
     claim: Claim, deciding: list[Evidence], reading: Reading | None, said: Known | None
 ) -> str:
-    """The verdict on a claim of our own, all evidence of which holds."""
     assert claim.given is not None
     if reading is not None:
         raise LedgerError(f"{claim.id}: a claim of our own says what it means, without a reading")
@@ -484,7 +483,6 @@ def _marked(item: Evidence) -> str:
 def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:
     """Read a row back from its record, and reach its verdict again from its evidence.
 
-    Parameters: `record`, as `Row.record` writes it; `claims`, the inventory by id.
     Raises `LedgerError` when the id is unknown or the verdict does not follow from the evidence.
     """
     claim = claims.get(str(record.get("id")))

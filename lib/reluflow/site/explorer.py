@@ -81,7 +81,6 @@ QUESTIONS = {
 
 
 def _answer(question: str, case: Setting) -> str:
-    """The answer to a question, from the flow and the minima of its example."""
     X, y, w = (np.array(part, float) for part in (case.X, case.y, case.w))
     flow, minima = affine_flow(X, y, w), local_minima(X, y)
     best = float(loss(X, y, flow.end)) <= minima[0].loss + 1e-9 * (y @ y)

@@ -372,7 +372,6 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
 
 
 def _told(counts: Counter[str]) -> str:
-    """How many of each, in words."""
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
