@@ -80,7 +80,6 @@ def picture(notebook: NotebookNode, name: str) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Put a text in the place of a file, whole or not at all."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(text, "utf-8")

@@ -28,25 +28,6 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return {f.planted() for kinds in mutate.faults([module]).values() for f in kinds}
 
 
-def test_a_fault_is_tried_by_the_chapter_that_it_serves_and_by_its_sections(
-    tmp_path: Path,
-) -> None:
-    inside = tmp_path / "chapters" / "05_margin"
-    inside.mkdir(parents=True)
-    files = [inside / "b.ipynb", inside.with_suffix(".ipynb"), inside.parent / "01_one.ipynb"]
-    for file in files:
-        file.write_text("{}", encoding="utf-8")
-    laboratory = object.__new__(mutate.Laboratory)
-    laboratory.root = tmp_path
-
-    def asked(room: str) -> list[str]:
-        module = mutate.PACKAGE / room / "module.py"
-        return laboratory.chapters(mutate.Fault(module, 1, mutate.Renamed, 0))
-
-    assert asked("papers/vardi2022margin") == list(map(str, files[:2]))
-    assert asked("margin") == [str(files[2]), *map(str, files[:2])]
-
-
 def test_every_fault_is_a_program_and_another_one(planted: set[str]) -> None:
     assert len(planted) > 15
     trees = {ast.dump(ast.parse(text)) for text in planted}

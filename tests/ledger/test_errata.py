@@ -41,7 +41,7 @@ def test_a_page_defines_what_its_statements_name(paper: str, rows: tuple) -> Non
     of_paper = tuple(each for each in load_inventories() if each.paper == paper)
     mine = tuple(row for row in rows if row.claim.paper == paper)
     told = {row.claim.id: Instead("", "a slip", "part") for row in mine}
-    html = errata(Scoreboard(of_paper, mine, "errata"), told)
+    html = errata(Scoreboard(of_paper, mine), told)
     assert html.startswith('<section class="stands">')
     setting = html.partition('<section class="setting">')[2]
     says = " ".join(row.claim.says for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED))
@@ -60,14 +60,12 @@ def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
 
 
 @pytest.mark.parametrize("paper", [page.stem for page in PAGES])
-def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(
-    paper: str, rows: tuple
-) -> None:
+def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(paper, rows):
     of_paper = tuple(each for each in load_inventories() if each.paper == paper)
     ours = {claim.id for each in of_paper if each.ours for claim in each.claims}
     mine = tuple(row for row in rows if row.claim.paper == paper)
     told = {row.claim.id: Instead(row.claim.id, row.claim.id, "part") for row in mine}
-    whole = errata(Scoreboard(of_paper, mine, "errata"), told)
+    whole = errata(Scoreboard(of_paper, mine), told)
     assert whole.count("<section") == whole.count("</section>")
     stands, _, html = whole.partition("</section>")
     for row in (row for row in mine if row.claim.id not in ours and row.claim.kind == "theorem"):

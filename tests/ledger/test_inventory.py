@@ -1,15 +1,20 @@
-"""The claims inventories: what is asked of their texts beyond the format that the loader checks."""
+"""The claims inventories, and what is true instead: what is asked of their texts beyond the format
+that the loaders check."""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from reluflow.ledger import inventory
+from reluflow import ledger
+from reluflow.ledger import LedgerError, inventory
 from reluflow.ledger.inventory import CLAIMS, load_inventories
 from reluflow.ledger.rows import mathematics
+from reluflow.ledger.scoreboard import true_instead
+from reluflow.places import CHAPTERS, INSTEAD
 
 FILES = sorted(CLAIMS.glob("*.yml"))
 SCRIPT_TWICE = r"([_^])(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s\\{}])\s*\1"
@@ -104,11 +109,50 @@ def test_a_text_that_can_be_set_passes(text: str) -> None:
     assert not faults(text)
 
 
-def test_a_year_is_that_of_the_entry_and_of_no_later_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_year_is_that_of_the_entry_and_of_no_later_one(tmp_path, monkeypatch):
     entries = "@book{undated2022,\n  title = {x},\n}\n@book{dated2023,\n  year = {2023b},\n}"
     (tmp_path / "references.bib").write_text(entries, encoding="utf-8")
     monkeypatch.setattr(inventory, "BIBLIOGRAPHY", tmp_path / "references.bib")
     years = [inventory.year(key) for key in ("undated2022", "dated2023", "none")]
     assert years == ["", "2023b", ""]
+
+
+# --- what is true instead ------------------------------------------------------------------------
+
+TOLD_IN = sorted(INSTEAD.glob("*.yml"))
+PAPERS = [file.stem for file in TOLD_IN]
+TOLD = {id: each.sentence for id, each in true_instead(PAPERS).items()}
+
+
+@pytest.mark.parametrize("file", TOLD_IN, ids=PAPERS)
+def test_the_sentences_speak_each_of_claims_of_their_paper_and_once(file: Path) -> None:
+    entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    claims = [id for entry in entries for id in entry["claims"]]
+    assert set(claims) <= ledger.open(file.stem).claims.keys()
+    assert len(claims) == len(set(claims))
+    assert len({entry["instead"] for entry in entries}) == len(entries)
+
+
+@pytest.mark.parametrize("field", ["cause", "weight"])
+def test_an_entry_without_a_cause_or_a_weight_is_refused(field, tmp_path, monkeypatch):
+    entry = {"claims": ["sv.thm3.6"], "cause": "a sign", "weight": "part", "instead": "True."}
+    monkeypatch.setattr(sys.modules[true_instead.__module__], "INSTEAD", tmp_path)
+    del entry[field]
+    (tmp_path / "lee2022support.yml").write_text(yaml.safe_dump([entry]), encoding="utf-8")
+    with pytest.raises(LedgerError, match=field):
+        true_instead(["lee2022support"])
+
+
+@pytest.mark.parametrize("sentence", dict.fromkeys(TOLD.values()))
+def test_a_sentence_can_be_set(sentence: str) -> None:
+    assert faults(sentence) == []
+
+
+def test_every_claim_that_falls_has_one_and_none_that_holds() -> None:
+    """Read from the executed pages."""
+    rows = ledger.read(CHAPTERS)
+    assert {row.claim.paper for row in rows} == set(PAPERS)
+    fallen = {row.claim.id for row in rows if row.verdict in ("refuted", "not-reproduced")}
+    assert fallen <= TOLD.keys()
+    held = {row.claim.id for row in rows if row.verdict == "reproduced"}
+    assert not held & TOLD.keys()

@@ -9,35 +9,47 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow import ledger, pages
+from reluflow import ledger
 from reluflow.ledger import (
     Counterexample,
     Evidence,
     LedgerError,
     Reading,
     bound,
+    computed,
     deviation,
+    exact,
+    exhausted,
     fact,
     note,
+    proved,
     with_this_seed,
 )
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.evidence import as_instance, from_json, printed, recorded, sentence, to_json
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
-from reluflow.ledger.rows import Ledger, Row, row_from_record
+from reluflow.ledger.rows import (
+    COMPUTED,
+    COUNTEREXAMPLE,
+    SAID,
+    SURVIVED,
+    Known,
+    Ledger,
+    Row,
+    card,
+    row_from_record,
+)
 from reluflow.ledger.scoreboard import link
-from reluflow.places import CHAPTERS
 
 PRINTED = next(iter(claims_by_id(load_inventories())["sv.ex5.1.a"].limits))
 HOLDS = fact("support", (0, 1), (0, 1))
@@ -108,9 +120,7 @@ def test_a_deviation_holds_up_to_its_tolerance(value: float) -> None:
     ),
     st.integers(2, 4),
 )
-def test_rounding_a_bound_never_changes_its_outcome(
-    compare: Callable, numbers: tuple, digits: int
-) -> None:
+def test_rounding_a_bound_never_changes_its_outcome(compare, numbers, digits):
     op = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}[compare.__name__]
     exact = bound("b", numbers[0], op, numbers[1], "", digits)
     rounded = recorded(exact)
@@ -194,9 +204,7 @@ def test_facts_take_numpy_values_and_tell_orders_and_lengths_apart() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_the_verdict_is_computed(
-    kind: str, evidence: list, reading: bool, case: bool, instead: bool
-) -> None:
+def test_the_verdict_is_computed(kind, evidence, reading, case, instead):
     deciding = [item for item in evidence if item.decides]
     expected = None
     if deciding and FAILS not in evidence and not case and not instead:
@@ -384,32 +392,14 @@ def test_instances_are_printed_exactly(value: float) -> None:
 # The row in a notebook
 
 
-class _Words(HTMLParser):
-    """The text, the tags and the ids of a piece of HTML."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.words, self.tags, self.ids, self.links = "", [], [], []
-        self.feed(html)
-        self.close()
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
-
-    def handle_starttag(self, tag: str, attrs: list) -> None:
-        self.tags.append(tag)
-        self.ids += [value for name, value in attrs if name == "id"]
-        self.links += [value for name, value in attrs if name == "href"]
-
-
 @given(texts, texts, texts)
 def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
     one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
     case = Counterexample({one: two}, {two: True}, (fact(three, one, one + two),), (SECOND,), one)
     row = book().settle("sv.x.1", [fact(one, 1, 2, two)], Reading(two, three), case)
-    html = _Words(row._repr_mimebundle_()["text/html"])
-    assert not {"script", "b", "i"} & set(html.tags)
-    squeezed = html.words.replace("\r\n", "\n").replace("\r", "\n")
+    html = BeautifulSoup(row._repr_mimebundle_()["text/html"], "html.parser")
+    assert not html.select("script, b, i")
+    squeezed = html.get_text().replace("\r\n", "\n").replace("\r", "\n")
     for text in (one, two, three, "a < <b>b</b> & c", "Figure <i>1</i>"):
         assert text.replace("\r\n", "\n").replace("\r", "\n") in squeezed
 
@@ -465,6 +455,8 @@ def test_the_rows_of_sections_are_those_of_their_folder(tmp_path: Path) -> None:
     message = r"^05_five.ipynb, cell .* is settled already in 05_five/again.ipynb, cell cell-"
     with pytest.raises(LedgerError, match=message):
         ledger.read(tmp_path)
+    with pytest.raises(LedgerError, match=r"cell-2: .* settled already in 1.ipynb, cell cell-1"):
+        ledger.read(notebook(tmp_path / "1.ipynb", [rows[0], rows[0]]))
 
 
 def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -477,7 +469,7 @@ def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.Monk
     ids = [row.claim.id for row in board.rows]
     assert ids == [id for id in claims.claims if id in ids]
     assert set(ids) == {row.claim.id for row in rows[1:]} | {"sv.lem3.2"}
-    links = [_Words(link(row)).links[0] for row in board.rows]
+    links = [re.search('href="(.*?)"', link(row))[1] for row in board.rows]
     assert "#claim-sv-lem3-2" in links
     assert "05_five/tables.html#claim-sv-thm4-3" in links
     other = ledger.open("lee2023magnitude")
@@ -517,9 +509,7 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
         ('"execution_count": 3', '"execution_count": null', "never executed"),
     ],
 )
-def test_rows_edited_by_hand_are_refused(
-    tmp_path: Path, old: str, new: str, message: str, capsys: pytest.CaptureFixture
-) -> None:
+def test_rows_edited_by_hand_are_refused(tmp_path, old, new, message, capsys):
     path = edited(notebook(tmp_path / "01_one.ipynb", settled()[:5]), old, new)
     with pytest.raises(LedgerError, match=re.escape(message)) as caught:
         ledger.read(path)
@@ -528,17 +518,6 @@ def test_rows_edited_by_hand_are_refused(
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.count("\n") == 1
-
-
-def test_a_claim_settled_twice_is_refused(tmp_path: Path) -> None:
-    row = ledger.open("lee2022support").settle("sv.thm3.6", [HOLDS])
-    notebook(tmp_path / "01_one.ipynb", [row])
-    notebook(tmp_path / "02_two.ipynb", [row])
-    message = r"02_two.ipynb, cell cell-1: .*sv.thm3.6 is settled already in 01_one.ipynb"
-    with pytest.raises(LedgerError, match=message):
-        ledger.read(tmp_path)
-    with pytest.raises(LedgerError, match="settled already"):
-        ledger.read(notebook(tmp_path / "03.ipynb", [row, row]))
 
 
 def test_a_reason_does_not_stand_in_for_failed_evidence() -> None:
@@ -582,17 +561,13 @@ def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes
         (["--compare", "no.json"], "--compare: no.json is no list that --json printed"),
     ],
 )
-def test_what_the_command_cannot_show(
-    arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys):
     notebook(tmp_path / "01_one.ipynb", settled())
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"
 
 
-def test_rows_unlike_those_of_a_frozen_list_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_rows_unlike_those_of_a_frozen_list_are_named(tmp_path, capsys):
     notebook(tmp_path / "01_one.ipynb", settled())
     assert main(["--json", str(tmp_path)]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -639,9 +614,7 @@ def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
 
 @pytest.mark.parametrize("option", ["", "--json", "--csv"])
 @pytest.mark.parametrize(("output", "why"), [(">/dev/full", "No space"), (">&-", "it is closed")])
-def test_an_output_that_takes_nothing_is_one_sentence(
-    tmp_path: Path, option: str, output: str, why: str
-) -> None:
+def test_an_output_that_takes_nothing_is_one_sentence(tmp_path, option, output, why):
     notebook(tmp_path / "01_one.ipynb", settled())
     command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} {output}'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
@@ -724,20 +697,6 @@ def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
         load_inventories(tmp_path)
 
 
-# Real notebooks
-
-
-def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
-    rows = {(row.chapter, row.claim.id) for row in ledger.read(CHAPTERS)}
-    for path in pages.in_order(CHAPTERS):
-        cells = nbformat.read(path, as_version=4).cells
-        source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        named = set(
-            re.findall(r"\.(?:settle|settle_with|out_of_reach)\(\s*['\"]([\w.-]+)['\"]", source)
-        )
-        assert {(pages.name(path), id) for id in named} <= rows
-
-
 # --- digits ---------------------------------------------------------------------------------------
 
 
@@ -752,9 +711,7 @@ def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
         (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
     ],
 )
-def test_evidence_says_to_how_many_digits_it_was_measured(
-    item: ledger.Evidence, text: str, data: dict
-) -> None:
+def test_evidence_says_to_how_many_digits_it_was_measured(item, text, data):
     """What is exact, and what is at rounding level, declares none."""
     (kept,) = map(
         recorded,
@@ -764,3 +721,63 @@ def test_evidence_says_to_how_many_digits_it_was_measured(
     written = to_json(kept, "measured")
     assert {key: written[key] for key in ("value", "digits") if key in written} == data
     assert from_json(json.loads(json.dumps(written))) == kept
+
+
+# --- how a claim is known ------------------------------------------------------------------------
+
+TRIED = fact("instances that break it", 0, 0, tried=150)
+FEWER = fact("instances that break the converse", 0, 0, tried=30)
+
+
+def returned(row: Row) -> Row:
+    """The row after its record went through a notebook's file."""
+    return row_from_record(json.loads(json.dumps(row.record())), {"sv.x.1": claim_of()})
+
+
+@pytest.mark.parametrize("say", [proved, exhausted, exact, computed])
+def test_what_is_said_is_recorded_and_shown(say) -> None:
+    row = book().settle("sv.x.1", [HOLDS], known=say("all cells, by hand"))
+    assert row.known == (say("all cells, by hand"),)
+    assert f"{row.known[0].how}: all cells, by hand" in str(row)
+    assert "all cells, by hand" in card(row.claim, row.verdict, row.parts)
+    assert returned(row) == row
+
+
+def test_survival_follows_from_the_evidence_and_counts_the_least_tried_statement() -> None:
+    one = book().settle("sv.x.1", [HOLDS, TRIED])
+    two = book().settle("sv.x.1", [TRIED, FEWER])
+    assert one.known == (Known(SURVIVED, "150 instances"),)
+    assert two.known[0].text.startswith("30 instances or more, of each of 2")
+    both = book().settle("sv.x.1", [TRIED], known=proved("the section above"))
+    assert [way.how for way in both.known] == ["proved here", SURVIVED]
+    assert all(returned(row) == row for row in (one, two, both))
+
+
+def test_a_refuted_claim_is_known_by_its_counterexample() -> None:
+    row = book().settle("sv.x.1", [FAILS, TRIED], counterexample=CASE)
+    assert row.known == (Known(COUNTEREXAMPLE, CASE.route),)
+    with pytest.raises(LedgerError, match="cannot be said"):
+        book().settle("sv.x.1", [FAILS], counterexample=CASE, known=proved("here"))
+
+
+@pytest.mark.parametrize("how", ["survived", "counterexample"])
+def test_what_follows_from_evidence_cannot_be_said(how: str) -> None:
+    with pytest.raises(LedgerError, match="cannot be said"):
+        book().settle("sv.x.1", [HOLDS], known=Known(how, "trust me"))
+
+
+@pytest.mark.parametrize("how", [way for way in SAID if way != COMPUTED])
+def test_a_way_needs_its_place(how: str) -> None:
+    with pytest.raises(LedgerError, match="says where or by what"):
+        Known(how, " ")
+    with pytest.raises(LedgerError, match="known as one of"):
+        Known("divination", "tea leaves")
+
+
+@pytest.mark.parametrize(
+    "forged", [[], [{"how": "survived", "text": "9 instances"}], [{"how": "proved here"}]]
+)
+def test_a_forged_way_is_refused(forged: list) -> None:
+    record = book().settle("sv.x.1", [HOLDS, TRIED]).record() | {"known": forged}
+    with pytest.raises(LedgerError):
+        row_from_record(record, {"sv.x.1": claim_of()})

@@ -38,9 +38,7 @@ def printed(arguments: list[str], capsys: pytest.CaptureFixture) -> str:
     return capsys.readouterr().out
 
 
-def test_the_command_prints_every_settled_claim(
-    records: list[dict[str, str]], capsys: pytest.CaptureFixture
-) -> None:
+def test_the_command_prints_every_settled_claim(records, capsys):
     lines = list(csv.DictReader(io.StringIO(printed(["--csv"], capsys))))
     assert lines == records
     assert tuple(lines[0]) == COLUMNS

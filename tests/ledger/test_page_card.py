@@ -48,9 +48,7 @@ def words(evidence: list) -> list[str]:
 
 
 @pytest.mark.parametrize(("broken", "searched"), [(0, False), (2, False), (0, True), (2, True)])
-def test_a_survey_and_its_search_share_a_line_and_either_can_fail(
-    broken: int, searched: bool
-) -> None:
+def test_a_survey_and_its_search_share_a_line_and_either_can_fail(broken, searched):
     count, search = SURVEY[0].what, SURVEY[1].what
     items = [fact(count, broken, 0, tried=115), fact(search, searched, False), *SURVEY[2:]]
     (line,) = words(items)

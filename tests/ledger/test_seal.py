@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 from reluflow.ledger import seal as sealing
@@ -95,9 +94,7 @@ def test_what_is_true_instead_is_sealed() -> None:
     assert len(broken(seal(rows(), told()), seal(rows(), other))) == 2
 
 
-def test_the_command_says_what_changed_and_seals_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_what_changed_and_seals_it(tmp_path, monkeypatch, capsys):
     place, made = tmp_path / "seal.txt", "1 claims\na.b reproduced\n"
     monkeypatch.setattr(sealing, "of_the_book", lambda: made)
     assert main(["--check"], place) == 1

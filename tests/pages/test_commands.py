@@ -115,9 +115,7 @@ def test_build_makes_the_environment_and_prints_the_page_last(clone: Clone) -> N
         ([], "0", 2, ""),
     ],
 )
-def test_arguments_and_status_are_passed_on(
-    arguments: list[str], failing: str, status: int, called: str, clone: Clone
-) -> None:
+def test_arguments_and_status_are_passed_on(arguments, failing, status, called, clone):
     run = clone.book(*arguments, FAILING=failing)
     assert run.returncode == status
     assert called in clone.calls
@@ -177,9 +175,7 @@ def test_a_command_that_was_killed_leaves_no_lock(clone: Clone) -> None:
 
 
 @pytest.mark.parametrize("folder", [False, True], ids=["script", "folder"])
-def test_a_symbolic_link_leads_to_the_same_environment(
-    clone: Clone, folder: bool, tmp_path: Path
-) -> None:
+def test_a_symbolic_link_leads_to_the_same_environment(clone, folder, tmp_path):
     clone.book("test")
     link = tmp_path / "link"
     link.symlink_to(clone.folder if folder else clone.folder / "book")

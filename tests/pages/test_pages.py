@@ -53,9 +53,7 @@ def test_a_name_bound_twice_needs_both(cells: list[NotebookNode]) -> None:
     assert "x" in [cell.id for cell in pages.needed(cells, 7)]
 
 
-def test_figures_are_left_out_and_failures_told_once(
-    cells: list[NotebookNode], tmp_path: Path
-) -> None:
+def test_figures_are_left_out_and_failures_told_once(cells, tmp_path):
     cells.append(new_code_cell("unused + 1", id="follows"))
     names, (line,) = pages.run(cells, tmp_path, {})
     assert "cell other: ZeroDivisionError" in line

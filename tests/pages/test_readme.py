@@ -45,9 +45,7 @@ def test_the_example_is_falsified_as_the_text_says() -> None:
 
 
 @pytest.mark.parametrize("line", RUNS)
-def test_the_pages_take_the_parameters_of_the_commands(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pages_take_the_parameters_of_the_commands(line, tmp_path, monkeypatch):
     """The README's own `my.csv` meets the first paper's assumptions; the third takes signs."""
     (table,) = [block for language, block in BLOCKS if not language and block.startswith("x1,")]
     signs = "x1,x2,y\n3,1,1\n-5,2,-1\n"

@@ -13,9 +13,7 @@ from reluflow.places import LIBRARY
 from reluflow.refresh import main, refresh
 
 
-def test_a_notebook_is_run_by_the_library_that_refreshes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_notebook_is_run_by_the_library_that_refreshes_it(tmp_path, monkeypatch):
     """A relative PYTHONPATH means another folder in the kernel, where another checkout may wait."""
     other = tmp_path / "lib" / "reluflow"
     other.mkdir(parents=True)
@@ -30,9 +28,7 @@ def test_a_notebook_is_run_by_the_library_that_refreshes_it(
     assert cell.outputs[0].text.strip() == str(LIBRARY)
 
 
-def test_a_full_disk_leaves_the_notebook_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_leaves_the_notebook_as_it_was(tmp_path, monkeypatch, capsys):
     path = tmp_path / "page.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("1 + 1")]), path)
     before, whole = path.read_bytes(), Path.write_text

@@ -85,13 +85,7 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["my.csv", "--out", "foreign"], "holds no results"),
     ],
 )
-def test_one_sentence_and_the_status_2(
-    arguments: list[str],
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.csv").write_text(GOOD)
     (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
@@ -113,9 +107,7 @@ def test_one_sentence_and_the_status_2(
         (OSError(28, "No space left on device"), 2),
     ],
 )
-def test_a_run_that_fails_leaves_earlier_results(
-    error: BaseException, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_fails_leaves_earlier_results(error, status, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.csv").write_text(GOOD)
     (tmp_path / "_runs" / "my").mkdir(parents=True)
@@ -154,9 +146,7 @@ def test_what_shows_nothing_goes_with_the_words_to_it() -> None:
 
 
 @pytest.mark.long
-def test_a_run_from_a_file_to_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_from_a_file_to_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.csv").write_text(GOOD)
     assert command.main(["my.csv", "-p", "h", "2", "-p", "effort", "0.2"]) == 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -164,14 +162,6 @@ def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() ->
     assert any(of_claim[row.claim.anchor].count(" …</p>") for row in cut)
 
 
-def test_the_file_is_what_the_command_prints(page: Page) -> None:
-    with page.expect_download() as download:
-        page.get_by_role("link", name="claims.csv").click()
-    command = [sys.executable, "-m", "reluflow.ledger", "--csv"]
-    printed = subprocess.run(command, capture_output=True, check=True, cwd=ROOT).stdout
-    assert Path(download.value.path()).read_bytes() == printed
-
-
 def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: Path) -> None:
     with opened(browser, site / PAGE) as visit:
         rows = "document.querySelectorAll('#claims tbody tr').length"
@@ -185,9 +175,7 @@ def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: P
         assert visit.ask(rows) == before < len(ROWS)
 
 
-def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(
-    browser: Browser, site: Path
-) -> None:
+def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(browser, site):
     with opened(browser, site / PAGE, scripts=False) as visit:
         page = visit.page
         expect(page.locator("#claims tbody tr")).to_have_count(len(ROWS))
@@ -265,9 +253,7 @@ def test_a_claim_is_found(finder: Opened, site: Path, query: str, id: str) -> No
         ("max margin", "05_margin_maximization.html", ""),
     ],
 )
-def test_the_right_page_is_among_the_first_three(
-    finder: Opened, site: Path, query: str, page: str, claim: str
-) -> None:
+def test_the_right_page_is_among_the_first_three(finder, site, query, page, claim):
     found = search(finder, site, query)
     links = "each => each.slice(0, 3).map(e => e.getAttribute('href'))"
     led = found.locator("#search-results li > a").evaluate_all(links)

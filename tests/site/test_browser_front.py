@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 import looks
 import nbformat
 import numpy as np
 import pytest
-import yaml
 from browser import LAPTOP, PHONE, Opened, opened
-from built import ROOT, build
+from built import ROOT
 from guards import error_outputs
 from nbclient import NotebookClient
 from playwright.sync_api import Browser
@@ -36,25 +33,14 @@ SENTENCE = (
 )
 BOXES = """(wanted) => [...document.querySelectorAll(wanted)].map(
     (each) => [each.getBoundingClientRect().bottom, each.getBoundingClientRect().width])"""
-BARS = """() => [...document.querySelectorAll('.verdicts')].map((bar) => [
-    bar.getAttribute('aria-label'),
-    [...bar.children].map((part) => [+part.textContent, part.getBoundingClientRect().width])])"""
 
 pytestmark = pytest.mark.long
 
 
-class Saved(HTMLParser):
+def saved_from(path: Path) -> dict[str, str]:
     """The links of a page that save what they lead to: {file name: address}."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.files: dict[str, str] = {}
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if tag == "a" and "download" in given and "dropdown-item" in given.get("class", ""):
-            self.files[given["download"]] = given["href"]
+    link = r'<a class="[^"]*dropdown-item" href="([^"]+)" download="([^"]+)"'
+    return {name: address for address, name in re.findall(link, path.read_text(encoding="utf-8"))}
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +69,7 @@ def visit(browser: Browser, front: Path) -> Iterator[Opened]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(
-    visit: Opened, verdicts: dict[str, list[str]], theme: str
-) -> None:
+def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(visit, verdicts, theme):
     visit.page.emulate_media(color_scheme=theme)
     looks.with_size(visit, LAPTOP)
     assert visit.ask("document.documentElement.dataset.theme") == theme
@@ -112,9 +96,7 @@ def test_on_a_phone_the_bars_are_whole(visit: Opened) -> None:
     looks.with_size(visit, LAPTOP)
 
 
-def test_the_sentence_counts_what_the_ledger_has(
-    front: Path, verdicts: dict[str, list[str]]
-) -> None:
+def test_the_sentence_counts_what_the_ledger_has(front, verdicts):
     text = re.sub(r"<[^>]+>|\s+", " ", front.read_text(encoding="utf-8"))
     every, papers, false, slips, theorems = re.search(SENTENCE, " ".join(text.split())).groups()
     assert int(every) == sum(map(len, verdicts.values()))
@@ -125,22 +107,6 @@ def test_the_sentence_counts_what_the_ledger_has(
     assert int(slips) == len(found)
     assert int(theorems) == sum(weight == "theorem" for weight in found.values())
     assert papers == ("zero", "one", "two", "three", "four", "five", "six")[len(verdicts)]
-
-
-def test_the_numbers_of_a_bar_are_a_papers_and_its_parts_as_wide(
-    visit: Opened, verdicts: dict[str, list[str]]
-) -> None:
-    bars = visit.page.evaluate(BARS)
-    (legend,) = visit.ask("[...document.querySelectorAll('.legend')].map(e => e.innerText)")
-    for (told, parts), given in zip(bars, verdicts.values(), strict=True):
-        assert sum(number for number, _ in parts) == len(given)
-        words = dict(reversed(part.split(" ")) for part in told.split(", "))
-        assert words == {verdict: str(given.count(verdict)) for verdict in words}
-        assert [int(number) for number in words.values()] == [number for number, _ in parts]
-        assert np.all(np.diff([width for _, width in sorted(parts)]) >= 0)
-    everything = [verdict for given in verdicts.values() for verdict in given]
-    said = {verdict: int(number) for number, verdict in re.findall(r"(\d+) ([\w-]+)", legend)}
-    assert said == {verdict: everything.count(verdict) for verdict in set(everything)}
 
 
 def test_the_finding_is_what_the_flows_do(front: Path) -> None:
@@ -168,12 +134,10 @@ def test_every_reference_leads_to_its_paper(front: Path) -> None:
         assert re.search(r'href="https://(doi\.org|arxiv\.org|openreview\.net)/', entry), entry
 
 
-def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(
-    site: Path, wheel: Path
-) -> None:
+def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(site, wheel):
     for source in pages.in_order(CHAPTERS):
         page = (site / source.relative_to(ROOT)).with_suffix(".html")
-        saved = Saved(page).files
+        saved = saved_from(page)
         runs = any("parameters" in c.metadata.get("tags", []) for c in pages.code_cells(source))
         assert bool(saved) == runs, source
         if runs:
@@ -195,10 +159,9 @@ def check(text: str, source: Path, wheel: Path) -> None:
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in others)
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_a_click_saves(browser: Browser, site: Path, wheel: Path, size: tuple[int, int]) -> None:
+def test_a_tap_saves(browser: Browser, site: Path, wheel: Path) -> None:
     page = site / "chapters" / f"{SECTION}.html"
-    with opened(browser, page, size, formulas=False) as visit:
+    with opened(browser, page, PHONE, formulas=False) as visit:
         for words in (".ipynb", ".whl"):
             if not visit.page.is_visible(f".dropdown-download-buttons a:has-text('{words}')"):
                 visit.page.click(".dropdown-download-buttons > button")
@@ -229,27 +192,9 @@ def test_the_wheel_is_all_of_the_book_that_a_saved_notebook_needs(
     told = subprocess.run(run, cwd=empty, capture_output=True, text=True, check=True).stdout
     claims = sum(len(inventory.claims) for inventory in load_inventories())
     assert f"0 of {claims} claims open" in told
-    saved = Saved(site / "chapters" / f"{CHAPTER}.html").files[f"{CHAPTER}.ipynb"]
+    saved = saved_from(site / "chapters" / f"{CHAPTER}.html")[f"{CHAPTER}.ipynb"]
     notebook = nbformat.reads(base64.b64decode(saved.partition(",")[2]), as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell("import reluflow; print(reluflow.__file__)"))
     NotebookClient(notebook, resources={"metadata": {"path": str(empty)}}).execute()
     assert error_outputs(notebook) == []
     assert str(target) in notebook.cells[-1].outputs[0].text
-
-
-def test_the_buttons_of_the_repository_appear_with_its_address(tmp_path: Path, front: Path) -> None:
-    for name in ("_static", "_templates"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "chapters").mkdir()
-    shutil.copy(CHAPTERS / "references.bib", tmp_path / "chapters")
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    assert config["repository"]["url"] == ""
-    config["repository"]["url"] = "https://github.com/someone/book"
-    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: chapters/index\n", encoding="utf-8")
-    (tmp_path / "chapters" / "index.md").write_text("# Book\n", encoding="utf-8")
-    run = build(tmp_path, tmp_path)
-    assert run.returncode == 0, run.stdout + run.stderr
-    pages = (tmp_path / "_build" / "html" / "chapters" / "index.html", front)
-    kinds = [{*re.findall(r"btn-source-(\w+)-button", p.read_text("utf-8"))} for p in pages]
-    assert kinds == [{"edit", "file", "issues", "repository"}, set()]

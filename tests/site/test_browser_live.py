@@ -45,9 +45,7 @@ def disc(page: Page, what: str) -> NDArray:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), PHONE])
-def test_the_plane_stays_in_its_place_when_the_start_moves(
-    browser: Browser, site: Path, size: tuple[int, int]
-) -> None:
+def test_the_plane_stays_in_its_place_when_the_start_moves(browser, site, size):
     with seen(browser, site / PAGE, size) as visit:
         top = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
         before = visit.ask(top)
@@ -280,9 +278,7 @@ def test_a_picture_is_shared_by_its_address(map: Page, browser: Browser, site: P
     expect(papers).to_have_text(before, use_inner_text=True)
 
 
-def test_a_page_without_a_script_keeps_the_still_figure(
-    map: Page, browser: Browser, site: Path
-) -> None:
+def test_a_page_without_a_script_keeps_the_still_figure(map, browser, site):
     with seen(browser, site / MAP, scripts=False) as visit:
         told = visit.page.locator("#live-papers").get_by_text("needs JavaScript")
         assert told.is_visible()

@@ -55,12 +55,39 @@ def begins(visit: Opened) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "address"), [("scoreboard", "%"), ("errata", "%zz"), ("explorer", "X")]
 )
-def test_a_broken_end_of_an_address_is_no_error(
-    site: Path, browser: Browser, name: str, address: str
-) -> None:
+def test_a_broken_end_of_an_address_is_no_error(site, browser, name, address):
     with opened(browser, site / f"chapters/{name}.html", anchor=address) as visit:
         visit.ask(f"() => {looks.FRAMES}")
         assert looks.quiet(visit) == []
+
+
+def test_what_a_browser_complains_of_is_heard(browser: Browser, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.html", tmp_path / "bad.html"
+    good.write_text("<!doctype html><title>t</title><p>right", encoding="utf-8")
+    bad.write_text(
+        "<!doctype html><title>t</title><img src='none.png'><img src='http://127.0.0.1:9/x.png'>"
+        "<script>console.error('loud'); throw new Error('thrown')</script>",
+        encoding="utf-8",
+    )
+    with opened(browser, good) as visit:
+        assert (visit.complaints, visit.outgoing) == ([], [])
+    with opened(browser, bad) as visit:
+        heard = "\n".join(visit.complaints)
+        assert [word for word in ("none.png", "loud", "thrown") if word not in heard] == []
+        assert visit.outgoing == ["http://127.0.0.1:9/x.png"]
+
+
+def test_a_reader_finds_nothing_of_the_one_before(browser: Browser, tmp_path: Path) -> None:
+    page, here = tmp_path / "page.html", "[localStorage.length, sessionStorage.length, innerWidth]"
+    page.write_text("<!doctype html><title>t</title><p>right", encoding="utf-8")
+    with opened(browser, page) as visit:
+        visit.page.set_viewport_size({"width": 400, "height": 400})
+        visit.page.emulate_media(media="print")
+        visit.ask("localStorage.x = sessionStorage.x = 1")
+    with opened(browser, page) as visit, opened(browser, page) as beside:
+        assert visit.ask(f"[...{here}, matchMedia('print').matches]") == [0, 0, 1280, False]
+        visit.ask("localStorage.x = 1")
+        assert beside.ask(here) == [0, 0, 1280]
 
 
 ADD = "document.querySelector('article section').insertAdjacentHTML('beforeend', `{}`)"
@@ -110,9 +137,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
         (ADD.format("<div class='cell_input'>import numpy"), "import"),
     ],
 )
-def test_a_main_page_that_begins_otherwise_is_seen(
-    site: Path, browser: Browser, fault: str, word: str
-) -> None:
+def test_a_main_page_that_begins_otherwise_is_seen(site, browser, fault, word):
     with opened(browser, site / f"chapters/{MAIN[0]}.html", formulas=False) as visit:
         visit.ask(f"() => {{ {fault} }}")
         assert word in "".join(begins(visit))
@@ -129,9 +154,7 @@ def test_a_main_page_that_begins_otherwise_is_seen(
         {looks.accessible},
     ],
 )  # fmt: skip
-def test_every_fault_is_seen(
-    site: Path, browser: Browser, checks: set[Callable[[Opened], list[str]]]
-) -> None:
+def test_every_fault_is_seen(site, browser, checks):
     """Those that leave each other alone are planted in one page."""
     with opened(browser, site / (SAMPLE if looks.paper in checks else SHORT)) as visit:
         planted = [each for each in FAULTS if each[0] in checks]
@@ -161,9 +184,7 @@ def test_on_paper_cards_and_solutions_are_open(site: Path, browser: Browser) -> 
 
 
 @pytest.mark.parametrize("paper", sorted(p.stem for p in (ROOT / "chapters/errata").glob("*.md")))
-def test_a_letter_is_a_page_and_those_to_lee_et_al_are_two(
-    site: Path, browser: Browser, paper: str
-) -> None:
+def test_a_letter_is_a_page_and_those_to_lee_et_al_are_two(site, browser, paper):
     with opened(browser, site / f"chapters/errata/{paper}.html") as visit:
         printed = visit.page.pdf(format="A4")
         visit.page.emulate_media(media="print")

@@ -137,9 +137,7 @@ def ends_well(place: Path, *where: str) -> None:
 @pytest.mark.parametrize(
     ("whose", "gently"), [("own", signal.SIGINT), ("other", signal.SIGTERM)], ids=["own", "other"]
 )
-def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(
-    place: Path, gently: int, whose: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place, gently, whose, request):
     """By Ctrl-C, which goes to its group, or by its end, and then at once; its own cluster or
     another."""
     if whose == "other":

@@ -149,9 +149,7 @@ def test_no_network_tells_two_labels_of_one_direction_apart(tmp_path: Path) -> N
         ([[1, 1, 1], [1, 1, 1], [1, 1, -1]], ""),
     ],
 )
-def test_data_without_two_layers_are_studied_all_the_same(
-    rows: list, words: str, tmp_path: Path
-) -> None:
+def test_data_without_two_layers_are_studied_all_the_same(rows, words, tmp_path):
     given = study(written(tmp_path, rows), h=2)
     assert words in given.obstacle
     assert bool(words) == bool(given.obstacle)

@@ -1,4 +1,7 @@
-"""Curves over time: preactivations h_i(t) = x_i.w(t) and losses L(w(t))."""
+"""Curves of flows over time: preactivations h_i(t) = x_i.w(t) and losses L(w(t)).
+
+All are drawn against iterations: the time t of a flow is iteration t / step.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.figures.frame import drawing_times
 from reluflow.figures.style import in_house_style
 from reluflow.flows.trajectory import Trajectory
 from reluflow.networks import loss
-
-# --- One time axis for flows and descents: which values are drawn, in which unit, until when ------
-
 
 Paths = Mapping[str, Trajectory]
 
@@ -24,65 +23,39 @@ Paths = Mapping[str, Trajectory]
 SETTLED = 0.004
 
 
-def unit(path: Trajectory, step: float | None) -> float:
-    """How much of the trajectory's own clock one unit of the axis is."""
-    return 1.0 if path.clock == "steps" or step is None else float(step)
-
-
-def states(path: Trajectory, at: NDArray, step: float | None) -> NDArray:
-    """Return the states (k, d) at positions (k,) on the time axis, dividing and multiplying safely.
+def states(path: Trajectory, at: NDArray, step: float) -> NDArray:
+    """Return the states (k, d) at iterations (k,), dividing and multiplying safely.
 
     A path without limit must not be asked for a moment after its last knot, not even by rounding.
     """
-    clock = np.maximum(at * unit(path, step), path.t[0])
+    clock = np.maximum(at * step, path.t[0])
     return path.at(clock if path.has_limit else np.minimum(clock, path.t[-1]))
 
 
-def clock_values(
-    paths: Paths,
-    step: float | None,
-    xscale: str,
-    start: float | None,
-    until: float | None,
-    points: int = 200,
-) -> dict[str, NDArray]:
-    """Return the positions on the time axis at which each trajectory is drawn."""
-    if not paths:
-        raise InputError("trajectories is empty: there is nothing to draw")
-    if step is not None and not step > 0:
-        raise InputError(f"step must be positive, got {step!r}")
-    if xscale not in ("linear", "log"):
-        raise InputError(f"xscale must be 'linear' or 'log', got {xscale!r}")
-    kinds = {p.clock for p in paths.values()}
-    if len(kinds) > 1 and step is None:
-        raise InputError(
-            f"step is needed to draw trajectories with the clocks {', '.join(sorted(kinds))} "
-            "against iterations"
-        )
-    native = {k: drawing_times(p, points) / unit(p, step) for k, p in paths.items()}
+def clock_values(paths: Paths, step: float, until: float | None) -> dict[str, NDArray]:
+    """Return the iterations at which each flow is drawn, on a logarithmic axis.
+
+    The axis begins four decades before its end, or where needed up to eight, so that the first
+    event is on it.
+    """
+    native = {name: drawing_times(path) / step for name, path in paths.items()}
     end = _settled(paths, native, step) if until is None else float(until)
+    events = (event.t / step for path in paths.values() for event in path.events)
+    start = min((t for t in events if t > 0), default=end) / 2
+    start = max(end * 1e-8, min(end * 1e-4, start))
     clocks = {}
     for name, path in paths.items():
-        own = native[name][native[name] <= end]
-        last = end
-        if not path.has_limit:  # a path without limit is known up to its last knot only
-            last = min(end, float(path.t[-1]) / unit(path, step))
-        extra = np.linspace(0.0, last, points)
-        if xscale == "log":
-            first = _log_start(paths, step, end, start)
-            extra = np.geomspace(first, max(last, first), points)
-            own = own[own > first]
-        if path.clock == "steps":
-            first = extra[0] if xscale == "linear" else 1.0
-            extra = np.unique(np.clip(np.round(extra), first, last))
-        clocks[name] = np.sort(np.concatenate([own, extra]))
+        own = native[name][(native[name] <= end) & (native[name] > start)]
+        # A path without limit is known up to its last knot only.
+        last = end if path.has_limit else min(end, float(path.t[-1]) / step)
+        clocks[name] = np.sort(np.concatenate([own, np.geomspace(start, max(last, start), 200)]))
     return clocks
 
 
-def _settled(paths: Paths, native: Mapping[str, NDArray], step: float | None) -> float:
+def _settled(paths: Paths, native: Mapping[str, NDArray], step: float) -> float:
     """Where the axis ends by default: every path is as close to its end as the eye can tell.
 
-    That is 0.4 % of its farthest distance; the result is rounded up to two digits.
+    The result is rounded up to two digits.
     """
     ends = []
     for name, path in paths.items():
@@ -95,34 +68,11 @@ def _settled(paths: Paths, native: Mapping[str, NDArray], step: float | None) ->
     return float(np.ceil(end / grain) * grain)
 
 
-def _log_start(paths: Paths, step: float | None, end: float, start: float | None) -> float:
-    """Where a logarithmic axis begins: as asked for, else four decades before its end, or where
-    needed up to eight, so that the first event is on it."""
-    if start is not None:
-        if not start > 0:
-            raise InputError(f"start must be positive on a logarithmic axis, got {start!r}")
-        return float(start)
-    events = (event.t / unit(path, step) for path in paths.values() for event in path.events)
-    first = min((t for t in events if t > 0), default=end)
-    return max(end * 1e-8, min(end * 1e-4, first / 2))
-
-
-def time_axis(
-    ax: Axes, clocks: Mapping[str, NDArray], paths: Paths, step: float | None, xscale: str
-) -> None:
+def time_axis(ax: Axes, clocks: Mapping[str, NDArray]) -> None:
     """Set scale, limits and label of the time axis."""
-    iterations = step is not None or all(p.clock == "steps" for p in paths.values())
-    ax.set_xscale(xscale)
+    ax.set_xscale("log")
     ax.set_xlim(min(t[0] for t in clocks.values()), max(t[-1] for t in clocks.values()))
-    flows = any(p.clock != "steps" for p in paths.values())
-    words = "iteration" if iterations else "time $t$"
-    if iterations and flows:
-        words = "iteration  ($t$ / step)"
-    ax.set_xlabel(words)
-
-
-# Below this share of the largest loss a loss that tends to zero is rounding noise, not a curve.
-LOSS_FLOOR = 1e-12
+    ax.set_xlabel("iteration  ($t$ / step)")
 
 
 @in_house_style
@@ -133,36 +83,30 @@ def preactivations(
     y_i: float,
     *,
     datum: int,
-    step: float | None = None,
-    xscale: str = "linear",
-    start: float | None = None,
+    step: float,
     until: float | None = None,
-    points: int = 200,
 ) -> None:
-    """Draw h_i(t) = x_i.w(t) of each trajectory, with the levels 0 and y_i, limits and events.
+    """Draw h_i(t) = x_i.w(t) of each flow, with the levels 0 and y_i, limits and events.
 
     Where h_i is negative the datum is switched off (shaded). A triangle at the right edge is the
     limit of h_i; diamonds are the events of this datum.
 
-    Parameters: `trajectories` by name, each name starting with a kind of `style.CURVES`; x (d,) and
-    y_i, the datum and its label; `datum` its 0-based number; `step` draws all against iterations,
-    a flow's time t at iteration t / step (needed to mix flows and descents); `xscale` "linear" or
-    "log"; `start` (log axis) and `until` the ends of the axis, in the axis's unit.
+    Parameters: `trajectories` by the names of `style.CURVES`; x (d,) and y_i, the datum and its
+    label; `datum` its 0-based number; `until` the last iteration, by default where all is settled.
     """
     x = np.asarray(x, float)
-    clocks = clock_values(trajectories, step, xscale, start, until, points)
-    time_axis(ax, clocks, trajectories, step, xscale)
+    clocks = clock_values(trajectories, step, until)
+    time_axis(ax, clocks)
     i = datum + 1
     ax.axhline(y_i, color=style.datum_colour(datum), ls=(0, (6.0, 3.0)), lw=1.4, zorder=1.5,
                label=f"$y_{{{i}}}$")  # fmt: skip
     ax.axhline(0.0, color=style.INK, lw=0.9, zorder=1.4)
-    styles = style.curve_styles(list(trajectories))
     for k, (name, path) in enumerate(trajectories.items()):
-        curve, t = styles[name], clocks[name]
+        curve, t = style.CURVES[name], clocks[name]
         h = states(path, t, step) @ x
         ax.plot(t, h, label=name, **curve.look)
         own = [e for e in path.events if e.datum == datum]
-        when = np.array([e.t for e in own]) / unit(path, step)
+        when = np.array([e.t for e in own]) / step
         low, high = ax.get_xlim()
         for e, at in zip(own, when, strict=True):
             if low <= at <= high:
@@ -189,30 +133,23 @@ def loss_curves(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    step: float | None = None,
-    xscale: str = "linear",
+    step: float,
     until: float | None = None,
 ) -> None:
-    """Draw the loss along each trajectory on a logarithmic scale, against time or iterations.
-
-    A trajectory is judged by its own network: the ReLU loss for names that start with "ReLU", the
-    linear one for "linear". Losses below 1e-12 of the largest are not drawn.
-
-    Parameters: X (n, d), y (n,), the others as in `preactivations`.
-    """
-    clocks = clock_values(trajectories, step, xscale, None, until)
-    time_axis(ax, clocks, trajectories, step, xscale)
+    """Draw the loss along each flow, of its own network, on a logarithmic scale; losses below 1e-12
+    of the largest are not drawn. `until` as in `preactivations`."""
+    clocks = clock_values(trajectories, step, until)
+    time_axis(ax, clocks)
     ax.set_yscale("log")
     ax.set_ylabel("loss $L(w)$")
-    styles = style.curve_styles(list(trajectories))
-    values = {name: loss(X, y, states(path, clocks[name], step), styles[name].activation)
+    values = {name: loss(X, y, states(path, clocks[name], step), style.CURVES[name].activation)
               for name, path in trajectories.items()}  # fmt: skip
     low = top = max(float(np.max(v)) for v in values.values())
-    floor = LOSS_FLOOR * top
+    floor = 1e-12 * top  # below it a loss that tends to zero is rounding noise, not a curve
     for name, v in values.items():
         low = min(low, float(np.min(v[v > floor], initial=top)))
         drawn = np.where(v > floor, v, np.nan)
-        ax.plot(clocks[name], drawn, label=name, **styles[name].look)
+        ax.plot(clocks[name], drawn, label=name, **style.CURVES[name].look)
     if top > 0:  # else every path stands at zero loss, where a logarithmic axis shows nothing
         pad = max((top / low) ** 0.06, 1.05)
         ax.set_ylim(low / pad, top * pad)

@@ -1,4 +1,4 @@
-"""The one way by which a figure enters a chapter."""
+"""What a figure shows, written down in text, so that a test can compare it."""
 
 from __future__ import annotations
 
@@ -32,34 +32,22 @@ from reluflow.figures.frame import CurveName
 
 # --- Round positions to a share of their axis, safely against rounding noise ----------------------
 
-
 PLACE = 1e-4  # positions are written to about this share of the axis
 
 
 @dataclass(frozen=True)
 class Ruler:
-    """One coordinate axis: its name, its scale and how finely positions on it are told apart."""
+    """One coordinate axis: its name, its scale and its ends."""
 
     name: str
     transform: Transform | None  # from data to the axis's own scale, say log10; None is linear
     low: float
     high: float
-    place: float = PLACE
-
-    @property
-    def nonlinear(self) -> bool:
-        """Whether positions are read on a logarithmic or other curved scale."""
-        return self.transform is not None and not self.transform.is_affine
-
-    @property
-    def title(self) -> str:
-        """The axis's name, with a word on how it is read."""
-        return self.name + (" (log)" if self.nonlinear else "")
 
     def on_axis(self, values: ArrayLike) -> NDArray:
         """Read values on the axis's scale; off a curved axis they count as its end."""
         values = np.atleast_1d(np.asarray(values, float))
-        if self.transform is None or not self.nonlinear:
+        if self.transform is None or self.transform.is_affine:
             return values
         with np.errstate(divide="ignore", invalid="ignore"):
             read, ends = map(self.transform.transform, (values, np.array([self.low, self.high])))
@@ -83,15 +71,14 @@ class Ruler:
 
     def written(self, read: float) -> str:
         """Write a position that was read on the axis's scale."""
-        return on_grain(read, self._grain(self.place, abs(read)))
+        return on_grain(read, self._grain(PLACE, abs(read)))
 
     def extent(self, values: NDArray) -> str:
         """Write the name and the range of positions (on the axis's scale, none of them NaN)."""
-        reach = float(np.max(np.abs(values)))
-        low, high = (
-            on_grain(v, self._grain(self.place, reach)) for v in (values.min(), values.max())
-        )
-        return f"{self.title} [{low}, {high}]"
+        grain = self._grain(PLACE, float(np.max(np.abs(values))))
+        low, high = (on_grain(v, grain) for v in (values.min(), values.max()))
+        curved = self.transform is not None and not self.transform.is_affine
+        return f"{self.name}{' (log)' if curved else ''} [{low}, {high}]"
 
     def summary(self, values: ArrayLike) -> str:
         """Summarise positions in their order: range, mean, first and last, and the way between."""
@@ -101,10 +88,10 @@ class Ruler:
             return f"{self.name} nowhere"
         reach = float(np.max(np.abs(kept)))
         way = float(np.sum(np.abs(np.diff(kept))))
-        coarse, fine = self._grain(self.place, reach), self._grain(self.place / 10, reach)
+        coarse, fine = self._grain(PLACE, reach), self._grain(PLACE / 10, reach)
         words = f"{self.extent(kept)} mean {on_grain(kept.mean(), fine)}"
         words += f" ends {on_grain(kept[0], coarse)} {on_grain(kept[-1], coarse)}"
-        words += f" way {on_grain(way, self._grain(10 * self.place, max(reach, way)))}"
+        words += f" way {on_grain(way, self._grain(10 * PLACE, max(reach, way)))}"
         return words if len(kept) == len(v) else f"{words} gaps {len(v) - len(kept)}"
 
     def _grain(self, share: float, reach: float) -> float:
@@ -114,7 +101,6 @@ class Ruler:
 
 
 # --- Describe curves by what does not depend on where they happen to be sampled -------------------
-
 
 PLACES = 8
 # Shares of a curve's way at which its places are written. The offset keeps them away from the
@@ -157,7 +143,7 @@ def outline(pieces: Sequence[NDArray], rulers: Rulers) -> str:
     ranges = "; ".join(r.extent(column) for r, column in zip(rulers, points.T, strict=True))
     places = " ".join(_outlines_place(p, rulers) for p in (points[0], *along, points[-1]))
     return (
-        f"length {on_grain(length, 10 * rulers[0].place)}; {ranges}; "
+        f"length {on_grain(length, 10 * PLACE)}; {ranges}; "
         f"mean {_outlines_place(mean, rulers)}; along {places}"
     )
 
@@ -182,12 +168,10 @@ def _unbroken(piece: NDArray) -> list[NDArray]:
 
 
 def _outlines_place(read: NDArray, rulers: Rulers) -> str:
-    """Write a point that was read on the axes' scales."""
     return f"({', '.join(r.written(float(v)) for r, v in zip(rulers, read, strict=True))})"
 
 
 # --- Describe one drawn artist in one line: its kind, label, colours and where its points lie -----
-
 
 NO_NUMBERS = "no points"
 FEW = 6  # up to so many points are listed one by one
@@ -195,21 +179,24 @@ FEW = 6  # up to so many points are listed one by one
 
 def describe(artist: Artist | BarContainer, ax: Axes, rulers: Rulers) -> str:
     """Describe one artist in one line."""
-    if isinstance(artist, BarContainer):
-        return _bars(artist, rulers)
     if isinstance(artist, Legend):
         return legend_line(artist)
     kind, look, data = _kind_look_data(artist, rulers)
     name = str(artist.get_label() or "")
     label = "" if name.startswith("_") or isinstance(artist, Text) or not name else repr(name)
-    where = "" if isinstance(artist, Text) else _shares(artist, ax)
+    where = "" if isinstance(artist, Text | BarContainer) else _shares(artist, ax)
     return " ".join(part for part in (kind, label, look, where, data) if part)
 
 
-def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
+def _kind_look_data(artist: Artist | BarContainer, rulers: Rulers) -> tuple[str, str, str]:
     """Return what an artist is, its colours and line style, and where its points lie."""
-    place = rulers[0].place
     match artist:
+        case BarContainer():  # by the lower left and upper right corner of each
+            boxes = np.array([b.get_bbox().get_points() for b in artist.patches])
+            each = [f"{_artists_place(a, rulers)}-{_artists_place(b, rulers)}" for a, b in boxes]
+            data = " ".join(each) if len(boxes) <= FEW else numbers(boxes.reshape(-1, 2).T, rulers)
+            look = _colours([b.get_facecolor() for b in artist.patches])
+            return f"bars {len(boxes)}", look, data
         case Annotation():
             arrow = " arrow" if artist.arrow_patch is not None else ""
             where = _artists_place(artist.xy, rulers)
@@ -232,14 +219,14 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
         case Quiver():
             u, v = (np.asarray(c, float).ravel() for c in (artist.U, artist.V))
             data = numbers(np.asarray(artist.get_offsets(), float).T, rulers)
-            data += f"; {_values(u, 'u', place)}; {_values(v, 'v', place)}"
+            data += f"; {_values(u, 'u')}; {_values(v, 'v')}"
             return "quiver", _colours(artist.get_facecolor()), data
         case QuadMesh():
             corners = np.asarray(artist.get_coordinates(), float).reshape(-1, 2)
-            return "mesh", "", numbers(corners.T, rulers) + _mapped(artist, place)
+            return "mesh", "", numbers(corners.T, rulers) + _mapped(artist)
         case PathCollection():
             data = numbers(np.asarray(artist.get_offsets(), float).T, rulers)
-            return "scatter", _colours(artist.get_facecolor()), data + _mapped(artist, place)
+            return "scatter", _colours(artist.get_facecolor()), data + _mapped(artist)
         case LineCollection():
             segments = [np.asarray(s, float) for s in artist.get_segments()]
             data = curves(segments, rulers)
@@ -247,12 +234,12 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
         case Collection():
             edges = [e for p in artist.get_paths() for e in p.to_polygons(closed_only=False)]
             data = curves([closed(e) for e in edges if len(e)], rulers)
-            return "region", _colours(artist.get_facecolor()), data + _mapped(artist, place)
+            return "region", _colours(artist.get_facecolor()), data + _mapped(artist)
         case AxesImage():
             values = np.asarray(artist.get_array(), float)
             left, right, bottom, top = artist.get_extent()
             extent = numbers([[left, right], [bottom, top]], rulers)
-            return f"image {values.shape}", "", f"{_values(values.ravel(), 'c', place)}; {extent}"
+            return f"image {values.shape}", "", f"{_values(values.ravel(), 'c')}; {extent}"
         case Patch():
             corners = artist.get_patch_transform().transform(artist.get_path().vertices)
             spans = [r.span for r in rulers]
@@ -267,18 +254,6 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
                 data = outline([closed(corners)], rulers)
             return type(artist).__name__.lower(), look, data
     return type(artist).__name__.lower(), "", ""
-
-
-def _bars(bars: BarContainer, rulers: Rulers) -> str:
-    """Describe a series of bars by the lower left and upper right corner of each."""
-    label = str(bars.get_label() or "")
-    boxes = np.array([b.get_bbox().get_points() for b in bars.patches])
-    colours = _colours([b.get_facecolor() for b in bars.patches])
-    name = "" if label.startswith("_") or not label else f" {label!r}"
-    if len(boxes) <= FEW:
-        places = [f"{_artists_place(a, rulers)}-{_artists_place(b, rulers)}" for a, b in boxes]
-        return f"bars {len(boxes)}{name} {colours} {' '.join(places)}"
-    return f"bars {len(boxes)}{name} {colours} {numbers(boxes.reshape(-1, 2).T, rulers)}"
 
 
 def numbers(coordinates: Any, rulers: Rulers) -> str:
@@ -313,7 +288,7 @@ def curves(pieces: Sequence[NDArray], rulers: Rulers) -> str:
 def _line(line: Line2D, data: Any, rulers: Rulers) -> str:
     """Describe a line as a curve, or as points where only its markers show."""
     columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
-    if not _has_line(line) or len(columns[0]) <= FEW:
+    if line.get_linestyle() == "None" or len(columns[0]) <= FEW:
         return numbers(columns, rulers)
     points = f"n={len(columns[0])}; " if _marker(line) else ""
     return points + outline([np.column_stack(columns)], rulers)
@@ -340,32 +315,26 @@ def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
             length += steps.sum()
             moment += steps @ (0.5 * (p[1:] + p[:-1]))
         centre = _artists_place(moment / length, rulers) if length > 0 else ""
-        words.append(f"{approx(level, 5)}: {on_grain(length, 10 * rulers[0].place)} at {centre}")
+        words.append(f"{approx(level, 5)}: {on_grain(length, 10 * PLACE)} at {centre}")
     return " | ".join(words)
 
 
 def _artists_place(point: Iterable[float], rulers: Rulers) -> str:
-    """Write a point, each coordinate rounded on its axis."""
     return f"({', '.join(r.shown(v) for r, v in zip(rulers, point, strict=True))})"
 
 
-def _values(values: NDArray, name: str, place: float) -> str:
+def _values(values: NDArray, name: str) -> str:
     """Summarise numbers that are not positions, on a ruler of their own size."""
     finite = values[np.isfinite(values)]
     size = float(np.max(np.abs(finite), initial=0.0)) or 1.0
-    return Ruler(name, None, -size, size, place).summary(values)
+    return Ruler(name, None, -size, size).summary(values)
 
 
-def _mapped(collection: Collection, place: float) -> str:
-    """Describe the values behind a colour map, if there are any."""
+def _mapped(collection: Collection) -> str:
     array = collection.get_array()
     if array is None:
         return ""
-    return "; " + _values(np.ma.filled(np.ma.asarray(array, float), np.nan).ravel(), "c", place)
-
-
-def _has_line(line: Line2D) -> bool:
-    return line.get_linestyle() not in ("None", "none", " ", "")
+    return "; " + _values(np.ma.filled(np.ma.asarray(array, float), np.nan).ravel(), "c")
 
 
 def _marker(line: Line2D) -> str:
@@ -374,8 +343,8 @@ def _marker(line: Line2D) -> str:
 
 
 def _line_look(line: Line2D) -> str:
-    has_line = _has_line(line)
-    look = [to_hex(line.get_color())] if has_line else [to_hex(line.get_markerfacecolor())]
+    has_line = line.get_linestyle() != "None"
+    look = [to_hex(line.get_color() if has_line else line.get_markerfacecolor())]
     if has_line:
         unscaled = getattr(line, "_unscaled_dash_pattern", (0, None))[1]
         look.append("dashed " + " ".join(f"{d:g}" for d in unscaled) if unscaled else "solid")
@@ -408,7 +377,7 @@ def _shares(artist: Artist, ax: Axes) -> str:
     return "" if x and y else "(y in shares)" if x else "(x in shares)" if y else "(in shares)"
 
 
-# --- Write down in text what a figure shows, so that a test can compare it ------------------------
+# --- All of a figure ------------------------------------------------------------------------------
 #
 # nbval ignores pictures. The fingerprint lists for every axes its title, labels, scales and limits,
 # and for every artist its kind, its label, its colours, how many points it has and where they lie.
@@ -418,16 +387,13 @@ def _shares(artist: Artist, ax: Axes) -> str:
 # (`reluflow.approx`): on another CPU the last digit may be its neighbour, and a comparison lets it.
 
 
-def fingerprint_of(fig: Figure, place: float = PLACE) -> str:
-    """Return the text that describes everything drawn in a figure, one line an artist.
-
-    Positions are written to the share `place` of their axis.
-    """
+def fingerprint_of(fig: Figure) -> str:
+    """Return the text that describes everything drawn in a figure, one line an artist."""
     fig.draw_without_rendering()  # limits, layout and legends settle when a figure is drawn
-    return describe_drawn(fig, place)
+    return describe_drawn(fig)
 
 
-def describe_drawn(fig: Figure, place: float = PLACE) -> str:
+def describe_drawn(fig: Figure) -> str:
     """Return the fingerprint of a figure that has been drawn before and not changed since."""
     width, height = fig.get_size_inches()
     lines = [f"figure {width:g} x {height:g} in"]
@@ -439,22 +405,22 @@ def describe_drawn(fig: Figure, place: float = PLACE) -> str:
     lines += [f"  {legend_line(legend)}" for legend in fig.legends if legend.get_visible()]
     shown = (ax for ax in fig.axes if ax.get_visible())
     for number, ax in enumerate(shown, start=1):
-        lines += _axes(ax, number, place)
+        lines += _axes(ax, number)
     lines += [f"cut off: {text!r}" for text in beyond_the_edge(fig)]
     return "\n".join(lines)
 
 
-def _axes(ax: Axes, number: int, place: float) -> list[str]:
+def _axes(ax: Axes, number: int) -> list[str]:
     """Describe one axes: a headline, one line per axis of coordinates, one line per artist."""
     titles = [ax.get_title(loc=loc) for loc in ("left", "center", "right")]
     head = " ".join([f"axes {number}", *(repr(t) for t in titles if t)])
     if not ax.axison:
         head += " without frame"
     lines, axes = [head], (ax.xaxis, ax.yaxis)
-    rulers = []
-    for name, axis in zip("xy", axes, strict=True):
-        low, high = axis.get_view_interval()
-        rulers.append(Ruler(name, axis.get_transform(), low, high, place))
+    rulers = [
+        Ruler(name, axis.get_transform(), *axis.get_view_interval())
+        for name, axis in zip("xy", axes, strict=True)
+    ]
     for ruler, axis in zip(rulers, axes, strict=True):
         line = f"  {ruler.name} {axis.get_label_text()!r} {axis.get_scale()} "
         line += f"[{ruler.shown(ruler.low)}, {ruler.shown(ruler.high)}]"

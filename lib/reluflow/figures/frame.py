@@ -23,31 +23,23 @@ from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.flows.trajectory import Trajectory
 
-# --- At which clock values a trajectory is drawn --------------------------------------------------
-
+# --- At which times a flow is drawn ---------------------------------------------------------------
 
 MOST = 6000  # so many points are enough for any curve, however many events it has
 
 
-def drawing_times(trajectory: Trajectory, points: int = 200) -> NDArray:
-    """Return the increasing clock values (k,) at which a trajectory is drawn.
+def drawing_times(flow: Trajectory) -> NDArray:
+    """Return the increasing times (k,) at which a flow is drawn.
 
-    A flow is drawn on its own `grid`, with `points` a stretch unless there are very many stretches;
-    a descent on about `points` even and `points` geometric steps and at its events. The number of
-    values does not depend on rounding: two values that differ by rounding only are one.
+    They are its own `grid`, with 200 a stretch unless there are very many stretches. Their number
+    does not depend on rounding: two values that differ by rounding only are one.
     """
-    if trajectory.clock == "steps":
-        first, last = float(trajectory.t[0]), float(trajectory.t[-1])
-        even = np.linspace(first, last, points)
-        early = np.geomspace(1.0, max(last - first, 1.0), points) + first
-        events = np.array([e.t for e in trajectory.events], float)
-        return np.unique(np.clip(np.round(np.concatenate([even, early, events])), first, last))
-    t = np.sort(trajectory.grid(max(10, min(points, MOST // len(trajectory.t)))))
+    t = np.sort(flow.grid(max(10, min(200, MOST // len(flow.t)))))
     fresh = np.diff(t) > 8 * np.finfo(float).eps * np.abs(t[1:])
     return t[np.concatenate([[True], fresh])]
 
 
-# --- Cut lines, planes and affine families to a window and to an activation cell ------------------
+# --- Cut lines and polygons to a window and to an activation cell ---------------------------------
 #
 # Everything is a set of half-spaces {w : A w <= b}; nothing here draws.
 
@@ -136,29 +128,7 @@ def clip_polygon(polygon: ArrayLike, within: HalfSpaces) -> NDArray:
     return polygon
 
 
-def clip_plane(point: ArrayLike, directions: ArrayLike, within: HalfSpaces) -> NDArray:
-    """Return the polygon (k, d) of the plane {point + D s} inside the half-spaces, (0, d) if empty.
-
-    Parameters: point (d,), directions D (d, 2), `within` bounded along the plane. The polygon is
-    cut in the coordinates s of an orthonormal basis of the plane.
-    """
-    p = np.asarray(point, float)
-    basis, _ = np.linalg.qr(np.asarray(directions, float))
-    A, b = within
-    inner, room = A @ basis, b - A @ p
-    flat = np.linalg.norm(inner, axis=1) <= SLACK
-    if np.any(room[flat] < -SLACK * max(1.0, float(np.max(np.abs(b))))):
-        return np.empty((0, len(p)))
-    half = 2.0 * (float(np.max(np.abs(b))) * np.sqrt(len(p)) + float(np.linalg.norm(p)))
-    square = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    corners = clip_polygon(square, (inner[~flat], room[~flat]))
-    x, y = corners.T
-    if len(corners) and 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) <= SLACK * half:
-        return np.empty((0, len(p)))
-    return _canonical(p + corners @ basis.T)
-
-
-def _canonical(polygon: NDArray) -> NDArray:
+def canonical(polygon: NDArray) -> NDArray:
     """Start a polygon at its lexicographically lowest corner, so that its listing is unique."""
     if len(polygon) == 0:
         return polygon
@@ -179,6 +149,12 @@ def window_of(ax: Axes) -> Window:
     """Return the limits of 2-D axes as one tuple."""
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
     return float(a), float(b), float(c), float(d)
+
+
+def rectangle(window: Window) -> NDArray:
+    """Return the corners (4, 2) of a window, as `canonical` lists them."""
+    a, b, c, d = window
+    return np.array([[a, c], [a, d], [b, d], [b, c]])
 
 
 def corner_and_size(window: Window) -> tuple[NDArray, NDArray]:
@@ -287,7 +263,6 @@ def edges(p: NDArray) -> NDArray:
 
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
 
-
 _MANY = 2000  # points of a curve from which on those go that nobody can see
 _STOPS = 40  # places along a curve at which its name may stand
 _TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
@@ -302,7 +277,7 @@ class CurveName(Text):
     """
 
     def __init__(self, line: Line2D, words: str) -> None:
-        drawn = line.get_linestyle() not in ("None", "none", " ", "")
+        drawn = line.get_linestyle() != "None"
         colour = style.ink(to_hex(line.get_color())) if drawn else style.INK
         super().__init__(text=words, color=colour, fontsize=9, zorder=6.5)
         self.set(ha="center", va="center", path_effects=white_edge(), in_layout=False)
@@ -346,7 +321,7 @@ class CurveName(Text):
 def _segments(line: Line2D, half: NDArray) -> NDArray:
     """The segments (k, 2, 2) of a line in its axes, in halves of a word; of a marker, length 0."""
     path = line.get_transform().transform_path(line.get_path())
-    if line.get_linestyle() in ("None", "none", " ", ""):
+    if line.get_linestyle() == "None":
         p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
         return np.stack([p, p], axis=1)
     clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=len(path) > _MANY)

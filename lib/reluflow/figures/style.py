@@ -89,12 +89,10 @@ class CurveStyle:
 
 
 # Okabe and Ito's blue and vermillion; line styles differ too, so that grey print stays readable.
-# Thin curves lie over thick ones: where two dynamics coincide, both remain visible.
+# The thin curve lies over the thick one: where the two coincide, both remain visible.
 CURVES: dict[str, CurveStyle] = {
     "ReLU flow": CurveStyle("#0072B2", "-", 2.0, "relu", 3.0),
     "linear flow": CurveStyle("#D55E00", (0, (5.0, 2.0)), 1.8, "linear", 3.2),
-    "ReLU descent": CurveStyle("#000000", (0, (1.0, 1.8)), 1.5, "relu", 3.4),
-    "linear descent": CurveStyle("#666666", (0, (4.0, 1.5, 1.0, 1.5)), 1.3, "linear", 3.3),
 }
 
 # Markers that mean the same thing in every figure (keyword arguments of `Axes.plot`).
@@ -165,33 +163,10 @@ def datum_name(i: int) -> str:
 
 
 def curve_style(name: str, repeat: int = 0) -> CurveStyle:
-    """Return the style of a curve by the start of its name, as in "ReLU flow from (0, 8)".
-
-    Parameters: `repeat` counts the earlier curves of the same kind in the same axes; each one makes
-    the colour paler, so that several flows of one kind can be told apart.
-    Raises InputError for a name that starts with none of the known kinds.
-    """
-    kind = next((k for k in CURVES if name.startswith(k)), None)
-    if kind is None:
-        known = ", ".join(repr(k) for k in CURVES)
-        raise InputError(f"curve name {name!r} must start with one of {known}")
-    style = CURVES[kind]
-    if repeat == 0:
-        return style
+    """Return the style of a curve, paler for each earlier one of its kind in the same axes."""
     share = min(0.32 * repeat, 0.7)
-    colour = tuple((1 - share) * c + share for c in to_rgb(style.colour))
-    return replace(style, colour=to_hex(colour))
-
-
-def curve_styles(names: list[str]) -> dict[str, CurveStyle]:
-    """Return the style of each named curve of one axes, equal kinds in ever paler colours."""
-    seen: dict[str, int] = {}
-    styles = {}
-    for name in names:
-        kind = next((k for k in CURVES if name.startswith(k)), name)
-        styles[name] = curve_style(name, seen.get(kind, 0))
-        seen[kind] = seen.get(kind, 0) + 1
-    return styles
+    colour = tuple((1 - share) * c + share for c in to_rgb(CURVES[name].colour))
+    return replace(CURVES[name], colour=to_hex(colour))
 
 
 def legend_entry(ax: Axes, label: str, **line: object) -> None:
@@ -223,7 +198,6 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
 
 
 # --- Shares of random trials against a scale, with Wilson intervals -------------------------------
-
 
 _NORM = r"norm of the initial point $\|w_0\|$"
 

@@ -99,7 +99,6 @@ def _label(ax: Axes) -> None:
 
 # --- What a notebook stores, and a page shows ----------------------------------------------------
 
-
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 

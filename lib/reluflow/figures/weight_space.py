@@ -17,7 +17,6 @@ from reluflow.figures.frame import (
     both,
     cell_half_spaces,
     clip_line,
-    clip_plane,
     clip_polygon,
     drawing_times,
     window_half_spaces,
@@ -51,10 +50,8 @@ def activation_boundaries(
 ) -> None:
     """Draw the lines {w : x_i.w = 0}, each in the colour of its datum and named x₁, x₂, ...
 
-    The name stands on the side where the datum is active, clear of what is drawn before it.
-
-    Parameters: X (n, 2); `data` the 0-based data to draw, default all; `names` whether to write
-    names, default for up to nine data.
+    The name stands on the side where the datum is active, clear of what is drawn before it; more
+    than nine data have none by default. `data` are 0-based, by default all.
     """
     X = _plane_data(X)
     before = frame.obstacles(ax)
@@ -64,12 +61,9 @@ def activation_boundaries(
 
 
 @in_house_style
-def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike, data: Iterable[int] | None = None) -> None:
-    """Draw the solution lines {w : x_i.w = y_i}, dashed, each in the colour of its datum.
-
-    Parameters: X (n, 2), y (n,), `data` the 0-based data to draw, default all.
-    """
-    _datum_lines(ax, _plane_data(X), y, data, SOLUTION_DASHES)
+def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike) -> None:
+    """Draw the solution lines {w : x_i.w = y_i}, dashed, each in the colour of its datum."""
+    _datum_lines(ax, _plane_data(X), y, None, SOLUTION_DASHES)
 
 
 @in_house_style
@@ -79,8 +73,6 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
     The levels grow geometrically (factor 2) above `floor`, the loss of the global minimum (default:
     the lowest value on the grid). They avoid the loss 1/2 |y|^2 of the dead plateau, where no curve
     is defined.
-
-    Parameters: X (n, 2), y (n,).
     """
     X, y = _plane_data(X), np.asarray(y, float)
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
@@ -104,16 +96,14 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
     """Shade the activation cells, darker where more data are active, and write their active sets.
 
     Called last, it keeps the names clear of the lines already drawn; the shading lies below
-    everything in any case.
-
-    Parameters: X (n, 2); `names` whether to write active sets such as {1, 3} into the cells that
-    are large enough in the window, default for up to nine data.
+    everything in any case. Active sets such as {1, 3} are written into the cells that are large
+    enough in the window, by default for up to nine data.
     """
     X = _plane_data(X)
     patterns = enumerate_cells(X).patterns
     names = len(X) <= MANY_DATA if names is None else names
     page = frame.page_of(ax)
-    whole = clip_plane(np.zeros(2), np.eye(2), window_half_spaces(frame.window_of(ax)))
+    whole = frame.rectangle(frame.window_of(ax))
     shapes, shades = [], []
     for pattern in patterns[np.lexsort(patterns.T[::-1])]:
         corners = clip_polygon(whole, cell_half_spaces(X, pattern))
@@ -236,9 +226,7 @@ def _pale(colour: str, share: float) -> tuple[float, ...]:
     return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))
 
 
-# --- Pictures of the weight plane (d = 2), continued: flows with their events, stationary
-# sets ---------------------------------------------------------------------------------------------
-
+# --- Flows with their events, and stationary sets -------------------------------------------------
 
 FAMILY_DASHES = (0, (2.2, 1.1))
 CROWD = 25  # so many events of a kind are drawn small
@@ -269,12 +257,12 @@ def flow(
 
     A start outside the window is written where the curve comes in.
 
-    Parameters: `name` starts with one of the kinds of `style.CURVES` and is the legend's entry;
-    `arrows` heads along the visible part; `events` whether to mark them (filled: a datum switches
-    off; hollow: it switches on) in the datum's colour.
+    Parameters: `name`, one of `style.CURVES`, is the legend's entry; `arrows` heads along the
+    visible part; `events` whether to mark them (filled: a datum switches off; hollow: it switches
+    on) in the datum's colour.
     """
     window = frame.window_of(ax)
-    curve = style.curve_style(name)
+    curve = style.CURVES[name]
     W = trajectory.at(drawing_times(trajectory))
     ax.plot(*W.T, label=frame.fresh(ax, name), **curve.look)
     head_look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": curve.colour,
@@ -323,22 +311,21 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
 
     A family {w + D s} is cut to the window and to the closed cell in which its support is active:
     a point is a star (global minimum) or a square, a line is thick and dashed, a plane is hatched.
-
-    Parameters: `minima` as returned by `local_minima(X, y)`, X (n, 2).
     """
     X = np.asarray(X, float)
-    box = window_half_spaces(frame.window_of(ax))
+    window = frame.window_of(ax)
+    box = window_half_spaces(window)
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
-        region = both(box, cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support)))
+        cell = cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support))
         if minimum.dimension == 0:
             if np.any(box[0] @ w > box[1]):
                 continue  # a marker outside the frame would not show
             marker = style.MARKERS["global minimum" if best else "local minimum"]
             ax.plot(*w, ls="", zorder=5.0, **marker)
         elif minimum.dimension == 1:
-            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], region)
+            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], both(box, cell))
             if ends is not None:
                 label = "line of global minima" if best else "line of local minima"
                 ax.plot(
@@ -350,7 +337,7 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     zorder=2.6,
                 )
         else:
-            corners = clip_plane(w, minimum.directions, region)
+            corners = frame.canonical(clip_polygon(frame.rectangle(window), cell))
             if len(corners) >= 3:
                 words = "plateau of global minima" if best else "dead"
                 ax.fill(
@@ -379,13 +366,8 @@ def annotate_minima(
 
 
 def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:
-    """Return (tail, head) of `count` arrow heads spread evenly over the visible part of a path.
-
-    Lengths are measured in shares of the window; a path whose visible length is under a tenth of
-    the window carries no arrow, one under a third at most one.
-
-    Parameters: W (m, 2) points of the path.
-    """
+    """Return (tail, head) of `count` arrow heads spread evenly over the visible part of a path
+    W (m, 2): none where that is shorter than a tenth of the window, one below a third."""
     W = np.asarray(W, float)
     low, size = frame.corner_and_size(window)
     seen = frame.inside(W, window)

@@ -48,7 +48,6 @@ from reluflow.places import CHAPTERS
 
 # --- Evidence in a reader's words, and the mathematics in them set in type for a page -------------
 
-
 SURVEY = re.compile(r"(.+): instances that break it")
 THE_SAME = "the same"
 """What a second limit of a value is called, that of a value between two."""
@@ -229,7 +228,6 @@ def _in_type(words: str) -> str:
 # The explorer is a page of the book that draws the flow of such a neuron; it reads its setting from
 # the end of its address: `#X=1,0;0,1&y=2,1&w=0.1,0.1`.
 
-
 EXPLORER = "chapters/explorer.html"
 LIVE = {
     "orbits": "chapters/02_magnitude_angle",
@@ -318,9 +316,7 @@ def _numbers(values: Sequence[float]) -> str:
     return ",".join(map(printed, values))
 
 
-# --- Where a claim is stated or settled: the function whose docstring opens with the claim's
-# id; and where it is proved: the anchor `(proof-ID)=` on a page -----------------------------------
-
+# --- Where a claim is stated or settled: a function whose docstring opens with its id; its proof --
 
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 _IDS = re.compile(r"[a-z]+(?:\.[A-Za-z0-9-]+)+(?:,\s+[a-z]+(?:\.[A-Za-z0-9-]+)+)*(?=[.:] )")
@@ -399,7 +395,6 @@ def addresses(folder: Path = PAPERS) -> list[Address]:
 
 # --- Every settled claim as one flat record of words, for a table, a file or an index -------------
 
-
 COLUMNS = (
     "id", "paper", "at", "kind", "given", "says", "verdict", "known", "by", "instances", "why",
     "reading", "instead", "cause", "weight", "page", "chapter", "cell",
@@ -464,12 +459,10 @@ def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
     return [line.words for line in told(evidence)]
 
 
-# --- A settled claim on a page of the built book: one line when folded, and all of it when
-# open ---------------------------------------------------------------------------------------------
+# --- A settled claim on a page of the built book: one line when folded ----------------------------
 #
 # Drawn from the stored record when the pages are built, so that its looks can change without
 # running a notebook; its style is in _static/book.css.
-
 
 CHECKS = CHAPTERS / "errata" / "checks"
 """For each refuted claim a program that needs nothing of ours."""
@@ -584,18 +577,18 @@ def _alone(row: Row, page: str) -> str:
 
 # --- What a paper prints that does not hold, as a letter to its authors ---------------------------
 
+HERE = "errata"
+"""The folder of these pages, below that of the chapters."""
+
 
 def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     """The errata of the paper of a board as HTML, short enough to be sent: what stands; a table of
     what is false, the heaviest first and claims of one cause together, each with a counterexample
     in a sentence, a check to download and what is true instead; misprints; what did not come out
     again; folded, the claims with a reading, and the paper's setting, so that the page can be read
-    alone.
-
-    Parameters: `board` of one paper; `told`, as `reluflow.ledger.instead` reads it.
-    """
+    alone."""
     theirs = tuple(row for row in board.rows if ".ours." not in row.claim.id)
-    board = Scoreboard(board.inventories, theirs, board.folder)
+    board = Scoreboard(board.inventories, theirs)
     sentences = {id: each.sentence for id, each in told.items()}
     kinds: dict[str, list[Group]] = {
         "false": [],
@@ -621,10 +614,10 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
     return (
         _stands(board, told)
-        + _table(false, board.folder)
-        + _list("Misprints", kinds["misprint"], board.folder)
-        + _list("Tried as printed, and not seen again", kinds[NOT_REPRODUCED], board.folder)
-        + _folded("Holds under one reading only", _items(kinds[WITH_READING], board.folder, False))
+        + _table(false)
+        + _list("Misprints", kinds["misprint"])
+        + _list("Tried as printed, and not seen again", kinds[NOT_REPRODUCED])
+        + _folded("Holds under one reading only", _items(kinds[WITH_READING], False))
         + _folded(
             "The words that these statements use", f'<section class="setting">{words}</section>'
         )
@@ -642,7 +635,7 @@ def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     for row in (row for row in held if row.claim.kind == "theorem"):
         places.setdefault(row.claim.at, []).append(row)
     named = ", ".join(
-        f"{escape(at)} ({', '.join(link(row, board.folder) for row in rows)})"
+        f"{escape(at)} ({', '.join(link(row, HERE) for row in rows)})"
         for at, rows in places.items()
     )
     others = sum(row.claim.kind != "theorem" for row in held)
@@ -653,14 +646,14 @@ def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     )
 
 
-def _table(groups: Sequence[Group], folder: str) -> str:
+def _table(groups: Sequence[Group]) -> str:
     """A line for each error: where it stands, what is printed and an instance, what is true."""
     lines = ""
     for what, rows, entry in groups:
         weight = f"<p>{escape(WEIGHTS[entry.weight])}</p>" if entry else ""
         shows = f"<p><em>Counterexample:</em> {mathematics(entry.shows)}</p>" if entry else ""
         lines += (
-            f'<tr class="erratum"><td><strong>{_places(rows, folder)}</strong>{weight}'
+            f'<tr class="erratum"><td><strong>{_places(rows)}</strong>{weight}'
             f"{_checks(rows)}</td><td>{_says(rows)}{shows}</td><td>{mathematics(what)}</td></tr>"
         )
     head = "<tr><th>where</th><th>printed, and a counterexample</th><th>true instead</th></tr>"
@@ -682,31 +675,24 @@ def _checks(rows: Sequence[Row]) -> str:
     return f'<p class="check">check it: {", ".join(ways)}</p>' if ways else ""
 
 
-def _list(title: str, groups: Sequence[Group], folder: str) -> str:
-    if not groups:
-        return ""
-    return f'<p class="weight">{title}</p>{_items(groups, folder, True)}'
+def _list(title: str, groups: Sequence[Group]) -> str:
+    return f'<p class="weight">{title}</p>{_items(groups, True)}' if groups else ""
 
 
-def _items(groups: Sequence[Group], folder: str, says: bool) -> str:
+def _items(groups: Sequence[Group], says: bool) -> str:
     items = []
     for what, rows, entry in groups:
         printed = f" {_says(rows)}" if says else ""
         shows = f" {mathematics(entry.shows)}" if entry and says and entry.shows else ""
         true = f"<em>Instead:</em> {mathematics(what)}" if says else mathematics(what)
         check = _checks(rows) if says else ""
-        items.append(
-            f"<li><strong>{_places(rows, folder)}.</strong>{printed}{shows} {true}{check}</li>"
-        )
+        items.append(f"<li><strong>{_places(rows)}.</strong>{printed}{shows} {true}{check}</li>")
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
 def _folded(title: str, inside: str) -> str:
-    if not inside:
-        return ""
-    return f'<details class="more"><summary>{title}</summary>{inside}</details>'
+    return f'<details class="more"><summary>{title}</summary>{inside}</details>' if inside else ""
 
 
-def _places(rows: Sequence[Row], folder: str) -> str:
-    """Where the claims stand in the paper, each linked to its card."""
-    return "; ".join(f"{escape(row.claim.at)} ({link(row, folder)})" for row in rows)
+def _places(rows: Sequence[Row]) -> str:
+    return "; ".join(f"{escape(row.claim.at)} ({link(row, HERE)})" for row in rows)

@@ -31,7 +31,6 @@ def year(key: str) -> str:
 
 # --- What measured values are held against: the limits of a claim, fixed in the inventory ---------
 
-
 ROUNDING = "rounding"
 """In the place of a sign: a slack of at most this size counts as none."""
 
@@ -208,7 +207,6 @@ class Inventory:
 def load_inventories(folder: Path = CLAIMS) -> tuple[Inventory, ...]:
     """Read every inventory, papers in the order of their names and each followed by our own claims.
 
-    Parameters: `folder`, the place of the `*.yml` files. Returns a tuple of `Inventory`.
     Raises `LedgerError` for a file that breaks the format, naming file and claim.
     """
     files = sorted(folder.glob("*.yml"))

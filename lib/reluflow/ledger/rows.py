@@ -24,13 +24,11 @@ from reluflow.ledger.evidence import (
 )
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
 
-# --- How the book knows what it says of a claim: a proof, an enumeration, a computation, or
-# draws --------------------------------------------------------------------------------------------
+# --- How the book knows what it says: a proof, an enumeration, a computation, or draws ------------
 #
 # `proved`, `cited`, `exhausted`, `exact` and `computed` are said by whoever settles the claim. That
 # it fell to a counterexample, or survived so many instances, follows from the evidence and cannot
 # be said.
-
 
 PROVED_HERE = "proved here"
 CITED = "proved with a cited theorem"
@@ -235,7 +233,6 @@ class Counterexample:
 
 # --- The rule that turns evidence into a verdict; there is no other way to get one ----------------
 
-
 REPRODUCED = "reproduced"
 WITH_READING = "reproduced-with-reading"
 REFUTED = "refuted"
@@ -313,7 +310,6 @@ def judge(
 def _of_our_own(
     claim: Claim, deciding: list[Evidence], reading: Reading | None, said: Known | None
 ) -> str:
-    """The verdict on a claim of our own, all evidence of which holds."""
     assert claim.given is not None
     if reading is not None:
         raise LedgerError(f"{claim.id}: a claim of our own says what it means, without a reading")
@@ -334,12 +330,10 @@ def _of_our_own(
     return SURVIVED
 
 
-# --- How a settled claim looks: a card for a reader, lines for a terminal, a record for a
-# program ------------------------------------------------------------------------------------------
+# --- How a settled claim looks: a card for a reader, lines for a terminal, a record ---------------
 #
 # Card and lines are functions of the claim, its verdict and the parts of its argument alone, so
 # that a row read back from a notebook can be compared with what the notebook shows.
-
 
 Parts = list[tuple[str, list[str]]]
 """Title and lines of each part of a card, in reading order; a part may have no title."""
@@ -489,7 +483,6 @@ def _marked(item: Evidence) -> str:
 def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:
     """Read a row back from its record, and reach its verdict again from its evidence.
 
-    Parameters: `record`, as `Row.record` writes it; `claims`, the inventory by id.
     Raises `LedgerError` when the id is unknown or the verdict does not follow from the evidence.
     """
     claim = claims.get(str(record.get("id")))

@@ -31,8 +31,7 @@ from reluflow.ledger.rows import (
 )
 from reluflow.places import CHAPTERS, INSTEAD
 
-# --- Rows read back from executed notebooks: the only place where the book's verdicts are
-# kept ---------------------------------------------------------------------------------------------
+# --- Rows read back from executed notebooks: the only place of the book's verdicts ----------------
 
 
 def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
@@ -129,15 +128,10 @@ class View:
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """The inventories against the rows that settle their claims.
-
-    `folder` is that of the page which shows the board, below the chapters': empty for a chapter's
-    page, the chapter's name for a section. Links start there.
-    """
+    """The inventories against the rows that settle their claims."""
 
     inventories: tuple[Inventory, ...]
     rows: tuple[Row, ...]
-    folder: str = ""
 
     @property
     def counts(self) -> list[tuple[Inventory, Counter[str]]]:
@@ -165,13 +159,10 @@ class Scoreboard:
         return View(html, aligned([heads, *table, last]))
 
 
-def scoreboard(places: str | Path | Sequence[str | Path] = ".", folder: str = "") -> Scoreboard:
-    """Read the rows of executed notebooks and set them against the inventory.
-
-    Parameters: `places`, as for `read`, by default the folder of the notebook that asks; `folder`
-    of the page that shows the board, as `Scoreboard` has it. Raises `LedgerError` as `read` does.
-    """
-    return Scoreboard(load_inventories(), read(places), folder)
+def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
+    """Read the rows of executed notebooks, by default those of the folder of the notebook that
+    asks, as `read` does, and set them against the inventory."""
+    return Scoreboard(load_inventories(), read(places))
 
 
 def summary(claims: Ledger, sections: str = "") -> Scoreboard:
@@ -217,12 +208,9 @@ def aligned(rows: list[list[str]]) -> str:
 
 
 def html_table(rows: list[list[str]], numbers: bool = False) -> str:
-    """A table of cells that are HTML already; the first row is its head, a lone cell spans all."""
+    """A table of cells that are HTML already; the first row is its head."""
 
     def cells(tag: str, row: list[str]) -> str:
-        if len(row) == 1:
-            span = f'colspan="{len(rows[0])}" style="{_CELL}padding-bottom:.6em"'
-            return f"<{tag} {span}>{row[0]}</{tag}>"
         line = "" if numbers else "border-bottom:0;"
         aligns = ["left"] + ["right" if numbers else "left"] * (len(row) - 1)
         styled = zip(aligns, row, strict=True)
@@ -236,13 +224,11 @@ def html_table(rows: list[list[str]], numbers: bool = False) -> str:
     )
 
 
-# --- What is true instead, for claims that do not hold as they stand: `data/instead/*.yml`, a
-# file for each paper ------------------------------------------------------------------------------
+# --- What is true instead of claims that do not hold as they stand: `data/instead/PAPER.yml` ------
 #
 # An entry has a list of `claims`, the sentence `instead` that they share, the `cause`, a phrase
 # that is the same for all claims that fall by one slip, and the `weight` of what falls, one of
 # `WEIGHTS`.
-
 
 WEIGHTS = {
     "theorem": "a numbered statement is false",
@@ -315,7 +301,6 @@ def _entry(entry: Mapping[str, Any], id: str) -> Instead:
 
 # --- What a chapter finds: how many of each verdict, and what falls -----------------------------
 
-
 FALLEN = (REFUTED, NOT_REPRODUCED)
 
 
@@ -327,8 +312,8 @@ def verdict_bar(board: Scoreboard) -> View:
         for ours in (False, True)
     }
     parts = "".join(
-        f'<span style="flex:{counts[False][v]};min-width:.2em;background:{COLOURS[v]}"></span>'
-        for v in _in_order(counts[False])
+        f'<span style="flex:{number};min-width:.2em;background:{COLOURS[verdict]}"></span>'
+        for verdict, number in in_order(counts[False])
     )
     lines = [(given, "of our own" if ours else "claims") for ours, given in counts.items() if given]
     words = "; ".join(_counted(given, what, str) for given, what in lines)
@@ -337,12 +322,13 @@ def verdict_bar(board: Scoreboard) -> View:
     return View(f'{strip}{parts}</div><div style="line-height:1.8">{legend}</div>', words)
 
 
-def _in_order(given: Counter[str]) -> list[str]:
-    return [verdict for verdict in (*VERDICTS, OPEN) if given[verdict]]
+def in_order(given: Counter[str]) -> list[tuple[str, int]]:
+    """The verdicts that occur, open ones last, each with its number."""
+    return [(verdict, given[verdict]) for verdict in (*VERDICTS, OPEN) if given[verdict]]
 
 
 def _counted(given: Counter[str], what: str, name: Callable[[str], str]) -> str:
-    listed = ", ".join(f"{given[verdict]} {name(verdict)}" for verdict in _in_order(given))
+    listed = ", ".join(f"{number} {name(verdict)}" for verdict, number in in_order(given))
     return f"{given.total()} {what}: {listed}"
 
 

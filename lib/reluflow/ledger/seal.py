@@ -28,10 +28,7 @@ _WIDTH = 24
 
 
 def seal(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
-    """The lines of the seal: the number of rows, then a line for each, by id.
-
-    Parameters: `rows` of the book's ledger; `told`, as `reluflow.ledger.scoreboard` reads it.
-    """
+    """The lines of the seal: the number of rows, then a line for each, by id."""
     lines = [_line(row, told.get(row.claim.id)) for row in rows]
     return "\n".join([f"{len(lines)} claims", *sorted(lines)]) + "\n"
 

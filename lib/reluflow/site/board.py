@@ -37,7 +37,6 @@ from reluflow.site import book
 # the same table with its mathematics, numbers and truth values as a reader writes them, as the
 # cards of claims do.
 
-
 LITERALS = {
     "True": "yes", "False": "no", "None": "–", "nan": "–", "NaN": "–", "inf": "∞", "-inf": "−∞"
 }  # fmt: skip
@@ -84,9 +83,7 @@ def in_type(words: str) -> str:
     return _INTERVAL.sub(r'<span class="tie">\g<0></span>', html)
 
 
-# --- Beside the pages: the settled claims as a file to download, and for the page that searches
-# these claims and the words of all pages ----------------------------------------------------------
-
+# --- Beside the pages: the settled claims as a file, and what the search page searches ------------
 
 CSV = "claims.csv"
 _SCRIPT = "searched.js"

@@ -24,10 +24,7 @@ from reluflow.ledger.cards import CHECKS
 from reluflow.ledger.rows import RECORD
 from reluflow.places import BIBLIOGRAPHY, BOOK, CARRIED, CHAPTERS, LIBRARY
 
-# --- The library as a wheel that needs no repository: it carries the inventory, the printed
-# data, the records, and the notebooks with the rows that they settle but without what
-# else they show -----------------------------------------------------------------------------------
-
+# --- The library as a wheel that needs no repository: it carries data, and the rows of notebooks --
 
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 

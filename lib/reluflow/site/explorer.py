@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -28,8 +27,7 @@ from reluflow.networks import loss
 from reluflow.site import book
 from reluflow.site.book import board
 
-# --- `{errata} PAPER`: what a paper prints that does not hold, from the executed notebooks
-# and from the sentences of `data/instead` ---------------------------------------------------------
+# --- `{errata} PAPER`: what a paper prints that does not hold -------------------------------------
 
 
 class Errata(Directive):
@@ -40,15 +38,13 @@ class Errata(Directive):
     def run(self) -> list[nodes.Node]:
         """The errata as they are on the day of the build."""
         (paper,) = self.arguments
-        docname = self.state.document.settings.env.docname
         whole = book.board()
         of_paper = tuple(each for each in whole.inventories if each.paper == paper)
         if not of_paper:
             raise self.error(f"errata: no paper {paper!r} in the inventory")
-        folder = posixpath.relpath(posixpath.dirname(docname), "chapters")
         rows = tuple(row for row in whole.rows if row.claim.paper == paper)
-        board = Scoreboard(of_paper, rows, "" if folder == "." else folder)
-        return [nodes.raw(text=errata(board, book.told()), format="html")]
+        html = errata(Scoreboard(of_paper, rows), book.told())
+        return [nodes.raw(text=html, format="html")]
 
 
 # What the paper says of the flows in its Figure 3.
@@ -85,7 +81,6 @@ QUESTIONS = {
 
 
 def _answer(question: str, case: Setting) -> str:
-    """The answer to a question, from the flow and the minima of its example."""
     X, y, w = (np.array(part, float) for part in (case.X, case.y, case.w))
     flow, minima = affine_flow(X, y, w), local_minima(X, y)
     best = float(loss(X, y, flow.end)) <= minima[0].loss + 1e-9 * (y @ y)

@@ -23,24 +23,13 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from reluflow.figures.vector import svg
-from reluflow.ledger.rows import (
-    COLOURS,
-    OPEN,
-    OUT_OF_REACH,
-    REFUTED,
-    VERDICTS,
-    WAYS,
-    badge,
-    mathematics,
-)
-from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, link
+from reluflow.ledger.rows import COLOURS, OUT_OF_REACH, REFUTED, VERDICTS, WAYS, badge, mathematics
+from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, in_order, link
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
 
-# --- What the book's theme leaves out of a page: what the page is about, and names for its
-# parts --------------------------------------------------------------------------------------------
-
+# --- What the book's theme leaves out of a page: what it is about, and names for its parts --------
 
 LONGEST = 300
 DEFINITIONS = "chapters/definitions"
@@ -106,9 +95,7 @@ def _tied(found: re.Match[str]) -> str:
     return f'<span class="tie">{found[0]}</span>' if found[1] or found[3] else found[0]
 
 
-# --- The library's docstrings, which are plain text, as reStructuredText for the reference
-# page ---------------------------------------------------------------------------------------------
-
+# --- The library's docstrings, which are plain text, as reStructuredText for the reference page ---
 
 _ENTRY = re.compile(r"(\{?[\w.]+\}?) {2,}(\S.*)")
 _LITERAL = re.compile(r"(`[^`]+`)")
@@ -172,7 +159,7 @@ def bar(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any) -
     """Role: the verdicts on a paper, as wide as they are many, each with its number."""
     if paper not in tally():
         return _refused(f"no paper {paper!r} in the inventory", raw, line, inliner)
-    given = _in_order(tally()[paper])
+    given = in_order(tally()[paper])
     words = escape(", ".join(f"{number} {verdict}" for verdict, number in given))
     parts = "".join(
         f'<span style="flex-grow:{number};background:{COLOURS[verdict]}">{number}</span>'
@@ -185,7 +172,7 @@ def legend(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any
     """Role: each verdict on a paper, or on all, as a badge behind its number."""
     if paper not in tally():
         return _refused(f"no paper {paper!r} in the inventory", raw, line, inliner)
-    given = _in_order(tally()[paper])
+    given = in_order(tally()[paper])
     each = ", ".join(
         f'<span style="white-space:nowrap">{number} {badge(verdict)}</span>'
         for verdict, number in given
@@ -253,10 +240,6 @@ def _absent() -> str:
     missing = [claim.id for claim in claims if claim.id not in settled]
     missing += [id for id, row in settled.items() if row.verdict == OUT_OF_REACH]
     return f"<p>Claims of the inventory without a verdict: {', '.join(missing) or 'none'}.</p>"
-
-
-def _in_order(given: Counter[str]) -> list[tuple[str, int]]:
-    return [(verdict, given[verdict]) for verdict in (*VERDICTS, OPEN) if given[verdict]]
 
 
 def _html(html: str) -> Made:

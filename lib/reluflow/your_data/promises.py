@@ -21,14 +21,7 @@ from reluflow.papers.min2024early import own_data as early
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps
 from reluflow.papers.phuong2021inductive import own_data as separable
 from reluflow.papers.vardi2022margin import own_data as margin
-from reluflow.your_data.study import (
-    Followed,
-    OneNeuron,
-    Study,
-    assumptions,
-    separated,
-    table,
-)
+from reluflow.your_data.study import Followed, OneNeuron, Study, assumptions, separated, table
 
 KEPT, BROKEN, OPEN, SILENT = "kept", "broken", "open", "silent"
 _NEAR, _FAR, _STATIONARY = 0.01, 0.1, 1e-3
@@ -379,7 +372,6 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
 
 
 def _told(counts: Counter[str]) -> str:
-    """How many of each, in words."""
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 

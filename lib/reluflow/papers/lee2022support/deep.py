@@ -20,7 +20,6 @@ from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 
-
 Entries = Callable[[tuple[int, int]], NDArray]
 """A matrix of this shape."""
 
@@ -91,7 +90,6 @@ def autograd(
 
 
 # --- One layer of many neurons (Appendix B): its neurons do not see each other --------------------
-
 
 ROUNDING = 1e-12
 """Gaps of this size, relative to the sum of the sizes of all terms, are rounding."""

@@ -346,7 +346,6 @@ def must_deactivate(
 
 # --- Proposition F.4: from every point a flow leaves, and from most starts only one ---------------
 
-
 TOLD = in_dimensions((2, 3), 8, (*ORDINARY, "degenerate"))
 """Draws of random starts: at extreme aspect doubles cannot tell a state from a boundary."""
 

@@ -33,7 +33,6 @@ from reluflow.progress import progress
 
 # --- The experiments of Section 5 and Appendix G: data, starts, flows, descents, limits -----------
 
-
 MOST_DATA = 1000
 """Up to this many data a run goes on without its cells where they are too many to enumerate."""
 
@@ -172,7 +171,6 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
 
 
 # --- Example 5.1 and Figure 3: three starts, seven small ones, and descent for the flow -----------
-
 
 LOOP_STEPS = 20_000
 """Plain steps of the second route: enough to tell the losses in question apart."""

@@ -174,10 +174,9 @@ def losses_and_preactivations(
     rows = -(-(1 + len(data)) // columns)
     fig, axes = panels(rows, columns, height=2.2 * rows)
     paths = {"linear flow": run.linear_flows[start], "ReLU flow": run.flows[start]}
-    loss_curves(axes[0], paths, run.X, run.y, step=run.step, xscale="log", until=until)
+    loss_curves(axes[0], paths, run.X, run.y, step=run.step, until=until)
     for ax, j in zip(axes[1:], data, strict=False):
-        preactivations(ax, paths, run.X[j], run.y[j], datum=j, step=run.step, xscale="log",
-                       until=until)  # fmt: skip
+        preactivations(ax, paths, run.X[j], run.y[j], datum=j, step=run.step, until=until)
         kinds = [e.kind for e in run.flows[start].events if e.datum == j]
         ends = {"deactivate": " is lost", "activate": " comes back"}
         ax.set_title(style.datum_name(j) + (ends.get(kinds[-1], "") if kinds else ""))
@@ -311,7 +310,6 @@ def _rank(minimum: StationarySet) -> str:
 
 # --- Figures 6 and 7, and boundaries that linear flows cross many times ---------------------------
 
-
 RECTANGLE = OLD = "#009E73"
 ELLIPSE, NEW = "#E69F00", "#CC79A7"
 PULL = "#C62828"
@@ -381,7 +379,6 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
 
 
 # --- Figures 9 and 11, redrawn from computed flows; the norm's overshoot --------------------------
-
 
 NORMS_VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": ""}
 """Below the end of a path, which may lie on it."""
@@ -525,7 +522,6 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
 
 # --- Figures 8 and 10, from computed objects: a boundary, and all the cells -----------------------
 
-
 QUADRANTS = (("3rd", 225.0, 180.0), ("2nd", 180.0, 90.0), ("1st", 90.0, 0.0), ("4th", 0.0, -90.0),
              ("3rd", -90.0, -135.0))  # fmt: skip
 
@@ -623,7 +619,6 @@ def _words(ax: Axes, at: float, height: float, words: str, colour: str) -> None:
 
 
 # --- Figure 5 of Lee, Sim & Ye 2022a: label back-propagation, drawn from a computed network -------
-
 
 FORWARD, LABEL = "#0072B2", style.INK
 IDLE = "#BBBBBB"

@@ -406,7 +406,6 @@ def no_minimum_on_boundaries(X: NDArray, y: NDArray) -> float:
 
 # --- Proposition 3.3: whether a cell holds its virtual minimum ------------------------------------
 
-
 SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
 

@@ -30,7 +30,6 @@ from reluflow.papers.lee2022support.setting import assumptions
 # Its loss is 1/2 |X w - y|^2, its flow w' = q - H w with H = X^T X and q = X^T y (eqs. 11, 12; the
 # rows of X are the data). Signs of data and labels are free: Appendix D assumes none of A1 to A3.
 
-
 ROUNDING = 1e-8
 """Relative error granted to quantities that pass through an eigenbasis or a least-squares fit."""
 

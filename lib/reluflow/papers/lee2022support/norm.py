@@ -83,7 +83,6 @@ def late_sign(polynomial: sympy.Poly, eps: sympy.Symbol, value: Fraction) -> int
 # that |w|^2 drops by at most |w0|^2. An instance is a data set "X" (n, 2), "y" (n,) and a direction
 # "u" of the start, by default along X^T y, which activates all data.
 
-
 ROUNDING = 1e-11
 """A loss of |w|^2 below this share of |w(inf)|^2 is rounding."""
 
@@ -536,7 +535,6 @@ def _spectrum(H: Matrix) -> list[tuple[sympy.Expr, Matrix]]:
 
 
 # --- Parallel data cross together: Theorem F.6 fails on them --------------------------------------
-
 
 TOGETHER = (np.array([[6, 7], [4, 1], [0, 1], [0, 1]]), np.array([5, 7, 8, 8]), np.array([2, -1]))
 """Data X, y and a direction v: from w0 = eps v the last two data are activated together."""

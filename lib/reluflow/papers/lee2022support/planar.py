@@ -24,7 +24,6 @@ from reluflow.flows.segment import two_product
 
 # --- Flows of one neuron in the plane inside cells, thousands at a time ---------------------------
 
-
 _EPS = np.finfo(float).eps
 
 
@@ -99,7 +98,6 @@ def turned_by(p: NDArray, q: NDArray, c: NDArray, s: NDArray) -> tuple[NDArray, 
 
 
 # --- The next event of flows of one neuron in the plane, or the refusal to tell it in doubles -----
-
 
 MARGIN = 1e-9
 """A pre-activation this small, relative to its terms, is not trusted to have a sign."""

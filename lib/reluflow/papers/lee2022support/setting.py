@@ -147,7 +147,6 @@ def reactivations(path: Trajectory) -> int:
 
 # --- What the parameters cells of chapter 1 may hold: its page's, and its sections' ---------------
 
-
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
@@ -204,7 +203,6 @@ def _faults(X: NDArray, y: NDArray) -> Iterator[tuple[str, str]]:
 # Lemma F.5 has an explicit radius, delta_0, and what this book says of small starts in the plane
 # holds at that radius. A statement that names no radius is tried at shrinking shares of delta_0,
 # and counts as broken by a data set only if it is broken at every one of them.
-
 
 NORMS = (0.9, 1e-2, 1e-4)
 """Norms of the starts, in units of `guaranteed_radius`."""
@@ -324,7 +322,6 @@ def small_flows(
 #
 # A point on the boundary of x_1 is an array "w" (d,) of an instance; one on several boundaries at
 # once is given by the data "some" and a direction "z" (d,).
-
 
 MIXED = in_dimensions((2, 3), 8)
 """Draws of data that satisfy A1-A3, in the plane and in space."""

@@ -53,7 +53,6 @@ from reluflow.statistics import wilson
 # data, or gives up the steepest ones, or the flattest ones, class by class, until a cell holds its
 # own virtual minimum, boundary included; there it ends. The chapter proves it.
 
-
 SURE = 1e-9
 """A cosine below this is decided in rational arithmetic."""
 
@@ -173,7 +172,6 @@ def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
 # --- Theorem 4.7 and Lemma F.8: where small starts end, and whether that is global ----------------
 #
 # An instance is a data set "X" (n, d), "y" (n,) and a direction "u" (d,) of the start.
-
 
 MISSED = 1e-9
 """A limit whose loss is above the least loss by more than this share of L(0) is not global."""

@@ -155,7 +155,6 @@ def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
 
 # --- Lemma F.5: small starts with q(w0) > 0 enter the all-active cell; how small is enough --------
 
-
 ENTRY = in_dimensions((2, 3, 4), 8)
 """Draws of data, in four dimensions, too."""
 
@@ -266,7 +265,6 @@ def entry_radius(miss: NDArray, X: NDArray, y: NDArray) -> list[Evidence]:
 
 
 # --- Lemma 4.6 and Proposition 4.4: flows from smaller and smaller starts -------------------------
-
 
 SHARES = (1e-2, 1e-5, 1e-8)
 """Norms of starts, in units of delta_0 of Lemma F.5, which depends on the data."""

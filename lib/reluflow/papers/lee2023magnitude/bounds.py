@@ -39,7 +39,6 @@ from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, 
 # An instance is a start of `setting`, with "target". A bound is tried at all points of the orbit in
 # closed form, which resolve the first moments and the last.
 
-
 NOISE = 1e-11
 """Relative rounding error of a magnitude or an angle; a slack below it is not told."""
 
@@ -298,7 +297,6 @@ def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
 
 # --- Eq. (8), one layer for |w_0| near 0: its upper bound, and what is true instead ---------------
 
-
 THRESHOLD = float(np.pi - np.arctan(np.pi))
 """phi_0 at which small starts begin to break eq. (8)."""
 
@@ -426,7 +424,6 @@ def repaired(layers: Sequence[int]) -> list[Evidence]:
 
 
 # --- Lemma C.2: u' = f(u, t), v' = g(v, t), f <= g and u(t_0) <= v(t_0) are said to give u <= v ---
-
 
 _TIMES = 20
 

@@ -21,7 +21,6 @@ from reluflow.flows.segment import check_steps, one_thread, problem
 # It is integrated in log v_k for k >= 2, so that a slow decay and a zero reached in finite time
 # cannot be confused: only the second stops the clock. Nothing is supposed about balance.
 
-
 Gradient = Callable[[NDArray, NDArray], tuple[NDArray, NDArray]]
 """Of w (d,) and v (m,): the gradients of the loss in w and in v."""
 
@@ -171,7 +170,6 @@ def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:
 # digits. `clock(l)` is s, up to a constant; for m >= 2 it is a hypergeometric function of z below
 # the rest point and of 1/z above it.
 
-
 _TERMS = 60
 """Of the series around z = 1, used for |1 - z| <= 1/2 only."""
 
@@ -290,7 +288,6 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
 # so a datum whose margin |u_ref.x|/|x| exceeds the drift |u - u_ref| has not flipped. One product
 # with all data gives the margins; the data of least margin are copied, and only they are looked at
 # until the drift reaches the least margin of the rest.
-
 
 _EPS = np.finfo(float).eps
 _FLIPS = 256
@@ -415,7 +412,6 @@ class ActiveSet:
 # A step needs the data only through the active set's H and q, so it costs d^2 in place of n d until
 # a datum flips. Steps are taken in blocks on the supposition that no datum flips;
 # `ActiveSet.follow` then says where in the block that first failed, and the block is cut there.
-
 
 _BLOCK = 128
 """Steps taken at most before the data are looked at."""

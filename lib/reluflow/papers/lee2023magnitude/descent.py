@@ -36,7 +36,6 @@ from reluflow.papers.lee2023magnitude.setting import gap_bounds, magnitude_bound
 # The flow solves dw/dt = F(w) with F(g(x)) = -c x g'(x). Descent is w(T+1) = w(T) + eta F(w(T)),
 # and the theorem compares w(T) with g(y), y = (1 - c eta)^T. Here c = 1: eta is c eta.
 
-
 Function = Callable[[float], float]
 
 
@@ -123,7 +122,6 @@ def order(steps: ArrayLike, errors: ArrayLike) -> float:
 
 
 # --- Theorem 4.1, where it holds: descent beside g(e^(-ct)) uniformly in time, and the converse ---
-
 
 STEPS = (1e-2, 1e-3, 1e-4)
 """eta of the orders that are measured."""
@@ -328,7 +326,6 @@ def escape_exactly(step: Fraction) -> mpmath.mpf:
 
 # --- Theorem 4.1, where it fails: functions g whose g' has a zero, and descent that escapes -------
 
-
 ESCAPES = tuple(Fraction(1, k) for k in (10, 20, 50, 100))
 """Steps eta of the descent that escapes from a unique flow; c = 1."""
 
@@ -407,7 +404,6 @@ def escaping_descent() -> Counterexample:
 
 
 # --- Descent of one layer: Theorem A.1 on the magnitude, and Theorem A.2 on the angle -------------
-
 
 SEEN = 1e-280
 """Where pi - phi is smaller it is about to underflow, as it falls from step to step."""

@@ -230,7 +230,6 @@ def broken(report: Report) -> list[Evidence]:
 # `quadrature_step` does not even use Lemma 2.1: E F(x) = 1/pi * integral of F(e(alpha)) over one
 # turn of the plane of w and w*, for x ~ N(0, I) and every F with F(c x) = c^2 F(x), c > 0.
 
-
 DIGITS = 30
 
 
@@ -302,7 +301,6 @@ def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tu
 #
 # Both say pi - phi(T) > 2 y - 2/3 y^3 rho^T with y = chi (1 - h)^T, rho = (1 - 3h) / (1 - h)^3 and
 # h = c eta = 1/(3k) at eta = X/k; chi = 10^(4k/5) is large enough.
-
 
 LEVEL = 2.5
 """T is the last step with y at least this: 2 y = 5 is well above pi."""

@@ -51,7 +51,6 @@ from reluflow.statistics import share_interval, wilson
 # where it was followed and turned, else NaN, and whether the shape up to the last step is a
 # "stray", other than the one for all time.
 
-
 USUAL = 0.75
 """What Section 5.2 describes is usual if this share of the random starts shows it, surely."""
 
@@ -163,7 +162,6 @@ READING = Reading(
 #
 # Both are decided from the paper's own numbers, at typical starts of its nine panels: |w*| and
 # |w_0| at their typical size and phi_0 = pi/2.
-
 
 DEVIATION, VARIANCE = "standard deviation", "variance"
 """What k in N(0, k I) may be."""

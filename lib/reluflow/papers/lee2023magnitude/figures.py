@@ -50,7 +50,6 @@ if TYPE_CHECKING:  # these train networks, which the figures do not
 
 # --- Angle and magnitude, |w*| = 1: phase portraits, times against |w_0|, dips and depth ----------
 
-
 MOVES, LOWER, UPPER, PRINTED = "#0072B2", "#009E73", "#E69F00", "#D55E00"
 FAMILY = ("#24135F", "#5B3FA8", "#8E74CC", "#B49FE0", "#D0C3EC")
 """One colour, one meaning: what moves, its bounds, what is printed and fails; shades tell apart
@@ -432,7 +431,6 @@ def _enclosed(ax: Axes, t: NDArray, value: NDArray, lower: NDArray, upper: NDArr
 
 
 # --- Descent against the bounds of Section 4 and Appendix A ---------------------------------------
-
 
 Pair = tuple[float, float]
 """phi0 and |w0| = v_1 = ..., in units of v*."""

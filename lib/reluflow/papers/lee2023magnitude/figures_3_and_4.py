@@ -46,7 +46,6 @@ from reluflow.statistics import share_interval, wilson
 # N(0, k I). All 100000 steps take half an hour (a record has them). Where the step eta is above
 # 2 / lambda, lambda the largest curvature, descent does not follow the gradient flow.
 
-
 _LARGE = 1e6
 """Norm of a layer from which on descent counts as diverged."""
 
@@ -188,7 +187,6 @@ def deep_descent(problem: DeepProblem, n_steps: int) -> DeepRun:
 # a-teacher-0.4 begins (a) with another. The network's arithmetic is in single precision;
 # weights, steps and the sums over the data are in double. The record says how far the same steps in
 # double precision lead elsewhere.
-
 
 PANELS = {
     "a": SMALL,
@@ -351,7 +349,6 @@ PARAMETERS = {**setting.SECTION, "scale": SHELF.parameter, "device": DEVICE}
 
 # --- D.1's remark on the convexity of the magnitude's bounds, as functions of time ----------------
 
-
 CONVEXITY_READING = Reading(
     taken="convex as functions of time, and the convexity changes where the curve bends",
     others="if the level is that of the start, a bound of one layer is convex from above "
@@ -467,7 +464,6 @@ def bent_bounds(found: pd.DataFrame) -> list[Evidence]:
 # A bound restarted at step T_j takes w(T_j) for its start; Theorems A.1 (one layer) and A.3 (two)
 # then bound |w(T)| for T > T_j, with eps_j = 1 - (sin phi(T_j) - phi(T_j) cos phi(T_j)) / pi in the
 # place of eps_0.
-
 
 SCALE = 1.2
 """D.3's k* for Figure 3."""
@@ -595,7 +591,6 @@ def _panel(panel: Restarts) -> list[Evidence]:
 
 # --- The first steps of Figure 4, from many starts and under other readings -----------------------
 
-
 READINGS: dict[str, tuple[DeepSetting, int]] = {
     "(a) as taken": (SMALL, 100),
     "(a) k a variance": (replace(SMALL, start=0.04**0.5, teacher=TEACHER**0.5), 10),
@@ -663,7 +658,6 @@ def falls_first(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> n
 # The bars were set before the run: a curve is monotone as far as a figure shows where it goes back
 # by at most SHOWN of its ways, and has converged where the last tenth of the steps moves it by at
 # most SHOWN of its whole way.
-
 
 SHOWN = 0.01
 """A way back of a curve by less than this share of all its ways is not seen in Figure 4."""

@@ -30,7 +30,6 @@ from reluflow.rational import rationals
 # In coordinates a = u.x and b across it in the plane, c across the plane; the Gaussian law's are
 # Cartesian, unlike the proof's polar ones.
 
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
@@ -84,7 +83,6 @@ def sphere_sector(theta: float, u: NDArray, v: NDArray) -> NDArray:
 # --- Lemma 2.1 and Proposition B.1: second moments of a law on a half-space and on a sector -------
 #
 # E[1{u.x > 0} 1{v.x > 0} xx^T] as printed, and by quadrature.
-
 
 ANGLES = (1e-6, 1e-3, 0.3, 1.0, math.pi / 2, 2.0, 3.0, math.pi - 1e-3, math.pi - 1e-6)
 """Angles between u and v: the two ends, where the printed formula cancels, and between."""
@@ -263,7 +261,6 @@ def slip() -> list[Evidence]:
 #
 # E f(x) = (1/pi) int_0^(2 pi) f(cos a, sin a) da for f homogeneous of degree 2; no Lemma 2.1.
 
-
 RHO, LENGTH, BEST, THETA, ANGLE = sp.symbols("rho v v_star theta a", positive=True)
 """|w|, the common magnitude of a balanced neuron, |w*| = v_k*, angle(w, w*), and a direction."""
 
@@ -339,7 +336,6 @@ def layered_system() -> list[Evidence]:
 
 # --- Laws on finitely many points with rational coordinates and weights, and draws of them --------
 
-
 Vector = tuple[Fraction, ...]
 
 
@@ -404,7 +400,6 @@ def random_law(rng: np.random.Generator, d: int, n: int, symmetric: bool) -> Fin
 # The minimisers are {w : w.x = w*.x where w*.x > 0, w.x <= 0 where w*.x <= 0}; w* is the only one
 # exactly if v = 0 is the only v with v.x = 0 where w*.x > 0 and v.x <= 0 where w*.x = 0, which is
 # decided over the rationals. Linear programming in floats measures the polyhedron.
-
 
 MERCEDES = ((1, 0), (0, 1), (-1, -1))
 """Three points of mean zero that span the plane: the smallest law with several minimisers."""

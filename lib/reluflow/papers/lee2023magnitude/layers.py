@@ -37,7 +37,6 @@ from reluflow.papers.lee2023magnitude.setting import (
 
 # --- Descent of several layers: Theorem 4.2 and Corollary 4.3 on the angle ------------------------
 
-
 AWAY_4_2 = 0.5
 """A start is away from the teacher if pi - phi0 is at least this."""
 
@@ -169,7 +168,6 @@ def small_steps(report: Report) -> Reading:
 
 
 # --- Descent of two layers: Theorem A.3, which fails on both sides, and its repair ----------------
-
 
 STEPS_A_3 = tuple(Fraction(1, k) for k in SMALLNESS)
 """Steps of the counterexample to Theorem A.3: v* = |w0| = v_1 = 1, phi0 = pi/2."""
@@ -308,7 +306,6 @@ def _from_the_middle(
 
 
 # --- Every statement on descent, tried once -------------------------------------------------------
-
 
 Statements = Mapping[str, Callable[[], Statement]]
 

@@ -47,7 +47,6 @@ def log_tan(phi: ArrayLike) -> NDArray:
 
 # --- Paths of the angle and the magnitude of a neuron under a teacher, by time or steps -----------
 
-
 _LARGE = 700.0
 """Where exp is about to overflow."""
 
@@ -250,7 +249,6 @@ def _scalar_pull(phi: float) -> float:
 #
 # and the time is the integral of 2 pi / (v^(m-1) v*^(m+1) x sin x).
 
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _SPAN = 14.0
 """An orbit ends where psi is this much above its start and above 0."""
@@ -330,7 +328,6 @@ def _legendre() -> tuple[NDArray, NDArray, NDArray]:
 #
 # Times are s = |w*|^(2m) t, and losses are in units of |w*|^(2(m+1)).
 
-
 _HALVINGS = 50
 _STAGES = 4
 """Orbits end when the angle is small; a tiny start's magnitude may come later, some orbits on."""
@@ -396,7 +393,6 @@ def _continued(path: Orbit) -> Orbit:
 #
 # and v rises exactly where (1 - eps) delta > eps. Nothing cancels in delta, however near v is to
 # v*.
-
 
 RISING, TURNING, FALLING = "rising", "falling, then rising", "falling"
 OTHER = "other"
@@ -524,7 +520,6 @@ def _panels(psi0: float, m: int) -> int:
 
 
 # --- A chain of ReLU neurons under a teacher and Gaussian data, by quadrature: no closed forms ----
-
 
 _GAUSSIAN_NODES, _GAUSSIAN_WEIGHTS = np.polynomial.legendre.leggauss(16)
 """Exact to rounding for the squares of sines that are integrated, over arcs of at most pi."""

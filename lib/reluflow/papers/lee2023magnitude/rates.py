@@ -45,7 +45,6 @@ from reluflow.papers.lee2023magnitude.setting import Start, drawn, one_layer_len
 #
 # Instances are starts, see `Start`; psi = log tan(phi/2) and rho = log(|w|/|w*|).
 
-
 REACHED = 1e-6
 """A flow has come to w* when |w - w*| is below this share of |w*|."""
 
@@ -131,7 +130,6 @@ def rate_at_teacher_norm() -> sp.Expr:
 # --- Eq. (11): where the magnitude falls, and how far depth lets it fall --------------------------
 #
 # v = |w| falls exactly beyond v* (1 - eps)^(1/(m+1)), the nullcline; |w(t)| is said to be monotone.
-
 
 DEPTHS = (1, 2, 3, 5, 10, 20)
 """The numbers m of factors besides w on which eq. (11)'s text is tried."""
@@ -369,7 +367,6 @@ def speed() -> Reading:
 
 
 # --- The two phases of |w(t)|: from where it falls before it rises, from where it falls for ever --
-
 
 FAR = {"anywhere": ((-12.0, 10.0), (-12.0, 12.0))}
 """Starts near both ends of the angle, with tiny and huge norms."""

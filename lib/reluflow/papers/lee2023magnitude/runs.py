@@ -39,7 +39,6 @@ from reluflow.progress import progress
 
 # --- The settings of Figures 1 and 2 (Section 5, Appendix D.3), and how they carry over to others -
 
-
 RATES = {1: 0.0003, 2: 0.000008, 3: 0.000002}
 """D.3's learning rate by the number of layers."""
 SCALES = {1: 1.0, 2: 0.5, 3: 0.3}
@@ -135,7 +134,6 @@ def constants(v0: float, target: float) -> tuple[float, float]:
 # All three begin at one (phi_0, |w_0|) and are kept at every step, in the coordinates
 # psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares; why, the
 # module `experiments` says.
-
 
 PIECE = 10_000
 """Steps between which the weights themselves are let go: 8 MB a worker at d = 100."""
@@ -272,7 +270,6 @@ def _diverged(setting: Setting) -> InputError:
 # population, and the population's flow with the flow's own version of the bound. A step at which
 # the flow breaks its bound shows a false statement; one at which only the descents do, the finite
 # step; one at which the descent on data alone does, the finite sample.
-
 
 ROUNDING = 1e-12
 """A bound passed by less, in radians or in units of |w*|, is not told from one that is met."""

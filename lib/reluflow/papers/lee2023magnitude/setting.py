@@ -29,7 +29,6 @@ from reluflow.parameters import EFFORT, SEED, Parameter, between, few, number, w
 
 # --- What the parameters cells of chapter 2 may hold: that of its page, and those of its sections -
 
-
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
@@ -68,7 +67,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 #
 # An instance of a statement on a start holds "psi", "rho" and "m", arrays (), and "target" where it
 # is not 1; `Start.of` reads it.
-
 
 Range = tuple[float, float]
 
@@ -150,7 +148,6 @@ def drawn(
 # v* = |w*|, and eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. t (k,) are times or step numbers:
 # every bound is a combination of decays e^(-c t), and with (1 - c eta)^T in place of each it is the
 # paper's bound after T steps of descent (`decay`). Functions return (lower, upper), each (k,).
-
 
 Bounds = tuple[NDArray, NDArray]
 

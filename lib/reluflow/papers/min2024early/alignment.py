@@ -25,7 +25,6 @@ from reluflow.papers.min2024early.theorem_1 import everywhere, path, separated, 
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 
-
 ROUNDING = 1e-8
 
 
@@ -165,7 +164,6 @@ def cones_are_not_left(found: pd.DataFrame) -> list[Evidence]:
 
 # --- The paths of Appendix C.2: sequences of (active positive data, active negative data) ---------
 
-
 Place = tuple[int, int]
 
 
@@ -259,7 +257,6 @@ def followed(t: float) -> float:
 # The paper's own example E.4, eq (47), with a second datum, so that there are both labels: the
 # neuron lies on both boundaries, in S_dead, and may rest there. But w = (sinh tau, 1), v = cosh tau
 # with tau' = exp(-sinh tau cosh tau), tau(0) = 0, solves the equation at every t > 0 too.
-
 
 X = np.array([[1.0, 0.0], [-1.0, 0.0]])
 Y = np.array([1.0, -1.0])

@@ -74,7 +74,6 @@ def silent_exactly(X: ArrayLike, w: NDArray) -> bool:
 
 # --- Draws of orthogonally separable data with members of their cones -----------------------------
 
-
 SEPARABLE: Mapping[str, Callable[..., Any]] = {"(A1)": separable_exactly}
 BOTH_LABELS: Mapping[str, Callable[..., Any]] = {
     **SEPARABLE,
@@ -472,7 +471,6 @@ def has_dead_ray(X: NDArray) -> bool:
 
 # --- When S_dead is no more than {0}, and where neurons go then -----------------------------------
 
-
 WITHOUT = (np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0]))
 """Data (X, y) with S_dead = {0}: x_1 + x_2 + 3 x_3 = 0 with positive weights, and they span."""
 
@@ -529,7 +527,6 @@ def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> fl
 
 
 # --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
-
 
 GAPS: Mapping[str, tuple[Callable[[float], float], float, float]] = {
     "exponential": (lambda q: float(abs(np.expm1(-q))), 2.0, 1.0),

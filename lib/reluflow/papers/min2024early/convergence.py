@@ -31,7 +31,6 @@ from reluflow.papers.min2024early.trajectories import Begun, Moments, Start, Sur
 #
 # The two examples of the page, with neurons a and b.
 
-
 X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])
 y = np.array([1.0, -1.0])
 AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
@@ -84,7 +83,6 @@ def only_late() -> OnlyLate:
 
 
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
-
 
 _SIGNS = np.repeat([1.0, -1.0], 3)
 
@@ -307,7 +305,6 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
 
 # --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of D.2 -------------
 
-
 GAP = 0.05
 """By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
 OF_THE_DATA = Reading(
@@ -454,7 +451,6 @@ def sharp_pair() -> str:
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
 
-
 ROUNDING = 1e-9
 """Singular values of unit vectors in floats, relatively."""
 CITED = "Ji and Telgarsky 2020, Theorem 3.1, and Lyu and Li 2020 on points of KKT"
@@ -587,7 +583,6 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
 
 
 # --- Appendix D.2 and Section 3.1: within S_+ the neurons turn to x_+, until the loss falls -------
-
 
 SCALES = (-10.0, -13.0, -16.0)
 """Values of ln eps over which the best alignment is compared."""

@@ -41,7 +41,6 @@ if TYPE_CHECKING:  # these train networks, which the figures do not
 # and "-" blue; neurons on the circle, discs where v_j > 0 and triangles where v_j < 0, pale where
 # they are dead.
 
-
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
 PALE = {"$S_+$": "#FBE0CF", "$S_-$": "#D3E6F4", "$S_{dead}$": "#D9D9D9"}
@@ -316,7 +315,6 @@ def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> N
 
 # --- Figures of the alignment: times against bounds, scales against bounds, and paths -------------
 
-
 PRINTED, OURS, NEEDED = "#D55E00", "#0072B2", INK
 _DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
 
@@ -449,7 +447,6 @@ def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> 
 
 
 # --- From the alignment to the end of training: one whole trajectory, t_2, the rank ---------------
-
 
 _LN10 = float(np.log(10.0))
 _LOSSES = {"exponential": ("#0072B2", "-", "o"), "2 logistic": ("#D55E00", (0, (5, 2)), "s"),

@@ -30,7 +30,6 @@ from reluflow.papers.min2024early.setting import none_of, polygon, separable_dra
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 
-
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 DECADES = 10.0
 """Flows are followed until the loss has fallen by this many powers of ten, or falls no more."""
@@ -172,7 +171,6 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
 
 # --- Appendix E.2 and E.5: under (A1) a regular Caratheodory solution exists for all times --------
 
-
 RESIDUAL = 1e-5
 """Largest residual of the integral equation, over the largest parameter: the integrator's."""
 _ON = 1e-9
@@ -274,7 +272,6 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
 
 # --- Eq. (46): under (A1) a neuron moves the same way across all boundaries -----------------------
 
-
 VELOCITY = Reading(
     "the gradient in (46) is the velocity of the flow: Appendix E.2 writes the flow as θ' = F(θ) "
     "with F = ∇L, and (46) as a product with F",
@@ -329,7 +326,6 @@ def velocity_points_inward(loss: Loss) -> Statement:
 # x = (1, 0) and w = (p, q): only p and v move. While v > 0 the sign of p' is that of y s'(p): a
 # number for p > 0, one for p = 0 and one for p < 0, which decide all (the page has the proof).
 
-
 NONE = Fraction(0)
 """The slope of the ReLU at negative inputs."""
 
@@ -374,7 +370,6 @@ def departure_solves_the_equation() -> bool:
 # --- The two examples of Appendix E on a boundary: no solution (E.3), and too many (E.4) ----------
 #
 # The same neuron in floats: w(0) = (0, 1), v(0) = 1, exponential loss.
-
 
 SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 """Values of s'(0) for which E.3 is tried; its argument needs only that s'(0) > 0."""

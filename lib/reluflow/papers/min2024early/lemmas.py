@@ -32,7 +32,6 @@ from reluflow.papers.min2024early.setting import flow, none_of, separable
 # A state is a mapping of X (n, d), y (n,), directions U (h, d), log norms R (h,), the `signs` of v
 # (h,) and the `leak`, of outputs at most 1 in size.
 
-
 State = Mapping[str, Any]
 LEAKS = (0.0, 0.3, 1.0)
 """ReLU, a leaky one, and the linear network."""
@@ -125,7 +124,6 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
 
 
 # --- Section 2.1: the flow stays balanced, and no output weight changes its sign ------------------
-
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 TOLERANCES = (1e-3, 1e-7)
@@ -245,7 +243,6 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
 
 
 # --- Lemmas 1 and 3: while t <= T neurons and outputs are small, directions obey eq. (6) ----------
-
 
 BOUNDS = ("direction", "norm", "output")
 """The bound of Lemma 1, and the two of Lemma 3."""
@@ -476,7 +473,6 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
 
 # --- Lemmas 4 and 10: how far directions are from their motion in the limit of small eps ----------
 
-
 LOG_NORM = -5.0
 """log |w| of the neuron that shows what the loss of Section 2.1 does."""
 _ROUNDING = 1e-13
@@ -585,7 +581,6 @@ IN_INPUT_SPACE = Reading(
 #
 # Both rest on |l'| against l, with q = y f: for the exponential loss |l'| = l, for the logistic
 # one, of either factor, c l <= |l'| <= l where q >= 0, with c = 1 / (2 log 2), reached at q = 0.
-
 
 BEST = {loss.name: 1.0 if loss is EXPONENTIAL else 0.25 / np.log(2.0) ** 2
         for loss in (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)}  # fmt: skip

@@ -45,7 +45,6 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
 # The gradient is by hand, on pieces of the data that fit into a processor's cache. The products
 # with the data may be in single precision; weights and sums over the pieces are in double.
 
-
 _SHALLOW_BLOCK = 500
 Sums = tuple[Tensor, Tensor]
 
@@ -137,7 +136,6 @@ class ShallowLoss:
 # x_i serves all these neurons: two products of a matrix and a vector in place of two with h
 # columns. Who is active is known without looking as long as no direction w_j/|w_j| has moved by as
 # much as x_i/|x_i| is away from the neuron's boundary. All other data are looked at in each step.
-
 
 _SHARE = 50
 """A pattern that one in so many data has makes a group."""
@@ -376,7 +374,6 @@ def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
 
 # --- Changes of norms and of directions along SGD (Min et al. 2024, A.5, Figures 12 and 13) -------
 
-
 BATCH = 2000
 
 
@@ -419,7 +416,6 @@ def epochs(task: Task, seed: int, number: int, both: bool) -> Iterator[Rates]:
 
 
 # --- Whether images satisfy Assumption 1: the inner products of all pairs (Figure 5) --------------
-
 
 SHOWN = 48
 """Images of each digit in the recorded heatmap."""
@@ -506,7 +502,6 @@ def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
 # aligned after about 2000 steps and the loss falling after about 3000 (to half a thousand); a loss
 # that starts at 1, where the axes of Figures 5 and 10 to 12 end; inner products of some tens, as on
 # the colour bars of Figures 10 and 11.
-
 
 ALIGNED, FALLEN = 0.9, 0.1
 """A neuron is well aligned from this cosine on, chosen after first runs; the loss begins to fall
@@ -606,7 +601,6 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
 # --- Runs on images that a page can afford: descent, and the gradient flow beside it --------------
 
-
 TOLERANCE = 1e-4
 """Error of a step of the flow, relative to the size of all weights."""
 NEAR = 0.01
@@ -656,7 +650,6 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
 #
 # Some minutes of one core each. The products with the images are in single precision, weights and
 # sums in double; a record says how far the same steps in double precision lead elsewhere.
-
 
 FIGURES = {"figure-5": Setting(1, 0), "figure-10": Setting(3, 8), "figure-11": Setting(1, 7)}
 PHASES = {"figure-12": partial(epochs, both=True), "figure-13": partial(epochs, both=False)}
@@ -864,7 +857,6 @@ def short(value: float) -> float:
 # word, and an image looks like a class mean if, of the means of all ten digits, that one is
 # nearest. "Only directions change" at the ends of epochs at which the changes of the norms are
 # below QUIET, and those of directions above LOUD, of their largest values.
-
 
 ORTHOGONAL, ALMOST_ONE, SMALL, VERY_LIKELY = 0.2, 1.1, 0.1, 0.9
 QUIET, LOUD = 0.01, 0.1

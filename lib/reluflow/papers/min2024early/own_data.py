@@ -35,7 +35,6 @@ from reluflow.progress import progress
 
 # --- The main page's experiment: data, a start, and a training ------------------------------------
 
-
 _MOST_DATA, _MOST_NUMBERS = 1000, 100_000
 """What a page does in seconds."""
 _SHORTEST, _LONGEST = 1e-6, 1e6
@@ -169,7 +168,6 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
 
 # --- What the theorem says of any data and start: whether it applies, what it promises ------------
 
-
 _FEW = 3
 
 
@@ -251,7 +249,6 @@ def log_eps(own: Experiment) -> float:
 
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
-
 
 _MOST = 320
 """Coordinates of the neurons, h (d + 1), of which the integrator makes a trajectory in seconds."""

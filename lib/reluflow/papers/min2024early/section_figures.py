@@ -25,7 +25,6 @@ from reluflow.papers.min2024early.toys import chance_astray
 
 # --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
 
-
 CONE_COLOURS = {"$S_+$": POSITIVE, "$S_-$": NEGATIVE, "$S_{dead}$": style.QUIET}
 HULL, CAP = "#117733", "#AA4499"
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
@@ -105,7 +104,6 @@ def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
 
 # --- What happens on a boundary of activity: the examples of Appendix E, and crossings ------------
 
-
 BOUNDARIES_COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)))
 
@@ -170,7 +168,6 @@ def crossings(shown: Sequence[tuple[str, FlowPath, Problem]], until: Sequence[fl
 
 
 # --- The lemmas on small neurons: the room of their bounds, and how long they hold ----------------
-
 
 LEMMAS_COLOURS = {EXPONENTIAL.name: "#0072B2", TWICE_LOGISTIC.name: "#117733",
                   LOGISTIC.name: "#D55E00"}  # fmt: skip
@@ -253,7 +250,6 @@ def pull_over_loss(losses: Sequence[Loss]) -> Figure:
 
 
 # --- Pictures of two digits being told apart: Figures 5 and 10 to 13 of Min et al. 2024 -----------
-
 
 LOSS, NORM, RANK = INK, "#AA4499", "#117733"
 """The same colours as in `own.training`, which draws such a run on the chapter's page."""
@@ -373,7 +369,6 @@ def _grid(runs: Mapping[str, pd.DataFrame], sharey: bool = False) -> tuple[Figur
 
 
 # --- Figures 6 to 9 over many starts: falls of the loss, neurons left behind ----------------------
-
 
 _SCALES = ((NEGATIVE, "o", "-"), (POSITIVE, "s", (0, (5.0, 2.0))), (RANK, "D", (0, (1.0, 1.2))))
 

@@ -25,7 +25,6 @@ from reluflow.rational import rationals
 
 # --- Random orthogonally separable data of a given separation, ordinary and adversarial -----------
 
-
 Arrays = Mapping[str, Any]
 Draws = dict[str, Callable[[np.random.Generator], Arrays]]
 
@@ -174,7 +173,6 @@ def none_of(what: str, wrong: ArrayLike) -> Evidence:
 
 # --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------
 
-
 LOSSES: Mapping[str, Loss] = {
     "exponential": EXPONENTIAL,
     "logistic": LOGISTIC,
@@ -232,7 +230,6 @@ two data of each label, and a cone S_dead that is neither empty nor large."""
 
 
 # --- Numbers of any size as a table shows them: thousands in groups -------------------------------
-
 
 _HIGH = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

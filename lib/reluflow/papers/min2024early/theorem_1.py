@@ -43,7 +43,6 @@ from reluflow.papers.min2024early.setting import (
 #
 # The page `alignment` has the proof, under `A bound without n`.
 
-
 TOLERANCE = 1e-8
 """Rounding of a time, in units of 1 / X_min; the times themselves are 0 to 60 such units."""
 BOUND_MUS = (1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
@@ -380,7 +379,6 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
 # As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements
 # are given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
 
-
 Zeta = Callable[[DataConstants, StartConstants], float]
 RATE = Reading(
     "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
@@ -519,7 +517,6 @@ def growth_of_the_time() -> list[Evidence]:
 # Here n = 2, mu = 12/13, X_min = X_max = h = W_max = 1. What is outside of both cones is at the
 # angle arccos(5/13) or more from K, from x_1 and from x_2: so xi = zeta_1 = 1 - 25/169.
 
-
 MU, XI = Fraction(12, 13), Fraction(144, 169)
 
 
@@ -555,7 +552,6 @@ def _ball(value: Fraction) -> arb:
 
 
 # --- Theorem 1's time t_1 forgets the start: beside x_- a neuron stays longer in S_- --------------
-
 
 LARGEST_CAP = Reading(
     "ζ₁ is the supremum of the numbers that Lemma 8 allows",

@@ -31,7 +31,6 @@ from reluflow.statistics import share_interval, wilson
 # The networks f(x) = sum_j v_j [w_j.x]_+ know nothing of each other; they share the loop. A neuron
 # that is active on no datum has no gradient and never moves again, so it leaves the loop.
 
-
 Data = tuple[NDArray, NDArray]
 """Inputs X (n, 2) with labels y (n,); or the weights W and v of neurons."""
 
@@ -186,7 +185,6 @@ class _Stacked:
 # The paper leaves open which loss it uses, whether it is summed or averaged, and the data of its
 # Figure 6. The chapter runs the mean of the exponential loss, the one that gives the paper's
 # numbers on MNIST; `readings` compares the candidates with what A.2 says of its runs.
-
 
 STEP, WIDTH, SIGMA = 2e-3, 50, 1e-6
 """The paper's step of descent, number of neurons, and standard deviation of a weight."""
@@ -421,7 +419,6 @@ def _both_sides(C: float, S: float, angle: float) -> float:
 
 # --- Figures 6 to 8: do the neurons reach S_+ and S_- in time, and how many stay astray? ----------
 
-
 _MOST = 0.9
 _GROWN = 100
 """What "the neurons" do, nine of ten of them must."""
@@ -566,7 +563,6 @@ def astray_at_the_end(
 
 # --- Figure 6: how often the loss falls, and how many directions the grown neurons have -----------
 
-
 _APART = 1.4
 """Lengths of x_+ and x_- that differ by this factor give falls well apart."""
 _COUNTS = ["one fall", "two", "more"]
@@ -678,7 +674,6 @@ def neurons_needed(chance: Fraction) -> int:
 
 # --- Figure 9: two orthogonal data: what decides where a neuron ends, and who grows ---------------
 
-
 BY_OUTPUT = Reading(
     f"who grows is read off the outputs: nearly all of f comes from the neurons along x₊; "
     f"{IN_MOST_STARTS.taken}",
@@ -766,7 +761,6 @@ def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
 
 
 # --- Orthogonal data beside separable ones (Section 3.2, A.3): who comes to S_+ -------------------
-
 
 OFF_THE_BOUNDARIES = Reading(
     "no neuron starts orthogonal to a datum, which has probability 0",
@@ -894,7 +888,6 @@ def widths_needed(seed: int, networks: int) -> list[Evidence]:
 
 
 # --- A datum and its opposite: where the regular flow dies, and descent goes on -------------------
-
 
 EXAMPLES: Mapping[str, Data] = {
     "(2, 1) against (−2, −1)": _data([[2, 1], [-2, -1]], [1, -1]),

@@ -23,7 +23,6 @@ from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 # Three clocks carry it: time up to t_2, then log(1/L), then log log(1/L). All sizes are logarithms,
 # so that eps = e^-100000 and times of 10^100 are ordinary numbers.
 
-
 _POINTS = 160
 """Moments of a stretch of a trajectory."""
 
@@ -196,7 +195,6 @@ def _largest(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
 
 
 # --- Starts of whole trajectories at the largest eps that (Small) allows --------------------------
-
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 """The exponential loss and the logistic one of Appendix B and of Section 2.1."""

@@ -146,7 +146,6 @@ def as_images(
 # Not printed, and so parameters here: the step size, how pixels are scaled, whether layers have
 # biases, and whether the 0.05 is for the biases, too.
 
-
 FIRST = 7
 """The layer l whose features, and whose weights W_7, the paper looks at."""
 BEFORE, AFTER = "before the ReLU", "after the ReLU"
@@ -359,7 +358,6 @@ def layer_features(
 #
 # An epoch on all MNIST images of 0 and 1 takes about 20 s of one core; "digits-descent" trains on
 # scikit-learn's digits without Adam, in half a minute.
-
 
 EARLY = (0, 5, 10, 20, 30, 50, 70)
 """Steps in the first epoch at which there is a look."""
@@ -579,7 +577,6 @@ def _pairs(kept: Mapping[str, Any]) -> Pairs:
 # them have either. That clusters are those around medoids was chosen after a look: k-means, meant
 # at first, passes the same bars, but spends a cluster on stray neurons. The bar for silhouettes was
 # added when neurons on two rays were seen to pass the others; it is the textbook's.
-
 
 SHOWN, CLEAR, PURE, MIXED = 0.01, 0.1, 0.9, 0.1
 STRONG = 0.71
@@ -871,7 +868,6 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
 
 
 # --- Why Figure 4b of Phuong & Lampert 2021 shows clusters where Figure 1b shows rays: Adam -------
-
 
 OPTIMISERS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {
     "Adam": lambda moved: torch.optim.Adam(moved, lr=1e-3),

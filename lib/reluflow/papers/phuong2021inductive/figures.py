@@ -31,7 +31,6 @@ if TYPE_CHECKING:  # these train networks, which the figures do not
 
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
 
-
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
 FIRST, SECOND = "#117733", "#AA4499"
@@ -223,7 +222,6 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
 
 # --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
 
-
 _LN10 = float(np.log(10.0))
 _LIMIT_FLOOR = 1e-7
 
@@ -260,7 +258,6 @@ def distances(spanning: Sequence[Late], few: Sequence[Late], sizes: Sequence[Lat
 
 
 # --- Neurons in the plane from tiny weights to the limit: they turn, grow, and turn again ---------
-
 
 _START = 0.4
 
@@ -383,7 +380,6 @@ def _whole(values: NDArray) -> tuple[float, float]:
 
 # --- Figures 3 and 4, and how features become separable along training ----------------------------
 
-
 _KINDS = {
     setting.ACROSS: (SECOND, "a 0 and a 1"),
     setting.MINUS: (NEGATIVE, "two images of 0"),
@@ -494,7 +490,6 @@ def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
 
 
 # --- Figures 1 and 2 over many seeds, and where their numbers come from ---------------------------
-
 
 _BINS = np.linspace(-0.2, 1.0, 25)
 

@@ -25,7 +25,6 @@ from reluflow.progress import progress
 # Time carries it until the loss of every label that has neurons to serve it is below e^-2, then
 # log log(1/L). Sizes are logarithms throughout.
 
-
 REACH = 1e6
 """log(1/L) at the end, unless another is asked for."""
 _BEGUN = 2.0
@@ -202,7 +201,6 @@ def _left(given: Start, chart: Neurons, z: NDArray) -> float:
 
 # --- Starts of flows: orthogonally separable data of every kind, neurons of every size ------------
 
-
 DRAWN_ANEW = note(
     "data drawn anew, which the argument covers and the integrator does not",
     "on the line; with data opposite to one of the other label, or at right angles to all of them",
@@ -298,7 +296,6 @@ def spanning_of_sizes(seed: int, count: int) -> Survey:
 # one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines
 # of up to `WIDTH`, so that a neuron may also slide along a boundary, which data that are not (OS)
 # make it do: as the width goes to 0 such a path tends to one of the solutions of (4).
-
 
 WIDTH = 1e-3
 """Cosines up to this are on a boundary."""

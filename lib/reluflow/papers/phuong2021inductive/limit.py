@@ -31,7 +31,6 @@ from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
 
-
 DRIFT = 1e-6
 """How far an integrator of relative tolerance 1e-9 may drift from balance."""
 _LOST = 1e-4
@@ -140,7 +139,6 @@ def half_the_rate() -> Counterexample:
 # Stationarity asks of a neuron with a > 0 that w lies in the cone of the vectors y_i x_i of the
 # data on which it is active, and of those on its boundary. All faces of the arrangement are tried.
 
-
 Vector = tuple[int, int]
 
 
@@ -198,7 +196,6 @@ def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
 
 
 # --- The KKT points of the margin problem (77) under (OS): those of Lemma C.1 and no others -------
-
 
 ROUNDING = 1e-7
 """Residuals and values of problems that are solved to 1e-9."""
@@ -322,7 +319,6 @@ def breaks_80(seed: int) -> list[Evidence]:
 
 # --- Equations (15)-(16): from some time on the two groups are linear networks on their own data --
 
-
 CLOSE = 1e-3
 """How near linear networks must come to the groups of the full flow: both are followed at 1e-6."""
 _HORIZON = 100.0
@@ -372,7 +368,6 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
 
 
 # --- Theorem 1 and Corollary 1 along flows to L = e^(-1e6): distances, their rate, the constants --
-
 
 NEAR_LIMIT = 1e-2
 """How near a flow must be to its limit where log(1/L) = 1e6; the slowest rate found is that of
@@ -623,7 +618,6 @@ SIGNS_FIRST = Reading(
 
 # --- Equations (19)-(22): the norms, the normalised margin and the loss of a group ----------------
 
-
 LOSS_GROWTH_NEAR = 1e-3
 """How near |W_+|^2 / log t must be to its limit where log(1/L) = 1e6: it is off by
 log log t / log t."""
@@ -749,7 +743,6 @@ def of_constants(survey: Survey, seed: int) -> list[Evidence]:
 
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
 
-
 SPREAD_NEAR = 0.05
 """How near the slope must be to its limit where log(1/L) = 1e6."""
 _LEAST = 1e-2
@@ -825,7 +818,6 @@ def of_the_law(survey: Survey) -> list[Evidence]:
 
 
 # --- Section 2: the linear loss, for which the results are said to hold, and do not ---------------
-
 
 LINEAR = Loss(
     "linear",

@@ -142,7 +142,6 @@ def two_directions(P: NDArray) -> NDArray:
 # little; so it is reported, and what decides is what training did: GROWN says by how much the two
 # have outgrown the start.
 
-
 ZERO = 0.1
 """Parts of the largest singular value below this are effectively 0, the bar for Figure 4a."""
 GAP, GROWN = 3.0, 2.0
@@ -207,7 +206,6 @@ def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArr
 #
 # Not printed, and so parameters here: from which law the weights are drawn that are then multiplied
 # by 0.05, whether the loss of a batch is a mean or a sum, and whether neurons have biases.
-
 
 LAWS: Mapping[str, Callable[[np.random.Generator, tuple[int, int]], NDArray]] = {
     "uniform": lambda rng, shape: rng.uniform(-1.0, 1.0, shape) / shape[1] ** 0.5,
@@ -359,7 +357,6 @@ def decades_to(late: Late, degrees: float) -> str:
 
 # --- What is kept of a network of Section 5 of Phuong & Lampert 2021, live or from a record -------
 
-
 SPECTRUM = 10
 
 
@@ -504,7 +501,6 @@ def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
 # and from other sizes of the start, "steps" and "balance" with other rates and layers of other
 # sizes, "long" goes on for longer. All take seven minutes of one core.
 
-
 SCALES = (1.0, 0.2, 0.05, 0.01, 0.001)
 RATES = (0.01, 0.1, 1.0, 3.0, 10.0)
 """With as many epochs that the product is the paper's. At a rate of 30 descent diverges."""
@@ -550,7 +546,6 @@ def courses(survey: Survey, seed: int = 0) -> list[Course]:
 #
 # The paper shows one run. A statement about it holds here if most runs show it, in that Wilson's
 # 95 % interval for their share lies above one half. The bars are those above.
-
 
 KNOWN = computed("runs at the paper's scale, each with its own data and start")
 RECORDED = computed("recorded runs at the paper's scale, each with its own data and start")
@@ -747,7 +742,6 @@ def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
 
 # --- The data of Section 5.1: separable, turned apart, and without (Span) -------------------------
 
-
 Data = tuple[NDArray, NDArray]
 Sampler = Callable[[int, int, np.random.Generator], Data]
 _D = 20
@@ -817,7 +811,6 @@ def are_apart(seed: int, count: int) -> list[Evidence]:
 #
 # Neither changes which limits there are: a limit is a KKT point of (77), and under (OS) those are
 # all of the form (8). What they change is who gets there, and when.
-
 
 STEPS, RATIOS = (0.05, 0.2, 1.0), (0.01, 0.1, 10.0, 100.0)
 """For data of mean norm 1, the sum of their losses and full batches; and |a_j| / |w_j|."""
@@ -924,7 +917,6 @@ def _by(surveys: Mapping[str, Sequence[Course]], field: str) -> tuple[float, ...
 #
 # The dial is mu, the least cosine of two of the y_i x_i: (OS) is mu >= 0, up to right angles within
 # a label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1.
-
 
 EDGES = (-1.0, -0.75, -0.5, -0.25, 0.0, 1.0)
 """Of bins of mu; the last one is (OS)."""
@@ -1093,7 +1085,6 @@ def counts(found: Sequence[Case]) -> list[NDArray]:
 
 
 # --- The records of this page, and how they are read ----------------------------------------------
-
 
 SEPARABILITY, DATA_SETS = "separability", 200
 

@@ -27,7 +27,6 @@ from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
 
-
 BATCH, RATE = 50, 0.1
 """Minibatches and learning rate of Section 5.1, on the mean of the loss."""
 PLANE = np.array([[3.0, 1.0], [2.0, 3.0], [4.0, 7.0], [-5.0, 2.0], [-5.0, -1.0], [-8.0, 4.0]])
@@ -124,7 +123,6 @@ def around(count: int) -> Start:
 
 
 # --- What Theorem 1 says of a reader's data: whether it applies, and what it then promises --------
-
 
 _ZERO = 1e-12
 """A cosine this small is 0."""
@@ -284,7 +282,6 @@ def descend(
 
 
 # --- Where a reader's training leads: the rays of its neurons, and how far it is from a limit -----
-
 
 _TOGETHER = {"flow": 0.999, "sgd": 0.9}
 """Neurons of one sign whose cosine is at least this are on one ray; descent stops on the way."""

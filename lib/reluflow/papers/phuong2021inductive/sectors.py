@@ -36,7 +36,6 @@ BOTH_SIGNS = (1.0, -1.0)
 
 # --- Lemma 2: two extremal directions and their sectors -------------------------------------------
 
-
 _NEAR = 1e-6
 
 
@@ -156,7 +155,6 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
 # --- Theorem 1's 2^-p: how likely it is that all neurons die --------------------------------------
 #
 # The closed form in the plane is on the chapter's page.
-
 
 DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
 INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
@@ -291,7 +289,6 @@ def _beyond(hits: NDArray, trials: NDArray) -> int:
 
 # --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
 
-
 _ASIDE = np.geomspace(1e-6, 0.1, 41)
 
 
@@ -390,7 +387,6 @@ def formula_holds(X: NDArray, y: NDArray, w: NDArray, v: NDArray, eps: Fraction)
 
 
 # --- Lemma A.3: the velocity off boundaries, and along those on which a neuron slides -------------
-
 
 STEP = 1e-4
 SPAN = 0.5
@@ -539,7 +535,6 @@ def three_on_a_line() -> Counterexample:
 
 # --- Lemma 1: where small neurons are by the time their limit flow is at home ---------------------
 
-
 LOG_SIZES = (1.0, 0.0, -1.0, -2.0, -3.0, -4.0, -12.0)
 """ln of the largest norm at the start."""
 
@@ -626,7 +621,6 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
 
 # --- Lemma B.1 and Lemma 3: along (GF) <w_j, x_k> moves one way, at every size of the weights -----
 
-
 _ROUNDING = 1e-12
 _FIXED = ("X", "y", "sign", "pulls", "shares")
 DEEP = 300.0
@@ -695,7 +689,6 @@ def _own(late: Late) -> NDArray:
 
 
 # --- Lemma 1 and equation (15) with the size of the start fixed first, on (OS) and (Span) data ----
-
 
 WAITING_X = np.array([[10.0, 3.0], [10.0, -3.0], [30.0, 25.0], [-7.0, -5.0], [-5.0, -7.0]])
 WAITING_Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
@@ -805,7 +798,6 @@ def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
 
 # --- Abstract: a combination of two classifiers whatever the width, one perhaps with the weight 0 -
 
-
 ONE_GROUP_WIDTHS = (1, 2, 3, 5, 10, 20)
 ONE_GROUP_X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-2.0, -1.0]])
 ONE_IS_ENOUGH = Reading(
@@ -865,7 +857,6 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
 
 
 # --- Do (OS) data lie in opposite orthants? In the plane they do; in space they need not ----------
-
 
 FIVE = np.array([[3, 3, -1], [3, 2, 2], [3, -1, 3], [3, -3, -1], [3, -1, -3]])
 """Five positive data; with NEGATIVE all eight are support examples, and each label spans R^3."""

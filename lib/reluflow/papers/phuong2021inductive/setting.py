@@ -112,7 +112,6 @@ def in_turn(draws: Mapping[str, Draw], rng: np.random.Generator, count: int) -> 
 
 # --- Inner products of pairs of data: within either of two classes, and across them ---------------
 
-
 PLUS, MINUS, ACROSS = "both +1", "both -1", "one of each"
 """The three kinds of pair."""
 _ROWS = 1000
@@ -237,7 +236,6 @@ def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
 
 # --- What the parameters cells of chapter 4 may hold ----------------------------------------------
 
-
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
@@ -348,7 +346,6 @@ def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Lim
 # --- Extremal directions: the strict local maxima and minima of G(w) = sum_i y_i [<w, x_i>]_+ / 2 -
 #
 # On the unit sphere (eq 12, Definition 2), by enumeration; the test is derived on `sectors`.
-
 
 _TIE = 1e-9
 """A cosine, or a part of the largest datum, this small is 0."""

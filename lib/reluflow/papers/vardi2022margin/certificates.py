@@ -31,7 +31,6 @@ from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------
 
-
 LOG_2 = float(np.log(2.0))
 THRESHOLD = {EXPONENTIAL.name: 1.0, LOGISTIC.name: LOG_2}
 """A loss below this means that every datum is classified correctly."""
@@ -116,7 +115,6 @@ def _above(stretch: float, loss: Loss, q: NDArray, goal: float) -> float:
 #
 #     h_1' = v (17 s_1 - 4 s_2),    h_2' = v (s_2 - 4 s_1),    v' = s_1 h_1 + s_2 h_2.
 
-
 HALF = Fraction(1, 2)
 """|w(0)| and v(0)."""
 NEAR = Fraction(1, 1000)
@@ -151,7 +149,6 @@ def ball(centre: Fraction, radius: Fraction = Fraction(0)) -> arb:
 #
 # It asks for L < 1, "namely" that every datum is classified correctly, which does not follow for
 # the logistic loss. A start that meets both may lose a datum for ever: `loses_a_datum`.
-
 
 CONVERGENCE_RESIDUAL = 1e-8
 """Largest KKT residual of a limit, over |theta|."""
@@ -301,7 +298,6 @@ def repaired(found: Sequence[Fitted]) -> Statement:
 #
 # a_0 is the direction of the max-margin vector u, C^m = |u|. Every feasible KKT point has this
 # form, so that a limit that was polished to one proves nothing of the flow: that is measured too.
-
 
 FULLY_CONNECTED_REACH = (1e3, 1e5)
 """Values of log10(1/L) at which the flow is compared with its limit."""
@@ -576,7 +572,6 @@ def no_more_is_enough() -> list[Evidence]:
 
 # --- Local optima of Problem (2) are KKT points (Section 2), with Clarke's subdifferential --------
 
-
 NECESSITY_RESIDUAL = 1e-4
 """An optimum whose value is known to 1e-8 is known to the root of that, and so is its residual."""
 NEAR_KINK = 1e-5
@@ -658,7 +653,6 @@ def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
 # The flows compared here have one constant for all units and times; that the start of 4.2 (2) has
 # others tells `turns_away`.
 
-
 VALUES = (0.0, 0.5, 1.0)
 """Values of sigma'(0)."""
 SAME = 1e-9
@@ -719,7 +713,6 @@ def _velocity(c: Construction, theta: NDArray, value: float) -> list:
 # One filter w in R^2 looks at four patches, and two output weights a, b serve two patches each.
 # Where w = (0, beta), a = alpha, b = -alpha, the first two patches of A have input 0, and there Phi
 # has the slope alpha in w_1, which the flow with sigma'(0) = 0 takes to be 0.
-
 
 PATCHES = 4
 NETWORK = Network(

@@ -41,7 +41,6 @@ from reluflow.papers.vardi2022margin.setting import (
 # the zeros of the units' inputs each output is one polynomial in s, at any depth, so that what is
 # claimed of all eps is decided by counting zeros (Sturm), not by sampling.
 
-
 S = sympy.Symbol("s", positive=True)
 """The variable of a curve."""
 
@@ -369,7 +368,6 @@ def _all(told: Iterable[bool | None]) -> bool | None:
 # What is said of all eps is decided in polynomials. The flow has no part here: the limits are the
 # constructions' own.
 
-
 BOTH = ("linear", "relu")
 
 
@@ -530,7 +528,6 @@ def _plain(values: Exact) -> tuple[Fraction, ...]:
 
 
 # --- The printed examples: flow, limit, and what optimum that is ----------------------------------
-
 
 AT_ZERO = (0.0, 0.5, 1.0)
 """Values of sigma'(0)."""
@@ -736,7 +733,6 @@ def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[fl
 #
 # Two data at right angles, four ReLU neurons, each active on one datum, its own, and silent on the
 # other one, v_j > 0. With a_j the input from the own datum a_j + v_j keep their ratio, here 4 : 3.
-
 
 DECADES = (1.0, 10.0, 1e3, 1e5)
 """Values of log10(1/L) at which the activity along a flow is read."""

@@ -71,7 +71,6 @@ def _along_gradient(construction: Construction, layer: int) -> bool:
 # Another turns all neurons at once: w_1 = (s - 1, s + 1), the others by quarter turns, all v_j = v,
 # with s' = v and v' = 2 s from s = 1, v = 2 on.
 
-
 STAYS = Reading(
     "(GF) is read with one constant σ'(0) and θ' = -∇L at every t, as code takes it: then the flow "
     "from the printed start stays on its kinks",

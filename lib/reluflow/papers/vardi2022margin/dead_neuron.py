@@ -23,7 +23,6 @@ from reluflow.papers.vardi2022margin.setting import LOSSES, settled_limit
 # and x_2.(x_1 + x_2) are positive; if one of them is negative, it does not from w.x_1 = w.x_2 > 0
 # small enough, where both slopes of the loss are nearly equal.
 
-
 PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
 """x_1 and x_2 of Theorem 3.2."""
 
@@ -66,7 +65,6 @@ def nearest_losing() -> NDArray:
 
 
 # --- Theorem 3.2 and Figure 1: a silent neuron rests, and the other one grows ---------------------
-
 
 LABELS = np.ones(2)
 CLOSE = 1e-7

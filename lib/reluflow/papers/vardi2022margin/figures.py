@@ -26,7 +26,6 @@ from reluflow.papers.vardi2022margin.setting import Construction
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
 # feasible multiple (`reluflow.margin.kkt.quotient`).
 
-
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
 
@@ -178,7 +177,6 @@ def race(deltas: Sequence[float]) -> Figure:
 # A neuron's vector is u_j = v_j w_j: its direction is that of the weights, its length what the
 # neuron contributes.
 
-
 NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
 """Colours of the neurons, in order; more of them begin again."""
 
@@ -327,7 +325,6 @@ def start_cones(X: ArrayLike) -> Figure:
 
 
 # --- Tables 1 and 2 as grids ----------------------------------------------------------------------
-
 
 ENTRIES = {tables.GLOBAL: style.GLOBAL, tables.MIXED: "#FBE8AD", tables.LOCAL: "#FBE8AD",
            tables.NOT_LOCAL: "#DDE3EA"}  # fmt: skip

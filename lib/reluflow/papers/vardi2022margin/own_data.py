@@ -29,7 +29,6 @@ from reluflow.statistics import wilson
 
 # --- The main page's experiment: a reader's network, data and starts, or the paper's own ----------
 
-
 PRINTED: Mapping[str, Callable[[], Construction]] = {
     "theorem-3.2": setting.theorem_3_2,
     "theorem-4.1": setting.theorem_4_1,
@@ -190,7 +189,6 @@ def _printed_with(dataset: str, network: Network) -> Construction | None:
 
 
 # --- Where do flows end, and is that an optimum? For any network and data -------------------------
-
 
 WORK, CALL = 5e8, 2e3
 """What all flows of the page may cost, and what a call costs at least."""

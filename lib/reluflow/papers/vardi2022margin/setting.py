@@ -21,7 +21,6 @@ from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
 
 # --- What the parameters cells of chapter 5 may hold ----------------------------------------------
 
-
 NETWORKS = ("fully connected", "diagonal", "convolutional", "sparse")
 LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
@@ -55,7 +54,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 #
 # Every number is an exact one (SymPy); floats are made of them on demand. The limits are those that
 # the paper claims: whether the flow goes there is for others to find out.
-
 
 EPS = sympy.Symbol("epsilon", positive=True)
 """The size of a perturbation, the paper's epsilon."""
@@ -243,7 +241,6 @@ def output(network: Network, theta: Sequence[Any], x: Sequence[Any], slope: Call
 
 # --- Random networks of class N: index maps with holes and shared weights, and wild numbers -------
 
-
 Draw = Callable[[np.random.Generator], dict[str, Any]]
 Maps = Callable[[np.random.Generator, Sequence[int]], tuple[NDArray, ...]]
 """Index maps of layers of these widths, the number of inputs first and 1 last."""
@@ -320,7 +317,6 @@ def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dic
 # From most random starts of a ReLU network some neurons die, and theorems whose neurons must live
 # say nothing. So here the labels are those of the start, neurons start near data, and data that the
 # start hardly tells apart are left out; what the limit is remains for the flow to find out.
-
 
 CLEAR = 0.1
 """A datum stays if the start's output on it, over its length, is not below this share of the

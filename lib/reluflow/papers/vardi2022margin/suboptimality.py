@@ -108,7 +108,6 @@ def flat_patches(activation: str) -> Family:
 # In each family the optimum is computed without the closed form that it is then compared with: by
 # convex programs over all cells, or along the arcs of the circle of filters.
 
-
 SIZES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Values of h at which the optimum is computed."""
 FACTORS = (10, 100, 1000)
@@ -215,7 +214,6 @@ def _inputs(family: Family) -> Evidence:
 
 # --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start ---------------------------
 
-
 PRINTED_DATUM = np.array([1.0, 2.0])
 RADIUS = 0.5**0.5
 """Of (1, 2) from x_1 = x_2: the limit is no local optimum if and only if |x_2| > x_1 > 0."""
@@ -242,7 +240,6 @@ def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
 
 
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
-
 
 LOSING = float(np.linalg.norm(dead_neuron.nearest_losing() - dead_neuron.PRINTED))
 """0.0813, in R^4: data nearer than this to the printed ones are lost from no start."""
@@ -277,7 +274,6 @@ def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
 
 
 # --- Remark 3.2 on Theorems 4.3 and 5.4: the data of Lemma C.6 moved, from the printed start ------
-
 
 NEAR = 0.1
 """Data nearer than this to the printed ones, in R^6, are near."""
@@ -335,7 +331,6 @@ def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> li
 
 
 # --- Remark 4.1: the limit's predictor and the shortest one, Problem (3) --------------------------
-
 
 Vector = tuple[Fraction, ...]
 
@@ -484,7 +479,6 @@ def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
 # With alpha_k' = g x_k alpha_k^(m-1) it is infinite at G = c_k / ((m-2) x_k), G the integral of g
 # and c_k = alpha_k(0)^(2-m). The first coordinate for which that happens is the limit's only one,
 # unless there is a tie.
-
 
 DEPTHS = (3, 4, 5, 10)
 DECADES = tuple(Fraction(1, 10**k) for k in range(1, 301))

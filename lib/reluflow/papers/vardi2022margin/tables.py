@@ -100,7 +100,6 @@ def hidden_neurons_alike() -> Statement:
 # one proves nothing: here the flow itself is followed until |theta|^2 is far larger than at the
 # start.
 
-
 REACH = (1e2, 1e5, 1e8)
 """Values of log(1/L) at which the lengths are compared."""
 
@@ -264,7 +263,6 @@ SIZES: dict[str, Callable[[np.random.Generator, int], NDArray]] = {
 # It is an increasing function of the norm that the paper names, for the sums of squares are sums
 # over the factors of beta_j, or of fft(beta)_f, one from each layer.
 
-
 _ROUNDING = 1e-9
 """Errors of the closed forms, relative to the value."""
 
@@ -406,7 +404,6 @@ def reached(family: Family, seed: int, count: int) -> list[Evidence]:
 
 
 # --- Limits that must be global or local optima, tried on random networks -------------------------
-
 
 GLOBAL, LOCAL = "Global", "Local"
 GAP = 1e-6
@@ -570,7 +567,6 @@ def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
 # Phi(theta; x) = v_1 w.p_1 + v_2 w.p_2 with w, v in R^2. On w = v = (a, b) the margins are q_1 =
 # a (a - 2 b), q_2 = b^2, and a' = c_1 (a - b), b' = c_2 b - c_1 a, c_i = 1 / (1 + e^(q_i)).
 
-
 NETWORK = convolutional(2, 2, "linear")
 X = np.array([[1.0, -1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 Y = np.ones(2)
@@ -684,7 +680,6 @@ def loss_is_large() -> bool:
 
 
 # --- Tables 1 and 2, filled by certificates -------------------------------------------------------
-
 
 NOT_LOCAL, MIXED = "Not local", "Local, not global"
 KKT_FULL = "Certificates: Theorem 3.1, of every KKT point"
