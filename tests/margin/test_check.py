@@ -520,7 +520,6 @@ def test_second_derivatives_are_the_networks() -> None:
 
 # --- All of them ----------------------------------------------------------------------------------
 
-
 FAULTS = [(shorter_case, SHORTER), (cellwise_case, CELLWISE), (layer_case, LAYER)]
 
 

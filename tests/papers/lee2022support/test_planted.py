@@ -125,7 +125,6 @@ def diagonal(d: int, example: ExponentialEquation) -> Planted:
 
 # --- Section 5 and Appendix G ---------------------------------------------------------------------
 
-
 EX_1, EX_2, EX_3 = "example-5.1", "example-5.2", "example-5.3"
 OFF, ON, ALSO = Event(0.7, 0, "deactivate"), Event(2.0, 0, "activate"), Event(0.7, 1, "deactivate")
 EARLY, LATE = Event(0.044, 3, "deactivate"), Event(20.16, 3, "activate")

@@ -207,7 +207,6 @@ def one_phase() -> Faults:
 
 # --- Ensembles in the plane -----------------------------------------------------------------------
 
-
 STARTS, NEURONS = 20, 8
 KNOTS = np.array([0.0, toys.EARLY, toys.LATE])
 
