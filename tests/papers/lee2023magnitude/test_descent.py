@@ -91,6 +91,8 @@ def test_the_cubic_term_at_the_first_of_the_counterexamples():
 CALM = {"psi": 0.0, "rho": 0.0, "m": 2, "target": 1.0, "step": 0.1, "steps": 20, "loose": [1, 1]}
 LONG = {"psi": 1.0, "rho": 0.73, "target": 1.185, "step": 0.0273, "steps": 100, "m": 2,
         "smallness": 10, "loose": [1.02, 1.07]}  # fmt: skip
+NEAR = {"psi": -math.log(math.tan(0.3)), "target": 1.0, "step": 1 / 15, "steps": 50, "m": 1,
+        "smallness": 10, "loose": [1.3, 1.9]}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -100,6 +102,8 @@ LONG = {"psi": 1.0, "rho": 0.73, "target": 1.185, "step": 0.0273, "steps": 100, 
         (layers.corrected_angle, CALM | {"step": 5.0}, "v_k > 0"),  # v turns negative
         (layers.corrected_angle, CALM | {"step": 50.0, "rho": 2.0}, "v_k > 0"),  # |w| overflows
         (layers.angle_away, LONG, "r < |w0| < R"),  # a huge norm
+        (layers.angle_away, NEAR | {"rho": math.log(3.8)}, layers.CALM),  # a large one
+        (layers.angle_away, NEAR | {"rho": math.log(1.2)}, None),
     ],
 )
 def test_a_descent_outside_is_left_out(statement, item, unmet):

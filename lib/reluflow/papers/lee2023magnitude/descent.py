@@ -248,7 +248,8 @@ def escapes(step: float) -> int:
 
 
 CONVERSE = Reading(
-    taken="w is a number; one g serves all small eta, and descent is g((1 - c eta)^T) up to O(eta)",
+    taken="w is a number and F locally Lipschitz; one g serves all small eta, and descent is "
+    "g((1 - c eta)^T) up to O(eta)",
     others="equality for all small eta leaves affine g only, since at T = 0 it says "
     "g(1 - c eta) = g(1) + eta F(w(0)); for a single eta nothing follows, as every "
     "sequence is some function of (1 - c eta)^T",
@@ -345,7 +346,8 @@ def escape(step: Fraction) -> tuple[int, float]:
 
 
 AS_STATED = Reading(
-    taken="as stated: g is one-to-one and in C^2([0, 1]), and nothing is asked of g'",
+    taken="as stated: g is one-to-one and in C^2([0, 1]), and nothing is asked of g'; "
+    "O(T eta^2) is with one constant for all T and all small eta",
     others="if g' has no zero on [0, 1], as the second part asks, (12) is true at every T",
 )
 

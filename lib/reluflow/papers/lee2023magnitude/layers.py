@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from reluflow.falsify import Report, Statement, falsify, survey
 from reluflow.instances import Arrays, extended
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import descent, descents
 from reluflow.papers.lee2023magnitude.descent import OPPOSITE, SEEN, angle_slacks
 from reluflow.papers.lee2023magnitude.descents import (
@@ -48,16 +48,19 @@ AWAY_DRAWS = draws(
 
 
 FAR = f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY_4_2}"
+CALM = "eta max(|w0|, v*)^(2m) <= 1/10"
 AWAY_TESTS = {
-    **ON_THE_ANGLE,
+    **{name: ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
     FAR: lambda run: run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2,
     "r < |w0| < R": lambda run: run.norm_range()[0] < run.start.v < run.norm_range()[1],
+    CALM: lambda run: run.overshoot() <= 0.1,
 }
-"""Starts away from phi0 = 0 and pi, and with r < |w0| < R, while the printed condition is on T > 0
-only: |w0| far above R makes a first step too long."""
+"""Starts away from phi0 = 0 and pi, with r < |w0| < R, while the printed condition is on T > 0
+only, and `CALM`, which is not printed: |w0| far above R, or v*, makes a first step too long."""
+WITHIN = f"{FAR}, r < |w0| < R, {CALM}"
 
 
-@statement(f"4.2: both bounds of phi(T), T >= 1, {FAR}, r < |w0| < R", AWAY_DRAWS, AWAY_TESTS)
+@statement(f"4.2: both bounds of phi(T), T >= 1, {WITHIN}", AWAY_DRAWS, AWAY_TESTS)
 def angle_away(run: Descent) -> float:
     """ma.thm4.2: both bounds of Theorem 4.2, away from phi0 = 0 and pi. At T = 0 the slack depends
     on phi0 alone, and would be all that a search lowers."""
@@ -65,15 +68,15 @@ def angle_away(run: Descent) -> float:
 
 
 @statement(
-    f"4.3: phi(T) > pi - eps after T steps, {FAR}, r < |w0|",
+    f"4.3: phi(T) > pi - eps after T steps, eta <= X/10 of Theorem 4.2, {WITHIN}",
     extended(
         AWAY_DRAWS, lambda item, rng: {"asked": np.array(int(rng.integers(1, 1 + item["steps"])))}
     ),
     AWAY_TESTS,
 )
 def steps_away(run: Descent) -> float:
-    """ma.cor4.3: Corollary 4.3 away from phi0 = 0 and pi. The eps is the one for which it asks for
-    just less than "asked" steps."""
+    """ma.cor4.3: Corollary 4.3 away from phi0 = 0 and pi, at the steps of Theorem 4.2. The eps is
+    the one for which it asks for just less than "asked" steps."""
     path, start, asked = run.path, run.start, run.asked - 1e-6
     slow, _ = angle_rates(start.phi, *run.norm_range(), start.target, start.m)
     log_eps = math.log(2.0) - start.psi + math.log(1.0 - slow * run.step) * asked
@@ -149,17 +152,81 @@ def needed_table() -> pd.DataFrame:
     return survey([2.0 / k for k in SMALLNESS], measure).set_index("step")
 
 
-def small_steps(report: Report) -> Reading:
-    """How small eta has to be may depend on the start; and what is known where one fraction of X is
-    to serve all starts."""
+def beyond_in_floats(theta0: float, v0: float, step: float, side: int) -> float:
+    """The `excess` at T = 1."""
+    return float(excess(near_descent(theta0, v0, step, 1), step, side)[1])
+
+
+@mpmath.workdps(descents.DIGITS)
+def beyond_by_quadrature(theta0: float, v0: float, step: float, side: int) -> float:
+    """The same, of a step by quadrature and of Theorem 4.2's bounds in 30 digits."""
+    place = descents.quadrature_step(descents.balanced(theta0, v0, 1), 1, step)
+    theta, k, eta = abs(mpmath.arg(place.w)), mpmath.tan(mpmath.mpf(theta0) / 2), mpmath.mpf(step)
+    least = 2 * k * (1 - eta / 2) - 2 * k**3 / 3 * (1 - 3 * eta / 2)
+    most = 2 * k * (1 - (1 - theta0 / mpmath.pi) * eta / 2)
+    return float((theta - most if side else least - theta) / theta)
+
+
+def large_norms() -> list[Evidence]:
+    """ma.thm4.2 for m = v* = 1, X = 2/3, where `CALM` does not hold. At eta |w0|^2 = 5/2 a step
+    turns w over: v_1(1) < 0, and phi(1) is near pi - phi0. Once v_1 is positive again, |w| stays
+    within `Descent.norm_range`."""
+    steps = [2.0 / (3.0 * k) for k in SMALLNESS]
+    turned = [(math.pi - 2.5, math.sqrt(2.5 / step), step, 1) for step in steps]
+    says = {
+        "pi - phi0 = 3/5, |w0| = 19/5, eta = X/10: phi(1) above the upper bound": [
+            (0.6, 3.8, steps[0], 0)
+        ],
+        "phi0 = 5/2, |w0|^2 = 5/(2 eta), eta = X/10, X/100, X/1000: phi(1) below the lower one, "
+        "by at least": turned,
+    }
+    routes = {"": beyond_in_floats, ", by quadrature": beyond_by_quadrature}
+    run = Descent(Start.near(*turned[0][:2], 1), steps[0], 30000, (1.0, 1.0), 10.0)
+    return [
+        *(bound(f"one fraction for all starts, {name}{route}",
+                min(beyond(*case) for case in cases), ">", 0.0, "of pi - phi(1)")
+          for name, cases in says.items() for route, beyond in routes.items()),
+        note("phi(1) of the last at X/10, and the lower bound",
+             (float(run.path.phi[1]), math.pi - 2.0 / math.tan(1.25) * (1 - 1.25 / math.pi / 15))),
+        fact("its v_1 is positive again after 30000 steps", run.path.layers[-1, 0] > 0.0, True),
+        note("its least and largest |w(T)| up to there, T >= 1",
+             (float(run.path.length[1:].min()), float(run.path.length[1:].max()))),
+    ]  # fmt: skip
+
+
+def small_r() -> list[Evidence]:
+    """ma.cor4.3 at a thousandth of its own limit, for m = 2, |w0| = v* = 1, phi0 = pi/2 and r =
+    1/1000: v_1(1) = v_2(1) < 0, and as f = v_1 relu(v_2 relu(w.x)) descent rests from there on."""
+    start, r, eps = Start(0.0, 0.0, 2), 1e-3, 0.1
+    slow, _ = angle_rates(start.phi, r, 1.0, 1.0, 2)
+    step = 1e-3 / slow
+    path = start.descent(step, 1)
+    with mpmath.workdps(descents.DIGITS):
+        place = descents.quadrature_step(descents.balanced(mpmath.pi / 2, 1, 2), 1, step)
+        gap = float(abs(mpmath.arg(place.w)))
+    at = "m = 2, |w0| = v* = 1, phi0 = pi/2, r = 1/1000, 1/1000 of its own limit: "
+    found = {"": (path.theta[1], path.layers[1, 1], path.length[1]),
+             ", by quadrature": (gap, place.v[1], place.length)}  # fmt: skip
+    return [
+        *(item for route, (theta, v, length) in found.items() for item in (
+            bound(f"{at}v_2(1){route}", float(v), "<", 0.0, ""),
+            bound(f"{at}|w(1)|{route}", float(length), ">", r, ""),
+            bound(f"{at}pi - phi(1){route}", float(theta), ">", eps, ""))),
+        note("its eps, and the steps that are to be enough",
+             (eps, math.floor(enough_steps(math.log(eps), start.psi, 1.0 - slow * step)) + 1)),
+    ]  # fmt: skip
+
+
+def small_steps(report: Report, on: str) -> Reading:
+    """How small eta has to be may depend on the start, and on what else; and what is known where
+    one fraction of X is to serve all starts."""
     does = "does" if report.search_breaks else "does not"
     return Reading(
-        taken="descent is that of eq. (3); how small eta has to be may depend on the start, r and "
-        "R",
+        taken=f"descent is that of eq. (3); how small eta has to be may depend on {on}",
         others="with X the limit of Theorem 4.2, no fraction of X serves all starts: each is too "
         "large for some starts near the teacher, by the order of eta (for m = v* = 1, |w0| = 1/100 "
-        f"and eta = X/10, up to pi - phi0 = {failing_gap(1.0 / 15.0):.2f}). For phi0 >= "
-        f"{OPPOSITE}, pi - phi0 >= {AWAY_4_2} and r < |w0| < R, X/10 did: "
+        f"and eta = X/10, up to pi - phi0 = {failing_gap(1.0 / 15.0):.2f}), and from some large "
+        f"|w0| for others. For {WITHIN}, X/10 did: "
         f"{sum(report.violations.values())} of {report.tried} descents break it, and a search of "
         f"{report.evaluations} evaluations {does}. If descent is Euler steps of (9)-(10), as in "
         "the proof of Theorem A.1, X/10 serves all starts with r < v(T) < R for T >= 0, if the "
