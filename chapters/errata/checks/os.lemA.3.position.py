@@ -4,7 +4,7 @@ Lemma A.3, footnote 4.
 Lemma A.3 assumes that the inputs with the vector 0 are in general position: no k of these points
 lie on a (k - 2)-dimensional hyperplane, for all k >= 2. No set of d + 2 points or more can have
 this: they all lie in R^d, of dimension d = k - 2 for k = d + 2. The footnote can ask it for k <= d
-+ 1. Lemma A.3 stands.
++ 1, all that the proof uses. Lemma A.3 stands, with k <= d + 1, or with no position at all.
 """
 
 

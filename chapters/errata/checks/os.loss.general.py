@@ -5,8 +5,7 @@ It says that the results hold for every loss sum_i l_i(f(x_i)) whose l_i have a 
 derivative with -y_i l_i'(u) > 0. Take l_i(u) = -y_i u, and five orthogonally separable data.
 Theorem 1 says W / |W|_F -> u w_+^T + z w_-^T, where w_+ is the shortest w with w.x >= 1 on the
 positive data. But the neurons with a_j > 0 tend to the direction of the sum of the positive data,
-which is another one. True instead: for losses that fall fast, and equally fast on all data of a
-label.
+which is another one. Signs, boundedness and Lipschitz slopes are not enough.
 """
 
 from fractions import Fraction as F

@@ -549,7 +549,7 @@ class Ledger:
         instead: str | Sequence[Evidence] | Callable[[Sequence[str]], str] | None = None,
         known: Known | None = None,
     ) -> Row:
-        """Settle one claim; the verdict is computed from the evidence (`reluflow.ledger.verdict`).
+        """Settle one claim; its evidence decides the verdict (`reluflow.ledger.rows.judge`).
 
         Parameters: `id` of the claim; `evidence`, a list of `deviation`, `fact`, `bound`, `note`,
         held against the limits that the inventory has for the claim; `reading` of what the paper

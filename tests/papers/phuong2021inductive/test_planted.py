@@ -214,8 +214,8 @@ def _one_pair() -> list[Evidence]:
 
 def _values() -> list[Evidence]:
     many, gap = np.r_[np.full(11, 0.1), 1.0][::-1], np.r_[1.0, 0.9, 0.2, 0.09, np.full(9, 0.08)]
-    two = np.r_[1.0, 0.1, np.full(11, 0.09)]
-    made = (replace(_shown(), singular=s) for s in (many, gap, two))
+    four = np.r_[1.0, np.full(3, 0.1), np.full(9, 0.09)]
+    made = (replace(_shown(), singular=s) for s in (many, gap, four))
     synthetic = np.array([2.0, 1.0, 0.3, 0.2])
     return seen("os.fig4a", *(cnn.few_singular_values(run, {}, synthetic) for run in made))
 

@@ -415,16 +415,9 @@ def _dead_neuron_helps() -> list[Evidence]:
 
 
 def _how_likely() -> list[Evidence]:
-    check, right = partial(suboptimality.positive_probability, 1, 2000), suboptimality.starts
-
-    def tiny(scheme: Any, seed: int, count: int) -> tuple[NDArray, NDArray]:
-        W, v = right(scheme, seed, count)
-        W[0], v[0] = [[0.0, 5e-324], [0.0, -5e-324]], 1.0
-        return W, v
-
     none = where(partial(suboptimality.positive_probability, 1, 200), suboptimality,
                  uniform_probability=lambda: Fraction(1, 8))  # fmt: skip
-    return seen("mm.thm3.2.prob", none, where(check, suboptimality, starts=tiny))
+    return seen("mm.thm3.2.prob", none)
 
 
 REMARKS = {

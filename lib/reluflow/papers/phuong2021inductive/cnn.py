@@ -581,9 +581,10 @@ def _pairs(kept: Mapping[str, Any]) -> Pairs:
 SHOWN, CLEAR, PURE, MIXED = 0.01, 0.1, 0.9, 0.1
 STRONG = 0.71
 """The silhouette from which Kaufman and Rousseeuw (1990) call what was found a strong structure."""
-MOST = 10
-"""Singular values that are still "very few, perhaps five or ten"."""
+FIVE, MOST = 5, 10
+"""So many singular values are "very few, perhaps five or ten"."""
 BARS = "the bar, when a fifth of the run was over"
+FEWEST = "the bar, when 10 and 7 were seen; at first it was > 2"
 MEDOIDS = f"{BARS}; medoids, after a look: k-means, meant at first, spends a cluster on strays"
 RAYS = "the bar, the textbook's, after rays were seen to pass the other bars"
 KNOWN = computed("a recorded run at the paper's scale")
@@ -593,6 +594,11 @@ READING = Reading(
     "them",
     others="the table of readings has the other choices, and the figures both sides of the ReLU",
 )
+CLEARLY = Reading(
+    f"{READING.taken}; clearly not 0 means at least a tenth of the largest",
+    f"{READING.others}; at a fifth or a twentieth the number is another one",
+)
+"""How os.fig4a is read."""
 
 
 def sizes_fit() -> list[Evidence]:
@@ -642,19 +648,21 @@ def layers_separate(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
         note("that chance, pixels and layers 1 to 7", tuple(chances), digits=2),
         *(note(f"{unit}, {_NAMES[kind]}: mean, pixels and layers 1 to 7", tuple(course), digits=2)
           for unit, raw in _UNITS.items() for kind, course in courses_of(layers, raw).items()),
-        *(note(f"{name}: such units", _told(other)) for name, other in others.items()),
+        *(item for name, other in others.items() for item in (
+            note(f"{name}: such units", _told(other)),
+            note(f"{name}: correlation of the chance; least of raw products, pixels to layer 6",
+                 (_kendall([pairs.chance for pairs in other.before()]), _least(other)), digits=2),
+        )),
         note("starts with such a unit", f"{sum(map(bool, told))} of {len(told)}"),
     ]  # fmt: skip
 
 
 def other_moves(run: Shown) -> list[Evidence]:
     """How the inner products of `layers_separate` move instead."""
-    layers = run.before()
-    raw = [_kendall(course) for course in courses_of(layers[:FIRST], True).values()]
-    scaled = courses_of(layers, False)
+    scaled = courses_of(run.before(), False)
     return [
         bound("raw products, pixels to layer 6: least correlation with the layer of the three "
-              "kinds of pair", min(raw), ">", 0.0, "", digits=2),
+              "kinds of pair", _least(run), ">", 0.0, "", digits=2),
         bound("in units of the mean of |f|², two 0s: correlation with the layer",
               _kendall(scaled[MINUS]), "<", 0.0, "", digits=2),
     ]  # fmt: skip
@@ -667,6 +675,11 @@ _NAMES = {MINUS: "two 0s", PLUS: "two 1s", ACROSS: "one of each"}
 def courses_of(layers: Sequence[Pairs], raw: bool) -> dict[str, list[float]]:
     """The mean inner product of each kind of pair from layer to layer."""
     return {kind: [pairs.mean(kind, raw) for pairs in layers] for kind in _NAMES}
+
+
+def _least(run: Shown) -> float:
+    """The least correlation with the layer of the three kinds of raw products, up to layer 6."""
+    return min(map(_kendall, courses_of(run.before()[:FIRST], True).values()))
 
 
 def _told(run: Shown) -> int:
@@ -720,9 +733,9 @@ def nearly_separable(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
 def few_singular_values(
     run: Shown, others: Mapping[str, Shown], synthetic: NDArray
 ) -> list[Evidence]:
-    """os.fig4a: W_7 has more than two and at most ten singular values that are clearly not 0; its
-    widest gap among the first ten is narrower than the gap behind the second of the `synthetic`
-    ones, those of the network of Section 5.1. `others` are runs as long from other starts."""
+    """os.fig4a: W_7 has five to ten singular values that are clearly not 0; its widest gap among
+    the first ten is narrower than the gap behind the second of the `synthetic` ones, those of the
+    network of Section 5.1. `others` are runs as long from other starts."""
     s = run.singular
     gaps = s[:MOST] / s[1 : MOST + 1]
     gap = float(synthetic[1] / synthetic[2])
@@ -730,7 +743,7 @@ def few_singular_values(
         *_of(run),
         bound(f"singular values of at least {CLEAR:g} of the largest", clear(s), "<=", MOST, "",
               after=BARS),
-        bound("the same", clear(s), ">", 2, "", after=BARS),
+        bound("the same", clear(s), ">=", FIVE, "", after=FEWEST),
         *(note(f"{name}: the same", clear(other.singular)) for name, other in others.items()),
         bound("widest gap among the ten largest, the larger over the smaller", float(gaps.max()),
               "<", gap, "", digits=2),

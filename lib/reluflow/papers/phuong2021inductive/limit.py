@@ -610,8 +610,9 @@ SIGNS_FIRST = Reading(
     "is a lower bound, as in the proof",
     "If a_j(0) may be chosen after w_j(0) is seen, all neurons may die with a probability up to "
     "(3/4)^p in the plane, not 2^-p, and W then stays small; see the claim on the probability. "
-    "Read as an equality the probability is wrong for most data: where no half-plane holds the "
-    "data of a plane no neuron dies, and it is 1.",
+    "Read as an equality the probability is wrong for all data, d ≥ 2: a neuron of which (8) does "
+    "not follow has ⟨w_j(0), x⟩ ≤ 0 on all data of its label, by (Span) two that are not parallel "
+    "among them, and a chance below 1/2.",
 )
 """How os.thm1.W, os.thm1.a and os.cor1 are read."""
 
@@ -903,6 +904,8 @@ def linear_loss() -> Counterexample:
             "(OS)": is_separable(X, Y),
             "(Span)": all(spans(X, Y, sign) for sign in BOTH_SIGNS),
             "the slopes -y_i are bounded, Lipschitz, and -y_i l_i' = 1 > 0": "they are constants",
+            "(Init): |a_j| = |w_j| = e^-20": bool(np.all(np.linalg.norm(NEURONS, axis=1) == 1.0)),
+            "not for these data alone": "an angle other than 0 stays so for all data near these",
         },
         breaks=(bound("distance of (8) when the outputs have passed 1e30", distance, "<=", 1e-2, "",
                       digits=3),),

@@ -87,8 +87,8 @@ DRAWS: Mapping[str, Draw] = {
 NO_PARALLELS = {"no two data are parallel": _no_parallels}
 
 
-@statement("one extremal direction of each sign: the sum of the data of its label", DRAWS,
-           NO_PARALLELS)  # fmt: skip
+@statement(f"one extremal direction of each sign: the sum of the data of its label, to {_NEAR:g}",
+           DRAWS, NO_PARALLELS)  # fmt: skip
 def one_each(X: NDArray, y: NDArray) -> float:
     """os.lem2.1: (OS) data in two or more dimensions have one positive and one negative extremal
     direction, the sums of the data of either label over their lengths. (Span) is not asked for."""
@@ -177,8 +177,8 @@ def _angles(V: NDArray, origin: float) -> NDArray:
 
 def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
     """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs) for data in the plane, by
-    their angles alone; 0 where no half-plane holds all. Data are mirrored where the negative ones
-    lie to the right."""
+    their angles alone; 0 where no open half-plane holds all. Data are mirrored where the negative
+    ones lie to the right."""
     (a, b), (c, d) = sums = np.array([X[y == sign].sum(axis=0) for sign in BOTH_SIGNS])
     if a * d < b * c:
         return chances(X * [1.0, -1.0], y)
@@ -597,7 +597,8 @@ def beside(log_angle: float) -> Start:
 
 def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evidence]:
     """os.lem1: for each start there is a size below which all neurons are in the extremal sector of
-    their sign, or dead: by `homecomings` on (OS) data, and in the limit flow on any data."""
+    their sign, or dead: by `homecomings` on (OS) data, and in the limit flow on any data of
+    the plane."""
     home, total = found
     rng = np.random.default_rng(seed)
     astray = corners = dead = 0
@@ -612,8 +613,8 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     return [
         fact(f"(OS): neurons at home for starts of norm e^{LOG_SIZES[-1]:g}, or of a smaller one "
              "where their direction needs it", int(home[-1]), total, tried=total),
-        fact("any data: neurons that end elsewhere than at an extremal direction, or dead",
-             astray, 0, tried=count),
+        fact("any data in the plane, limit of small weights: neurons that end elsewhere than at an "
+             "extremal direction, or dead", astray, 0, tried=count),
         note("of these dead, and on a boundary", (dead, corners)),
         note("(OS): at home for starts of norms e, 1, 1/e, ...", tuple(home.tolist())),
     ]  # fmt: skip
@@ -802,7 +803,7 @@ ONE_GROUP_WIDTHS = (1, 2, 3, 5, 10, 20)
 ONE_GROUP_X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-2.0, -1.0]])
 ONE_IS_ENOUGH = Reading(
     "a combination may give one of the two classifiers the weight 0, as Theorem 1 does with u = 0 "
-    "or z = 0",
+    "or z = 0, and is learnt with a probability of at least 1 - 2^-p: all neurons may die",
     "if both must have a positive weight: one neuron never learns both, and if all a_j(0) > 0, "
     "which (Init) allows, no width does; the negative data then keep a loss of log 2 each",
 )
@@ -846,9 +847,9 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
               max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
-        bound("least chance that both groups have neurons, by width, less 1 - 2 (3/4)^p, fair "
-              "signs", float(np.min(table - (1.0 - 2.0 * 0.75**widths))), ">=", -1e-9, "",
-              digits=2),
+        bound("widths 1, 2, 3: least chance that both groups have neurons, less 1 - 2 (3/4)^p, "
+              "fair signs", float(np.min(table - (1.0 - 2.0 * 0.75**widths), where=widths <= 3.0,
+                                         initial=np.inf)), ">=", -1e-9, "", digits=2),
         note("chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
              tuple(table.tolist()), digits=2),
         note("one neuron, a > 0: loss of the two negative data in the end",

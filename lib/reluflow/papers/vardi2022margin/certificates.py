@@ -591,7 +591,7 @@ def optima_are_kkt_points() -> Statement:
     for number, (kind, each) in enumerate(setting.sparse_relu().items()):
         kinds[f"ReLU, {kind}"] = each
         kinds[f"ReLU, alternating labels, {number}"] = alternating
-    return Statement("a global optimum of Problem (2) is a KKT point",
+    return Statement(f"a global optimum of Problem (2) is a KKT point, to {NECESSITY_RESIDUAL:g}",
                      {kind: partial(one, each) for kind, each in kinds.items()},
                      lambda item: NECESSITY_RESIDUAL - item["optimum"].residual)  # fmt: skip
 

@@ -93,7 +93,7 @@ def _start(loss: str, sizes: tuple[float, float], rng: np.random.Generator) -> I
     return {"theta": draw_start(PRINTED, rng, sizes), "loss": loss}
 
 
-@statement("the flow's limit is (0, 2), 2, 0, 0, and no local optimum",
+@statement(f"the flow's limit is, to {CLOSE:g}, (0, 2), 2, 0, 0, and no local optimum",
            {f"{loss}, {name}": partial(_start, loss, sizes) for loss in LOSSES
             for name, sizes in (("lengths near 1", (-0.5, 0.5)), ("unbalanced", (-3.0, 3.0)))}
            )  # fmt: skip
