@@ -1,10 +1,10 @@
 """Min, Mallada, Vidal, Early Neuron Alignment in Two-layer ReLU Networks with Small Initialization
-(arXiv 2307.12851v2), the time for which a neuron keeps its active data. Section 3.3 and the proof
-say that a neuron with v_j > 0 that is neither in S_+ nor dead cannot keep its set of n_a active
+(arXiv 2307.12851v2), the time for which a neuron keeps its active data. The proof (Appendix C.2)
+says that a neuron with v_j > 0 that is neither in S_+ nor dead cannot keep its set of n_a active
 data for longer than 4 / (m_2 sqrt(mu) X_min n_a), with zeta = max(zeta_1, zeta_2) and m_2 =
 min(zeta, xi). Two data and one neuron break it, which starts at an angle of 2e-7 from x_-, the
-centre of the wrong cone. The maximum does not see that angle; the proof needs the minimum. Theorem
-1 with its O() stands.
+centre of the wrong cone. The maximum does not see that angle; the proof needs the minimum. Section
+3.3 and Theorem 1, with their O(), stand.
 """
 
 from fractions import Fraction as F
@@ -52,4 +52,4 @@ limit = 4 / (m_2 * sqrt(mu))
 leaves = log(tan((pi / 2 - turn) / 2) / TAN)  # when x_1 becomes active
 print(f"the printed limit is {limit:.2f}; the neuron keeps x_2 alone active until {leaves:.2f}")
 check("that is longer, by far more than the error, and before T", limit + 1 < leaves < 200 / 8)
-print("So the printed limit is too small. With the minimum of zeta_1 and zeta_2 it is right.")
+print("So the printed limit is too small. The proof needs the minimum of zeta_1 and zeta_2.")

@@ -174,5 +174,7 @@ def test_states_out_of_place_are_noticed() -> None:
     waiting = followed()[0].waiting
     shrinking = survey(waiting=replace(waiting, R=waiting.R[::-1]))
     assert failed(convergence.grows_from_t_1(shrinking, LATE))
+    R = np.vstack([waiting.R[:1], waiting.R[:1] - 6e-4, waiting.R[2:]])
+    assert failed(convergence.grows_from_t_1(survey(waiting=replace(waiting, R=R)), LATE))
     turned = survey(waiting=replace(waiting, U=-waiting.U))
     assert failed(convergence.turned_by_then(turned, LATE))

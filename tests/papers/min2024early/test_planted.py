@@ -433,10 +433,6 @@ def at_most_two() -> Faults:
     yield "largest stable rank", judge(survey(falling=wide))
     line = np.tile([1.0, 0.0], (4, 1))
     yield "largest relative deviation", judge(survey(**at_moment("falling", -1, U=line)))
-    data, tau = followed()[0].given.data, -last.log_loss[-1]
-    least = 0.5 * np.log((tau - np.log(2.0 * data.n)) / data.X_max / 4.0)
-    small = at_moment("falling", -1, R=np.full(4, least - 1e-6))
-    yield "trajectories whose norm", judge(survey(**small))
     yield LOST, judge(lost())
 
 
@@ -515,7 +511,6 @@ def signs_stay() -> Faults:
         yield "flows along which an output", judge(lemmas.drifts(0, 6))
     found = lemmas.drifts(0, 6)
     yield "flows along which |vⱼ|", judge(put_row(found, 3, above=-1.01e-4))
-    yield "the least |vⱼ(t)|", judge(put_row(found, 5, shrunk=0.0))
 
 
 def passing(loss: Any, which: int, at: float, ratio: float) -> pd.DataFrame:

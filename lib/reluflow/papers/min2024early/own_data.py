@@ -109,7 +109,7 @@ def data(dataset: str) -> setting.Labelled:
     if given.d < 2:
         raise InputError(
             f'dataset "{given.name}" has one feature: the page takes 2 or more, for on a line '
-            "every neuron starts along the data, which (A2) forbids."
+            "a neuron has two directions, of which (A2) forbids one."
         )
     return setting.Labelled(given.name, given.X, given.y)
 

@@ -375,8 +375,9 @@ def log_eps_of_outputs(data: DataConstants, start: StartConstants, zeta: float) 
 
 
 def log_eps_of_time(data: DataConstants, h: int, zeta: float) -> float:
-    """ln of the second bound of eq (28), which is T >= t_1: -(1/2) ln h - 4 n X_max t_1."""
-    return -0.5 * math.log(h) - 4.0 * data.n * data.X_max * alignment_time(data, zeta)
+    """ln of the second bound of eq (28), h^(-1/2) exp(-64 n X_max log n / (m_2 sqrt(mu) X_min))."""
+    size = 64.0 * data.n * data.X_max * math.log(data.n)
+    return -0.5 * math.log(h) - size / (min(zeta, data.xi) * math.sqrt(data.mu) * data.X_min)
 
 
 def log_eps_allowed(data: DataConstants, start: StartConstants, zeta: float) -> float:

@@ -439,15 +439,15 @@ def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:
     "active on its own label: serves at t₁",
     {**starts(), **{f"{name}, hardly active": draw for name, draw in
                     extended(separable_draws(), _hardly_active).items()}},
-    {"(A1)": separated, "starts active on its own label":
-        lambda X, y, w, sign: np.any(X[y == float(sign)] @ w > 0.0)},
+    {"(A1)": lambda X, y: bool(np.isfinite(X).all()) and separation(X, y) > 0.0,
+     "starts active on its own label": lambda X, y, w, sign: np.any(X[y == float(sign)] @ w > 0.0)},
     fixed=("y", "sign"),
 )  # fmt: skip
 def own_label_serves(item: Instance) -> float:
     """ea.thm1.align.2: how long before t_1 a neuron that starts active on a datum of its label
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
-    so that zeta_2 does not matter to it."""
-    return before_t_1(item, printed_zeta, "serves")
+    so that zeta_2 does not matter to it. NaN where floats know less than eight digits of mu."""
+    return before_t_1(item, printed_zeta, "serves") if separated(item) else float("nan")
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
