@@ -184,9 +184,9 @@ def rectangle_is_invariant(item: Instance) -> float:
 
 
 CLOSED = Reading(
-    taken="the ellipsoid is the closed one",
+    taken="w* is not 0, and the ellipsoid is the closed one",
     others="The set g < 0 as defined is open and misses the vertices, so it does not contain the "
-    "hyperrectangle.",
+    "hyperrectangle. For w* = 0 the set g < 0 is empty and has no boundary.",
 )
 
 

@@ -515,7 +515,7 @@ def repaired_angle(run: Descent) -> float:
 
 
 @statement(
-    "A.2, |w0| <= |w*|: lower bound of phi(T), and phi(T) < pi",
+    "A.2, |w0| <= |w*|: lower bound of phi(T)",
     draws((0,), lambda _: 2.0, (NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
     {
         "|w0| <= |w*|": lambda run: run.start.rho <= 0.0,

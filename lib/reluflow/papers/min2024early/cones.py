@@ -231,6 +231,9 @@ TWO_LABELS = Reading(
     "with data of one label, as in Figures 7 to 9, the cone of the other label is S_dead: no "
     "condition is strict, and it holds 0",
 )
+TWO_CENTRES = Reading(
+    TWO_LABELS.taken, "with data of one label the centre of the other is 0, and its cap is no set"
+)
 
 
 # --- Lemmas 5 and 7: K, the hull of the signed data, is narrow, and deep inside the cones ---------

@@ -593,9 +593,9 @@ WHILE_WAITING = Reading(
     "It is said of the time before the loss falls, and of ever smaller ε.",
     "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
     "loss falls, and at the end the neurons point along the max-margin vector of their label, "
-    "whose cosine with x₊ may be as near to μ as one likes. It is true for ever for data of the "
-    "label that are parallel or symmetric about x₊, or for which all ⟨xᵢ, x₊⟩ are equal, as for "
-    "one datum.",
+    "whose cosine with x₊ may be as near to μ as one likes. It is true for ever for parallel data "
+    "of the label, as for one datum; where they are symmetric about x₊, or all ⟨xᵢ, x₊⟩ are "
+    "equal, the neurons end along x₊, but one may turn from it on the way.",
 )
 """How "always drawn to x_+" is read."""
 

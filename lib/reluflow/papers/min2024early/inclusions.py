@@ -436,7 +436,7 @@ def many_solutions() -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Appendix F: under (A1) the inclusion (2) has the same regular solutions as the equation ------
+# --- Appendix F: under (A1) a regular solution of the inclusion is the equation's -----------------
 
 
 def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
@@ -463,7 +463,7 @@ def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
            strict=True, fixed=("y", "on"))  # fmt: skip
 def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray) -> float:
     """ea.appF: on a boundary every element of the differential inclusion that is not 0 crosses it
-    the way eq. (46) says, so that regular solutions of Caratheodory and of Filippov are the same:
+    the way eq. (46) says, so that a regular solution of Filippov is one of Caratheodory:
     the least cosine of that element and the z_i."""
     Z = y[:, None] * X
     Z = Z / np.linalg.norm(Z, axis=1)[:, None]
