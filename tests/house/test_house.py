@@ -53,9 +53,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 144),
         ("modules of papers", 61),
-        ("lines", 50448),
+        ("lines", 50451),
         ("lines outside papers", 18854),
-        ("code", 31350),
+        ("code", 31351),
         ("code of papers a claim", 60),
         ("lines of tests", 24666),
         ("pages", 36),
