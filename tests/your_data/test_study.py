@@ -133,8 +133,15 @@ def test_span_is_an_assumption_and_its_repair_is_named(tmp_path: Path) -> None:
 
 
 def test_no_network_tells_two_labels_of_one_direction_apart(tmp_path: Path) -> None:
-    _, _, lines = told(study(written(tmp_path, [[1, 2, 1], [2, 4, -1], [-1, 1, 1]]), h=2))
+    given = study(written(tmp_path, [[1, 2, 1], [2, 4, -1], [-1, 1, 1]]), h=2)
+    assert given.contradicts
+    _, _, lines = told(given)
     assert {verdict(lines, each) for each in ("2.1", "4.3", "3.1")} == {SILENT}
+
+
+def test_a_network_may_give_one_label_to_opposite_data(tmp_path: Path) -> None:
+    given = study(written(tmp_path, [[1, 2, 1], [-1, -2, 1], [-2, 1, -1]]))
+    assert (given.mu, given.contradicts) == (pytest.approx(-1.0), False)
 
 
 @pytest.mark.parametrize(

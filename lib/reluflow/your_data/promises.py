@@ -336,7 +336,7 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
     ended = Counter(one.status for one in found)
     verdict = KEPT if len(sure) == len(found) else OPEN
     promised = "from where the loss is below that of one datum of margin 0"
-    if study.mu <= _ROUNDING - 1.0:
+    if study.contradicts:
         promised = _nothing("two data of one direction have different labels")
         verdict = SILENT
     elif ended[AT_REST] == len(found):

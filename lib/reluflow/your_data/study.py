@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 from scipy.optimize import linprog
+from scipy.spatial.distance import cdist
 
 from reluflow import datasets
 from reluflow.approx import approx
@@ -52,7 +53,7 @@ _SHORTEST, _LONGEST = 1e-3, 1e3
 """Lengths of inputs that the flows of two layers take; others are measured in another unit."""
 _FEW = 3
 _ROUNDING, _FITTED, _SOLVED = 1e-12, 1e-9, 1e-6
-"""What is 0 for a cosine, what for labels as they are written, and what a linear program leaves."""
+"""What is 0 for a cosine, for labels and directions as written, and for a linear program."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +117,12 @@ class Study:
         """The least cosine of two of the y_i x_i, as (A1) has it; 0 where it is one of rounding."""
         found = separation(self.X, self.y)
         return found if abs(found) > _ROUNDING else 0.0
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether two data of one direction have different labels, which no network tells apart."""
+        units, positive = self.X / self.lengths[:, None], self.y > 0.0
+        return bool(cdist(units[positive], units[~positive]).min() <= _FITTED)
 
     @cached_property
     def linear(self) -> MaxMargin | None:
