@@ -137,7 +137,13 @@ def test_a_readers_classes(page: str, kind: str, values: dict[str, Any], tmp_pat
     ],
 )  # fmt: skip
 def test_the_named_data(page: str, values: dict[str, Any]) -> None:
-    ran(page, **values)
+    """The cells about a reader's data, which run on all of these; what they need with them."""
+    cells = pages.code_cells(CHAPTERS / f"{page}.ipynb")
+    about = [k for k, cell in enumerate(cells) if cell.id.startswith("own-")]
+    needed = {cell.id for k in about for cell in pages.needed(cells, k)}
+    chosen = [cell for cell in cells if cell.id in needed]
+    assert len(about) > 5
+    assert pages.run(chosen, CHAPTERS, {"effort": 0.05, **values})[1] == []
 
 
 @pytest.mark.parametrize("page", SECTIONS, ids=pages.name)
