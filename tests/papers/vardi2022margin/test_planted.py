@@ -16,9 +16,7 @@ import sympy
 from numpy.typing import NDArray
 from papers.faults import seen, sees, where
 from reluflow.ledger import Evidence
-from reluflow.margin.check import Checked
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
-from reluflow.margin.optimum import Optimum
 from reluflow.papers.vardi2022margin import (
     certificates,
     constructions,
@@ -52,7 +50,7 @@ def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
     status, off = UNDECIDED if misses("status") else CONVERGED, 2e-9 * misses("residual")
     end = _Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
     told = {"not local": "local", "local": "global"}[verdict] if misses("verdict") else verdict
-    return Followed(how, end, Optimum(told, theta, None, 0.0, ""), Checked(told, 0.0, ""))
+    return Followed(how, end, Judged(None, told, 0.0, "planted"))
 
 
 class _Limit(Limit):
@@ -321,10 +319,10 @@ def _family(right: Family) -> Family:
     return replace(right, limit=off)
 
 
-def _remark(id: str, check: Check, name: str) -> list[Evidence]:
-    maker = getattr(suboptimality, name)
-    return seen(id, where(check, suboptimality, SIZES=(1e-1, 1e-2),
-                          **{name: lambda *given: _family(maker(*given))}))  # fmt: skip
+def _remark(id: str, check: Callable[..., list[Evidence]], *families: Family) -> list[Evidence]:
+    planted = partial(check, *map(_family, families))
+    angle = _family(suboptimality.opening_angle())
+    return seen(id, where(planted, suboptimality, SIZES=(1e-1, 1e-2), opening_angle=lambda: angle))
 
 
 def _triples(check: Callable[[list[MovedTriple]], list[Evidence]], id: str) -> list[Evidence]:
@@ -420,13 +418,15 @@ def _how_likely() -> list[Evidence]:
     return seen("mm.thm3.2.prob", none)
 
 
-REMARKS = {
-    "mm.rem3.1.1": (suboptimality.grows_with_the_angle, "opening_angle"),
-    "mm.rem3.1.2": (suboptimality.grows_with_a_coordinate, "longer_coordinate"),
-    "mm.rem3.1.3": (suboptimality.grows_with_flat_data, "paired_data"),
-    "mm.rem3.1.4": (suboptimality.grows_with_flat_patches, "flat_patches"),
-    "mm.rem3.1.5": (suboptimality.layer_grows_with_flat_data, "paired_layer"),
-}
+LINEAR_AND_RELU = ("linear", "relu")
+UNBOUNDED: dict[str, tuple[Any, ...]] = {
+    "mm.rem3.1.1": (suboptimality.grows_with_the_angle,),
+    "mm.rem3.1.2": (suboptimality.unbounded,
+                    *map(suboptimality.longer_coordinate, LINEAR_AND_RELU)),
+    "mm.rem3.1.3": (suboptimality.grows_without_inputs_0, suboptimality.paired_data()),
+    "mm.rem3.1.4": (suboptimality.unbounded, *map(suboptimality.flat_patches, LINEAR_AND_RELU)),
+    "mm.rem3.1.5": (suboptimality.grows_without_inputs_0, suboptimality.paired_layer()),
+}  # fmt: skip
 
 TWO_GROUPS: dict[str, Check] = {
     "mm.thm4.3.notglobal": constructions.printed_limits_two_groups,
@@ -434,7 +434,7 @@ TWO_GROUPS: dict[str, Check] = {
 }
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.fig1": _figure_1, "mm.lemC.4": _lengths,
-    **{id: partial(_remark, id, *what) for id, what in REMARKS.items()},
+    **{id: partial(_remark, id, *what) for id, what in UNBOUNDED.items()},
     "mm.rem3.2.3": partial(_triples, suboptimality.stays_beaten, "mm.rem3.2.3"),
     "mm.rem3.2.4": _race,
     "mm.rem3.2.5": partial(_triples, suboptimality.layer_stays_beaten, "mm.rem3.2.5"),

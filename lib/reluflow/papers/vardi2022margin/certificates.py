@@ -345,7 +345,7 @@ def structure(
 
 
 class Case(NamedTuple):
-    """A fully connected linear network, data that a vector separates, and a start (p,)."""
+    """A network, data, and a start (p,) of some `kind`."""
 
     kind: str
     network: Network

@@ -31,10 +31,10 @@ from reluflow.flows.charts import LOG_LOG, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
-from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
-from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
+from reluflow.papers.vardi2022margin.certificates import Case, aligned_limit, ball
 from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, ended, trained
 from reluflow.papers.vardi2022margin.setting import Construction, Layer, Maps, full, unshared
 
@@ -104,16 +104,6 @@ REACH = (1e2, 1e5, 1e8)
 """Values of log(1/L) at which the lengths are compared."""
 
 
-class Case(NamedTuple):
-    """A depth-2 network without shared weights at a start that classifies its data correctly."""
-
-    network: Network
-    loss: Loss
-    X: NDArray
-    y: NDArray
-    theta: NDArray
-
-
 def cases(seed: int, count: int) -> Iterator[Case]:
     """Linear and ReLU networks of 2 to 4 neurons, both losses; the labels are those of the start.
 
@@ -136,7 +126,8 @@ def cases(seed: int, count: int) -> Iterator[Case]:
         if not np.all(np.abs(z) > 1e-3 * np.abs(z).max()):
             continue  # a datum that the network cannot see, or hardly
         scale = np.sqrt((1.0 + np.log(2.0 * len(X))) / np.abs(z).min())
-        yield Case(network, (EXPONENTIAL, LOGISTIC)[k // 3 % 2], X, np.sign(z), scale * parts)
+        loss = (EXPONENTIAL, LOGISTIC)[k // 3 % 2]
+        yield Case("unbalanced", network, loss, X, np.sign(z), scale * parts)
 
 
 def _lengths(case: Case) -> dict[str, float | str] | None:
@@ -797,7 +788,7 @@ def _one(
     more: Sequence[Evidence] = (),
 ) -> Cell:
     """ "Not local": a limit that is not; with `inputs` one where no input is 0."""
-    found = _weakest(run.checked.verdict for _, run in runs)
+    found = _weakest(run.judged.verdict for _, run in runs)
     more = [*more, *constructions.inputs_not_zero([c for c, _ in runs])] if inputs else more
     told = (_entry(found, NOT_LOCAL), *constructions.as_printed(runs, "not local", layer), *more)
     return Cell(NOT_LOCAL, theorem, found, Counter(_kinds(runs)), told, proved(where))
@@ -823,7 +814,7 @@ def _mixed(
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, runs = spoken_of(statement, ends), _flows(examples, layer)
     beaten = [constructions.better_is_shorter(c) for c in examples]
-    found = _weakest([*(one.verdict for one in judged), *(run.checked.verdict for _, run in runs)])
+    found = _weakest([*(one.verdict for one in judged), *(run.judged.verdict for _, run in runs)])
     if found != NOT_LOCAL and all(beaten):
         found = MIXED
     told = (
@@ -846,7 +837,7 @@ def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
 
 
 def _kinds(runs: Runs) -> list[str]:
-    return [type(run.optimum.certificate).__name__ for _, run in runs]
+    return [run.judged.proof for _, run in runs]
 
 
 def _entry(found: str, printed: str) -> Evidence:
