@@ -146,5 +146,5 @@ def _starts_there() -> bool:
 def both(s: NDArray) -> NDArray:
     """Points of both flows from the printed start, (2, k, 12), for s >= 1 (k,): s theta(0) of the
     one that stays on its ray, and the second one."""
-    turned = np.broadcast_arrays(*turning(s, np.sqrt(2.0 * s**2 + 2.0)))
-    return np.stack([s[:, None] * theorem_4_2().start, np.stack(turned, axis=-1)])
+    turned = np.stack(turning(s, np.sqrt(2.0 * s**2 + 2.0)), axis=-1)
+    return np.stack([s[:, None] * theorem_4_2().start, turned])

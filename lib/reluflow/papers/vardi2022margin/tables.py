@@ -791,7 +791,8 @@ def _one(
     found = _weakest(run.judged.verdict for _, run in runs)
     more = [*more, *constructions.inputs_not_zero([c for c, _ in runs])] if inputs else more
     told = (_entry(found, NOT_LOCAL), *constructions.as_printed(runs, "not local", layer), *more)
-    return Cell(NOT_LOCAL, theorem, found, Counter(_kinds(runs)), told, proved(where))
+    proofs = Counter(run.judged.proof for _, run in runs)
+    return Cell(NOT_LOCAL, theorem, found, proofs, told, proved(where))
 
 
 def _all(theorem: str, statement: Claimed, ends: Ends, where: str) -> Cell:
@@ -814,7 +815,8 @@ def _mixed(
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, runs = spoken_of(statement, ends), _flows(examples, layer)
     beaten = [constructions.better_is_shorter(c) for c in examples]
-    found = _weakest([*(one.verdict for one in judged), *(run.judged.verdict for _, run in runs)])
+    every = [*judged, *(run.judged for _, run in runs)]
+    found = _weakest(one.verdict for one in every)
     if found != NOT_LOCAL and all(beaten):
         found = MIXED
     told = (
@@ -825,7 +827,7 @@ def _mixed(
         fact("of these limits shorter points exist far away, in exact numbers", sum(beaten),
              len(examples)),
     )  # fmt: skip
-    proofs = Counter([*(one.proof for one in judged), *_kinds(runs)])
+    proofs = Counter(one.proof for one in every)
     return Cell(MIXED, theorem, found, proofs, told, proved(where))
 
 
@@ -834,10 +836,6 @@ def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
     checks = [item for item in survived(tried(statement, ends, 0)) if item.what != "seed"]
     problems = len(spoken_of(statement, ends))
     return [*checks, gaps(statement, ends), note("problems judged", problems)]
-
-
-def _kinds(runs: Runs) -> list[str]:
-    return [run.judged.proof for _, run in runs]
 
 
 def _entry(found: str, printed: str) -> Evidence:
