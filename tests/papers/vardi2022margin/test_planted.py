@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from papers.faults import seen, sees, where
 from reluflow.ledger import Evidence
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
+from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import (
     certificates,
     constructions,
@@ -45,19 +46,12 @@ def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
         return bad in ("all", bar)
 
     field = SimpleNamespace(log_loss=lambda _: -DECADE * (9.9e3 if misses("reach") else 1e5))
-    path: Any = SimpleNamespace(field=field, end=None, start=c.start)
+    path: Any = SimpleNamespace(field=field, end=None)
     theta = c.limit * (1.0 + 2e-9 * misses("limit"))
     status, off = UNDECIDED if misses("status") else CONVERGED, 2e-9 * misses("residual")
-    end = _Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
+    end = Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
     told = {"not local": "local", "local": "global"}[verdict] if misses("verdict") else verdict
     return Followed(how, end, Judged(None, told, 0.0, "planted"))
-
-
-class _Limit(Limit):
-    def directions(self, decades: Any) -> NDArray:
-        """The start's, at all of these."""
-        path: Any = self.path
-        return np.array([path.start] * len(decades))
 
 
 def _ends(verdict: str, *bad: str) -> dict[str, Any]:
@@ -216,11 +210,9 @@ def _off_its_gradient() -> list[Evidence]:
 def _two_groups(id: str, check: Check) -> list[Evidence]:
     """One flow that misses the bars; a better point that is longer, or too short; a limit that is
     shorter, with an input 0; other sizes."""
-    sizes = (ONE * 19 / 10, ONE * 9 / 10, (ONE, -ONE, ONE))
-    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}))
+    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}),
+               _put("exact_limit", {4: ONE * 19 / 10, 5: ONE * 9 / 10}))  # fmt: skip
     made = [_other("lemma_C_6", one) for one in changes]
-    if id == "mm.thm4.3.notglobal":
-        made.append({"sizes_of_the_limit": lambda: sizes})
     misses = where(check, constructions, **_ends("local", "", "all"))
     return seen(id, misses, *(where(check, constructions, **_ends("local"), **one) for one in made))
 
@@ -292,26 +284,27 @@ def _figure_1() -> list[Evidence]:
 
 
 def _lengths() -> list[Evidence]:
-    rows = {"status": ["horizon"] * 2, "apart": [0.5] * 2, "bounded": [0] * 2}
-    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in tables.REACH}
-    gaps[f"gap {tables.REACH[-1]:g}"] = [0.001, 0.02]
-    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in tables.REACH[-2:-1]}
-    wide |= {f"gap {tables.REACH[-1]:g}": [0.001, 0.11]}
-    return seen("mm.lemC.4", *(tables.balanced_in_the_limit(pd.DataFrame(rows | each))
-                               for each in (gaps, wide)))  # fmt: skip
+    def flows(*gaps: tuple[float, float]) -> tables.Ends:
+        """Neurons of lengths 1 and 1 - gap, early and late."""
+        network = fully_connected((1, 1), "linear")
+        ends = (SimpleNamespace(reached=1e4, directions=lambda _, g=gap: np.array(
+            [[1.0, 1.0 - part] for part in g])) for gap in gaps)  # fmt: skip
+        return tuple(("planted", {"network": network, "start": np.ones(2),
+                                  "end": SimpleNamespace(limit=end)}) for end in ends)  # fmt: skip
+
+    return seen("mm.lemC.4", *(tables.balanced_in_the_limit(flows((0.1, 0.01), late))
+                               for late in ((0.1, 0.025), (0.9, 0.15))))  # fmt: skip
 
 
 TURNED = {0.5: 1.0 + 2e-6, 1e-1: 1.0 - 2e-6} | {0.25 / m**2: 0.4 for m in suboptimality.FACTORS}
 """Factors of the limit at some h: one flow, one ratio and each M are off."""
-AT_ANGLE = float(np.tan(np.arcsin(0.5 / suboptimality.FACTORS[1] ** 2)))
 
 
 def _family(right: Family) -> Family:
     """A family with a fault of its own at each h that is looked at."""
 
     def off(h: float) -> NDArray:
-        angled = 1.0 - 2e-7 * (abs(h / AT_ANGLE - 1.0) < 1e-12)
-        theta = TURNED.get(h, angled) * right.limit(h)
+        theta = TURNED.get(h, 1.0) * right.limit(h)
         if right.name in ("Theorem 4.3", "Theorem 5.4") and h == 1e-2:
             theta[2] = h  # the first datum is on the second neuron's boundary
         return theta
@@ -321,8 +314,7 @@ def _family(right: Family) -> Family:
 
 def _remark(id: str, check: Callable[..., list[Evidence]], *families: Family) -> list[Evidence]:
     planted = partial(check, *map(_family, families))
-    angle = _family(suboptimality.opening_angle())
-    return seen(id, where(planted, suboptimality, SIZES=(1e-1, 1e-2), opening_angle=lambda: angle))
+    return seen(id, where(planted, suboptimality, SIZES=(1e-1, 1e-2)))
 
 
 def _triples(check: Callable[[list[MovedTriple]], list[Evidence]], id: str) -> list[Evidence]:
@@ -357,8 +349,7 @@ def _predictor() -> list[Evidence]:
         beta, multipliers = right(X, y)
         return beta, tuple(m - Fraction(1, 9) for m in multipliers)
 
-    moved = ({"exact_X": ((2 * ONE, ONE),)}, {"exact_X": ((ONE, ONE / 2),)},
-             {"exact_start": (ONE, 1, ONE, 0)})  # fmt: skip
+    moved = {"exact_X": ((ONE, ONE / 2),)}, {"exact_start": (ONE, 1, ONE, 0)}
     made = (lambda name, one=one: replace(maker(name), **one) for one in moved)
     return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made),
                 where(check, suboptimality, least_l1=unproved))  # fmt: skip
@@ -420,7 +411,7 @@ def _how_likely() -> list[Evidence]:
 
 LINEAR_AND_RELU = ("linear", "relu")
 UNBOUNDED: dict[str, tuple[Any, ...]] = {
-    "mm.rem3.1.1": (suboptimality.grows_with_the_angle,),
+    "mm.rem3.1.1": (suboptimality.unbounded, suboptimality.opening_angle()),
     "mm.rem3.1.2": (suboptimality.unbounded,
                     *map(suboptimality.longer_coordinate, LINEAR_AND_RELU)),
     "mm.rem3.1.3": (suboptimality.grows_without_inputs_0, suboptimality.paired_data()),

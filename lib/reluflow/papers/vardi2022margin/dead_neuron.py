@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.constructions import judged
 from reluflow.papers.vardi2022margin.setting import LOSSES, settled_limit
@@ -114,20 +113,6 @@ def to_the_limit(network: Network, loss: str, X: NDArray, theta: NDArray, exact:
         return np.nan
     off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
     return CLOSE - off if judged(network, found.theta, X, y).verdict == "not local" else -1.0
-
-
-def dead_limit() -> list[Evidence]:
-    """What Theorem 3.2 says of its limit, exactly."""
-    exact = pair_limit(PRINTED)
-    seen = kkt(two_neurons(), exact, PRINTED, LABELS)
-    return [
-        fact("θ̃ of the two data", tuple(int(v) for v in exact), (0, 2, 0, 0, 2, 0)),
-        bound("its multipliers, from (2, 2)", float(np.abs(seen.multipliers - 2.0).max()), "<=",
-              1e-9, ""),
-        bound("its KKT residual", seen.residual, "<=", 1e-9, ""),
-        fact("certified no local optimum, in rational arithmetic",
-             judged(two_neurons(), exact, PRINTED, LABELS).verdict == "not local", True),
-    ]  # fmt: skip
 
 
 def between_the_data() -> list[Evidence]:

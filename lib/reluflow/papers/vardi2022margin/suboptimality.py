@@ -11,7 +11,6 @@ from itertools import combinations, cycle, product
 from typing import NamedTuple
 
 import numpy as np
-import sympy
 import torch
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,7 +25,7 @@ from reluflow.margin.optimum import global_optimum
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, setting
-from reluflow.papers.vardi2022margin.constructions import judged
+from reluflow.papers.vardi2022margin.constructions import judged, keeps_its_ray
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
@@ -115,18 +114,6 @@ FACTORS = (10, 100, 1000)
 """The paper's M."""
 
 
-def grows_with_the_angle() -> list[Evidence]:
-    """mm.rem3.1.1: |theta~| / |theta*| in the setting of Theorem 3.2, and at the angle that the
-    closed form gives for M."""
-    angles = 2.0 * np.arcsin(0.5 / np.square(FACTORS, dtype=float))
-    ratios = [_ratio(opening_angle(), float(np.tan(0.5 * angle))) for angle in angles]
-    return [
-        *unbounded(opening_angle()),
-        bound("|θ̃|/|θ*| over M, from 1, at the angle π - 2 arcsin(1/(2M²)), M = 10, 100, 1000",
-              float(np.abs(np.array(ratios) / FACTORS - 1.0).max()), "<=", 1e-7, ""),
-    ]  # fmt: skip
-
-
 def grows_without_inputs_0(family: Family) -> list[Evidence]:
     """mm.rem3.1.3, mm.rem3.1.5: |theta~| / |theta*| in the settings of Theorems 4.3 and 5.4, where
     no input is zero; in the latter that of the first layer."""
@@ -137,8 +124,8 @@ def grows_without_inputs_0(family: Family) -> list[Evidence]:
 
 
 def unbounded(*families: Family) -> list[Evidence]:
-    """mm.rem3.1.2, mm.rem3.1.4: that the flow's limit is the closed form's, that |theta~| /
-    |theta*| is what the closed form says for h = 1e-1, ..., 1e-5, and that it passes every M."""
+    """mm.rem3.1.1, mm.rem3.1.2, mm.rem3.1.4: that the flow's limit is the closed form's, that
+    |theta~| / |theta*| is what the closed form says for h = 1e-1, ..., 1e-5 and passes every M."""
     told = []
     for family in families:
         who = f"{family.name}, {family.network.activation}"
@@ -353,20 +340,11 @@ def longer_predictor() -> list[Evidence]:
     """mm.rem4.1.1: from the start of Theorem 4.1 the flow stays on the ray of (1, 0, 1, 0), and its
     predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3)."""
     c = setting.theorem_4_1("linear")
-    a = sympy.Symbol("a", positive=True)
-    theta = sympy.symbols("theta_1:5")
-    f = setting.output(c.network, theta, c.exact_X[0], lambda h: 1)
-    ray = dict(zip(theta, (a, 0, a, 0), strict=True))
-    gradient = tuple(sympy.diff(f, v).subs(ray) for v in theta)
-    limit = dict(zip(theta, c.exact_limit, strict=True))
-    stationary = [sympy.diff(f, v).subs(limit) - limit[v] for v in theta]
     beta = tuple(setting.fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
     shortest, multipliers = least_l1(c.X, c.y)
     return [
-        fact("∇Φ at (a, 0, a, 0)", tuple(map(str, gradient)), ("a", "0", "a", "0")),
-        fact("the start is on this ray", c.exact_start == (1, 0, 1, 0), True),
-        fact("θ̃ - ∇Φ(θ̃): a KKT point with λ = 1", tuple(map(setting.fraction, stationary)),
-             (0, 0, 0, 0)),
+        fact("the flow from the start stays on the ray of the limit, exactly",
+             keeps_its_ray(c, 0.0), True),
         fact("the optimum of Problem (3)", shortest, (0, Fraction(1, 2))),
         fact("its ‖β‖₁ is the sum of the multipliers of the dual, a bound from below",
              sum(map(abs, shortest)) == sum(multipliers), True),
