@@ -157,8 +157,7 @@ def figure_path(decades: NDArray) -> tuple[NDArray, NDArray]:
 def one_grows_one_rests() -> list[Evidence]:
     """mm.fig1: |u_1| grows, u_1/|u_1| tends to (0, 1), u_2 = v_2 w_2 is constant and u_2/|theta|
     tends to 0, along a flow to a loss of 1e-100000."""
-    decades, late, steep, still_to = 10.0 ** np.arange(6.0), 2, 100, 1e-3
-    theta, start = figure_path(decades)
+    theta, start = figure_path(10.0 ** np.arange(6.0))
     u1, u2 = theta[:, 4, None] * theta[:, :2], theta[:, 5, None] * theta[:, 2:4]
     fixed = start[5] * start[2:4]
     long = np.linalg.norm(u1, axis=1)
@@ -172,12 +171,11 @@ def one_grows_one_rests() -> list[Evidence]:
              bool(np.all(np.diff(long) > 0.0)), True),
         bound("|u₁| at the last over log(1/L) / h, h = 1/4, from 1",
               abs(long[-1] / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, "", digits=2),
-        fact(f"the angle of u₁ to (0, 1) falls by {steep} and more from L = 1e-1 to 1e-10",
-             bool(tilt[1] < tilt[0] / steep), True),
-        bound(f"the largest angle from L = 1e-{decades[late]:.0f} on", tilt[late:].max(), "<=",
-              1e-6, ""),
-        fact(f"u₂ changes by less than {still_to:g} of itself along the computed flow",
-             bool(np.abs(u2 - fixed).max() < still_to * np.linalg.norm(fixed)), True),
+        fact("the angle of u₁ to (0, 1) falls by 100 and more from L = 1e-1 to 1e-10",
+             bool(tilt[1] < tilt[0] / 100.0), True),
+        bound("the largest angle from L = 1e-100 on", tilt[2:].max(), "<=", 1e-6, ""),
+        fact("u₂ changes by less than 0.001 of itself along the computed flow",
+             bool(np.abs(u2 - fixed).max() < 0.001 * np.linalg.norm(fixed)), True),
         bound("|u₂|/|θ| at L = 1e-100000 over that at 1e-10", share[-1] / share[1], "<=", 0.02, "",
               digits=2),
         note("|u₂|/|θ| at L = 1e-1, 1e-10, ..., 1e-100000", tuple(map(float, share)), digits=2),

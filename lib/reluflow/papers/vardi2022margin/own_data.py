@@ -110,12 +110,7 @@ def data(dataset: str) -> tuple[str, NDArray, NDArray]:
         found = PRINTED[dataset]()
         return found.name, found.X, found.y
     given = datasets.load_signs(dataset, tuple(PRINTED), (1, _MOST_DATA))
-    _check_directions(given.X, given.y)
-    return given.name, given.X, given.y
-
-
-def _check_directions(X: NDArray, y: NDArray) -> None:
-    lengths = np.linalg.norm(X, axis=1)
+    X, y, lengths = given.X, given.y, np.linalg.norm(given.X, axis=1)
     for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
         raise InputError(
             f"{datasets.data_row(i + 1)} has an input of length {lengths[i]:.3g}: the page takes "
@@ -129,6 +124,7 @@ def _check_directions(X: NDArray, y: NDArray) -> None:
                 f"data rows {i + 1} and {j + 1} have one direction and different labels, and a "
                 "network without biases gives both the same sign."
             )
+    return given.name, X, y
 
 
 def family(

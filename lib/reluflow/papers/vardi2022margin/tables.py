@@ -46,10 +46,28 @@ def exact_layers(item: Instance) -> list[Layer]:
     return setting.ascent(network.maps, item["theta"], item["X"], item["c"], at_zero)
 
 
-def _alike(
-    says: str, maps: Sequence[Maps], gaps: Callable[[list[Layer]], list[fmpq]], depths=(2, 4)
-) -> Statement:
-    """The gaps between rates are 0: in rational arithmetic, so that no tolerance is needed."""
+def _between_layers(layers: list[Layer]) -> list[fmpq]:
+    return [a.parameters - b.parameters for a, b in pairwise(layers)]
+
+
+Law = tuple[str, Sequence[Maps], Callable[[list[Layer]], list[fmpq]], tuple[int, int]]
+LAWS: Mapping[str, Law] = {
+    "mm.lemC.1.1": ("squared norms of adjacent layers change alike",
+                    [full], _between_layers, (2, 4)),
+    "mm.lemC.1.2": ("weights into and out of a neuron change alike",
+                    [full], setting.neuron_gaps, (2, 4)),
+    "mm.lemC.2": ("squared norms of adjacent layers' parameters change alike",
+                  [unshared, setting.network_draws_shared], _between_layers, (2, 4)),
+    "mm.lemC.3": ("|w_j|^2 and v_j^2 change alike",
+                  [full, unshared], setting.neuron_gaps, (2, 2)),
+}  # fmt: skip
+"""What is said, of which index maps, the gaps between rates, and the depths."""
+
+
+def change_alike(id: str) -> Statement:
+    """mm.lemC.1.1, mm.lemC.1.2, mm.lemC.2, mm.lemC.3: the gaps between rates are 0, in rational
+    arithmetic, so that no tolerance is needed."""
+    says, maps, gaps, depths = LAWS[id]
 
     def slack(item: Instance) -> float:
         first, *others = exact_layers(item)
@@ -61,32 +79,6 @@ def _alike(
 
     return Statement(says, setting.class_n_draws(maps, depths), slack,
                      fixed=("theta", "X", "c", "at_zero"))  # fmt: skip
-
-
-def _between_layers(layers: list[Layer]) -> list[fmpq]:
-    return [a.parameters - b.parameters for a, b in pairwise(layers)]
-
-
-def layers_alike() -> Statement:
-    """mm.lemC.1.1: rates of |W_j|_F^2 and |W_(j+1)|_F^2 in fully connected networks."""
-    return _alike("squared norms of adjacent layers change alike", [full], _between_layers)
-
-
-def neurons_alike() -> Statement:
-    """mm.lemC.1.2: rates of |W_j[i, :]|^2 and |W_(j+1)[:, i]|^2 in fully connected networks."""
-    return _alike("weights into and out of a neuron change alike", [full], setting.neuron_gaps)
-
-
-def parameters_alike() -> Statement:
-    """mm.lemC.2: rates of |u^(j)|^2 and |u^(j+1)|^2 in networks of class N."""
-    says = "squared norms of adjacent layers' parameters change alike"
-    return _alike(says, [unshared, setting.network_draws_shared], _between_layers)
-
-
-def hidden_neurons_alike() -> Statement:
-    """mm.lemC.3: rates of |w_j|^2 and v_j^2 in networks of depth 2 without shared weights."""
-    says = "|w_j|^2 and v_j^2 change alike"
-    return _alike(says, [full, unshared], setting.neuron_gaps, depths=(2, 2))
 
 
 # --- Lemma C.5: numbers with a large product have a large sum of squares --------------------------
@@ -187,8 +179,9 @@ def predictor(network: Network, theta: ArrayLike) -> NDArray:
 
 class Family(NamedTuple):
     """A kind of linear networks on d inputs, of depth L, the least |theta|^2 for a predictor, and
-    parameters that reach it."""
+    parameters that reach it; and what is said of them."""
 
+    says: str
     network: Callable[[int, int, np.random.Generator], Network]
     cost: Callable[[NDArray, int], float]
     minimiser: Callable[[Network, NDArray], NDArray]
@@ -229,16 +222,21 @@ def _circular_minimiser(network: Network, beta: NDArray) -> NDArray:
 
 
 FULL = Family(
+    "|theta|² is at least L |β|₂^(2/L)",
     lambda d, depth, rng: fully_connected([d, *rng.integers(1, 4, depth - 1).tolist()], "linear"),
     lambda beta, depth: depth * float(np.linalg.norm(beta)) ** (2.0 / depth),
     _full_minimiser,
 )
 DIAGONAL = Family(
+    "|theta|² is at least L Σ |β_j|^(2/L)",
     lambda d, depth, rng: diagonal(d, depth, "linear"),
     lambda beta, depth: depth * float(np.sum(np.abs(beta) ** (2.0 / depth))),
     _diagonal_minimiser,
 )
-CIRCULAR = Family(lambda d, depth, rng: circular(d, depth), _circular_cost, _circular_minimiser)
+CIRCULAR = Family(
+    "|theta|² is at least L/D Σ |fft(β)_f|^(2/L)",
+    lambda d, depth, rng: circular(d, depth), _circular_cost, _circular_minimiser,
+)  # fmt: skip
 
 
 def _draws(family: Family) -> dict[str, Draw]:
@@ -266,28 +264,16 @@ def _draws(family: Family) -> dict[str, Draw]:
     }
 
 
-def _no_shorter(family: Family, says: str) -> Statement:
+def no_shorter(family: Family) -> Statement:
+    """mm.sec2.l2, mm.sec2.l2L, mm.sec2.fourier: |theta|^2 over the least for its predictor, less
+    1."""
+
     def slack(item: Instance) -> float:
         network, theta = item["network"], item["theta"]
         cost = family.cost(predictor(network, theta), network.degree)
         return float(theta @ theta) / cost - 1.0 if cost > 0.0 else np.inf
 
-    return Statement(says, _draws(family), slack, tolerance=_ROUNDING)
-
-
-def least_by_length() -> Statement:
-    """mm.sec2.l2: |theta|^2 >= L |beta|_2^(2/L) for fully connected linear networks."""
-    return _no_shorter(FULL, "|theta|² is at least L |β|₂^(2/L)")
-
-
-def least_by_coordinates() -> Statement:
-    """mm.sec2.l2L: |theta|^2 >= L sum_j |beta_j|^(2/L) for diagonal linear networks."""
-    return _no_shorter(DIAGONAL, "|theta|² is at least L Σ |β_j|^(2/L)")
-
-
-def least_by_frequencies() -> Statement:
-    """mm.sec2.fourier: |theta|^2 >= L/D sum_f |fft(beta)_f|^(2/L) for circular convolutions."""
-    return _no_shorter(CIRCULAR, "|theta|² is at least L/D Σ |fft(β)_f|^(2/L)")
+    return Statement(family.says, _draws(family), slack, tolerance=_ROUNDING)
 
 
 def reached(family: Family, seed: int, count: int) -> list[Evidence]:
