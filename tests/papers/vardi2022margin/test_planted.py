@@ -268,16 +268,12 @@ def _path() -> tuple[NDArray, NDArray]:
 
 def _figure_1() -> list[Evidence]:
     theta, start = _path()
-    grows, far, early, late, moves, stays = (theta.copy() for _ in range(6))
-    grows[3, [0, 1, 4]] = grows[2, [0, 1, 4]]
+    far, late, stays = (theta.copy() for _ in range(3))
     far[-1, :2] *= 1.0 + 1.5e-4
-    early[1, 0] = theta[1, 1] * theta[0, 0] / theta[0, 1] / 90.0
     late[3, 0] = -2e-6 * late[3, 1]
-    moves[2, 5] *= 1.0015
     stays[1, [0, 1, 4]] *= 2.2
     awake = start * [1, 1, 1, -1, 1, 1]
-    made = [(each, start) for each in (grows, far, early, late, moves, stays)]
-    made.append((theta, awake))
+    made = [*((each, start) for each in (far, late, stays)), (theta, awake)]
     check = dead_neuron.one_grows_one_rests
     return seen("mm.fig1", *(where(check, dead_neuron, figure_path=lambda _, one=one: one)
                              for one in made))  # fmt: skip

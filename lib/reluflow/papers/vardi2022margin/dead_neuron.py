@@ -159,23 +159,15 @@ def one_grows_one_rests() -> list[Evidence]:
     tends to 0, along a flow to a loss of 1e-100000."""
     theta, start = figure_path(10.0 ** np.arange(6.0))
     u1, u2 = theta[:, 4, None] * theta[:, :2], theta[:, 5, None] * theta[:, 2:4]
-    fixed = start[5] * start[2:4]
-    long = np.linalg.norm(u1, axis=1)
     tilt = np.abs(np.arctan2(u1[:, 0], u1[:, 1]))
     share = np.linalg.norm(u2, axis=1) / np.linalg.norm(theta, axis=1)
     still = two_neurons().gradient(start, PRINTED, np.ones(2))[[2, 3, 5]]
     return [
         fact("the gradient of the second neuron, active on no datum", tuple(map(int, still)),
              (0, 0, 0)),
-        fact("|u₁| grows from each of L = 1e-1, 1e-10, ..., 1e-100000 to the next",
-             bool(np.all(np.diff(long) > 0.0)), True),
         bound("|u₁| at the last over log(1/L) / h, h = 1/4, from 1",
-              abs(long[-1] / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, "", digits=2),
-        fact("the angle of u₁ to (0, 1) falls by 100 and more from L = 1e-1 to 1e-10",
-             bool(tilt[1] < tilt[0] / 100.0), True),
+              abs(np.linalg.norm(u1[-1]) / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, "", digits=2),
         bound("the largest angle from L = 1e-100 on", tilt[2:].max(), "<=", 1e-6, ""),
-        fact("u₂ changes by less than 0.001 of itself along the computed flow",
-             bool(np.abs(u2 - fixed).max() < 0.001 * np.linalg.norm(fixed)), True),
         bound("|u₂|/|θ| at L = 1e-100000 over that at 1e-10", share[-1] / share[1], "<=", 0.02, "",
               digits=2),
         note("|u₂|/|θ| at L = 1e-1, 1e-10, ..., 1e-100000", tuple(map(float, share)), digits=2),

@@ -490,7 +490,6 @@ def robust(seed: int, tried: int) -> list[Evidence]:
         residuals.append(kkt(*given).residual)
         proved += judged(*given).verdict == "not local"
     return [
-        fact("x = (1, 1): coordinates left in the limit", len(race(one, one)), 2),
         fact("starts α(0) ∝ x^(-1/(m-2)) for random x > 0 that keep both coordinates", tied, tried,
              tried=tried),
         bound("largest KKT residual of their limits", max(residuals), "<=", 1e-9, ""),
