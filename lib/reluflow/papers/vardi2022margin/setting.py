@@ -203,19 +203,6 @@ def theorem_5_1(depth: int = 3, activation: str = "linear") -> Construction:
     )  # fmt: skip
 
 
-def constructions(depth: int = 3) -> tuple[Construction, ...]:
-    """All of them, the linear ones with ReLU too; Theorem 5.1 for this depth."""
-    both = ("linear", "relu")
-    return (
-        theorem_3_2(),
-        *(theorem_4_1(name) for name in both),
-        theorem_4_2(),
-        lemma_C_6(),
-        *(theorem_4_4(name) for name in both),
-        *(theorem_5_1(depth, name) for name in both),
-    )
-
-
 def _numbers(text: str) -> Exact:
     """Rational numbers, written with spaces between."""
     return tuple(sympy.Rational(word) for word in text.split())
