@@ -202,6 +202,14 @@ def test_clusters_are_asked_of_trained_networks_on_all_images():
         assert falsify(claim, 0, 1, 0).tried == tried
 
 
+def test_clusters_and_rays_come_from_most_starts_but_not_from_each():
+    X, y = cnn.zeros_and_ones(digits())
+    starts = cnn.runs_from(X, y, 359, 3)
+    assert 0.18 < starts[1][1]["plain descent"].spread(1.0) < cnn.WIDE
+    for some, survives in ((starts[1:2], False), (starts, True)):
+        assert falsify(cnn.adam_makes_clusters(X, y, some), 0, 1, 0).survives == survives
+
+
 def cost(P, rows):
     return sum(min(np.hypot(*(p - P[m])) for m in rows) for p in P)
 

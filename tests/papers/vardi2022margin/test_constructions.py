@@ -27,11 +27,6 @@ from reluflow.papers.vardi2022margin.constructions import (
 )
 from reluflow.papers.vardi2022margin.setting import EPS, Construction
 
-RAYS = {
-    "theorem_4_1": True, "theorem_4_2": True, "theorem_4_4": True, "theorem_5_1": True,
-    "theorem_3_2": False, "lemma_C_6": False,
-}  # fmt: skip
-
 
 def failed(evidence: list[Evidence]) -> list[str]:
     return [item.what for item in evidence if item.decides and not item.holds]
@@ -107,15 +102,6 @@ def test_better_points_must_be_feasible_and_shorter() -> None:
 
 
 # --- Rays -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", RAYS)
-def test_rays(name: str) -> None:
-    c = getattr(setting, name)()
-    assert constructions.starts_on_its_limit(c) == keeps_its_ray(c, 0.5) == RAYS[name]
-    assert not keeps_its_ray(
-        replace(c, exact_start=(c.exact_start[0] + 1, *c.exact_start[1:])), 0.5
-    )
 
 
 def test_rays_know_the_convention() -> None:

@@ -16,9 +16,8 @@ import sympy
 from numpy.typing import NDArray
 from papers.faults import seen, sees, where
 from reluflow.ledger import Evidence
-from reluflow.margin.check import Checked
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
-from reluflow.margin.optimum import Optimum
+from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import (
     certificates,
     constructions,
@@ -47,19 +46,12 @@ def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
         return bad in ("all", bar)
 
     field = SimpleNamespace(log_loss=lambda _: -DECADE * (9.9e3 if misses("reach") else 1e5))
-    path: Any = SimpleNamespace(field=field, end=None, start=c.start)
+    path: Any = SimpleNamespace(field=field, end=None)
     theta = c.limit * (1.0 + 2e-9 * misses("limit"))
     status, off = UNDECIDED if misses("status") else CONVERGED, 2e-9 * misses("residual")
-    end = _Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
+    end = Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
     told = {"not local": "local", "local": "global"}[verdict] if misses("verdict") else verdict
-    return Followed(how, end, Optimum(told, theta, None, 0.0, ""), Checked(told, 0.0, ""))
-
-
-class _Limit(Limit):
-    def directions(self, decades: Any) -> NDArray:
-        """The start's, at all of these."""
-        path: Any = self.path
-        return np.array([path.start] * len(decades))
+    return Followed(how, end, Judged(None, told, 0.0, "planted"))
 
 
 def _ends(verdict: str, *bad: str) -> dict[str, Any]:
@@ -218,11 +210,9 @@ def _off_its_gradient() -> list[Evidence]:
 def _two_groups(id: str, check: Check) -> list[Evidence]:
     """One flow that misses the bars; a better point that is longer, or too short; a limit that is
     shorter, with an input 0; other sizes."""
-    sizes = (ONE * 19 / 10, ONE * 9 / 10, (ONE, -ONE, ONE))
-    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}))
+    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}),
+               _put("exact_limit", {4: ONE * 19 / 10, 5: ONE * 9 / 10}))  # fmt: skip
     made = [_other("lemma_C_6", one) for one in changes]
-    if id == "mm.thm4.3.notglobal":
-        made.append({"sizes_of_the_limit": lambda: sizes})
     misses = where(check, constructions, **_ends("local", "", "all"))
     return seen(id, misses, *(where(check, constructions, **_ends("local"), **one) for one in made))
 
@@ -278,42 +268,39 @@ def _path() -> tuple[NDArray, NDArray]:
 
 def _figure_1() -> list[Evidence]:
     theta, start = _path()
-    grows, far, early, late, moves, stays = (theta.copy() for _ in range(6))
-    grows[3, [0, 1, 4]] = grows[2, [0, 1, 4]]
+    far, late, stays = (theta.copy() for _ in range(3))
     far[-1, :2] *= 1.0 + 1.5e-4
-    early[1, 0] = theta[1, 1] * theta[0, 0] / theta[0, 1] / 90.0
     late[3, 0] = -2e-6 * late[3, 1]
-    moves[2, 5] *= 1.0015
     stays[1, [0, 1, 4]] *= 2.2
     awake = start * [1, 1, 1, -1, 1, 1]
-    made = [(each, start) for each in (grows, far, early, late, moves, stays)]
-    made.append((theta, awake))
+    made = [*((each, start) for each in (far, late, stays)), (theta, awake)]
     check = dead_neuron.one_grows_one_rests
     return seen("mm.fig1", *(where(check, dead_neuron, figure_path=lambda _, one=one: one)
                              for one in made))  # fmt: skip
 
 
 def _lengths() -> list[Evidence]:
-    rows = {"status": ["horizon"] * 2, "apart": [0.5] * 2, "bounded": [0] * 2}
-    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in tables.REACH}
-    gaps[f"gap {tables.REACH[-1]:g}"] = [0.001, 0.02]
-    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in tables.REACH[-2:-1]}
-    wide |= {f"gap {tables.REACH[-1]:g}": [0.001, 0.11]}
-    return seen("mm.lemC.4", *(tables.balanced_in_the_limit(pd.DataFrame(rows | each))
-                               for each in (gaps, wide)))  # fmt: skip
+    def flows(*gaps: tuple[float, float]) -> tables.Ends:
+        """Neurons of lengths 1 and 1 - gap, early and late."""
+        network = fully_connected((1, 1), "linear")
+        ends = (SimpleNamespace(reached=1e4, directions=lambda _, g=gap: np.array(
+            [[1.0, 1.0 - part] for part in g])) for gap in gaps)  # fmt: skip
+        return tuple(("planted", {"network": network, "start": np.ones(2),
+                                  "end": SimpleNamespace(limit=end)}) for end in ends)  # fmt: skip
+
+    return seen("mm.lemC.4", *(tables.balanced_in_the_limit(flows((0.1, 0.01), late))
+                               for late in ((0.1, 0.025), (0.9, 0.15))))  # fmt: skip
 
 
 TURNED = {0.5: 1.0 + 2e-6, 1e-1: 1.0 - 2e-6} | {0.25 / m**2: 0.4 for m in suboptimality.FACTORS}
 """Factors of the limit at some h: one flow, one ratio and each M are off."""
-AT_ANGLE = float(np.tan(np.arcsin(0.5 / suboptimality.FACTORS[1] ** 2)))
 
 
 def _family(right: Family) -> Family:
     """A family with a fault of its own at each h that is looked at."""
 
     def off(h: float) -> NDArray:
-        angled = 1.0 - 2e-7 * (abs(h / AT_ANGLE - 1.0) < 1e-12)
-        theta = TURNED.get(h, angled) * right.limit(h)
+        theta = TURNED.get(h, 1.0) * right.limit(h)
         if right.name in ("Theorem 4.3", "Theorem 5.4") and h == 1e-2:
             theta[2] = h  # the first datum is on the second neuron's boundary
         return theta
@@ -321,10 +308,9 @@ def _family(right: Family) -> Family:
     return replace(right, limit=off)
 
 
-def _remark(id: str, check: Check, name: str) -> list[Evidence]:
-    maker = getattr(suboptimality, name)
-    return seen(id, where(check, suboptimality, SIZES=(1e-1, 1e-2),
-                          **{name: lambda *given: _family(maker(*given))}))  # fmt: skip
+def _remark(id: str, check: Callable[..., list[Evidence]], *families: Family) -> list[Evidence]:
+    planted = partial(check, *map(_family, families))
+    return seen(id, where(planted, suboptimality, SIZES=(1e-1, 1e-2)))
 
 
 def _triples(check: Callable[[list[MovedTriple]], list[Evidence]], id: str) -> list[Evidence]:
@@ -359,8 +345,7 @@ def _predictor() -> list[Evidence]:
         beta, multipliers = right(X, y)
         return beta, tuple(m - Fraction(1, 9) for m in multipliers)
 
-    moved = ({"exact_X": ((2 * ONE, ONE),)}, {"exact_X": ((ONE, ONE / 2),)},
-             {"exact_start": (ONE, 1, ONE, 0)})  # fmt: skip
+    moved = {"exact_X": ((ONE, ONE / 2),)}, {"exact_start": (ONE, 1, ONE, 0)}
     made = (lambda name, one=one: replace(maker(name), **one) for one in moved)
     return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made),
                 where(check, suboptimality, least_l1=unproved))  # fmt: skip
@@ -420,13 +405,15 @@ def _how_likely() -> list[Evidence]:
     return seen("mm.thm3.2.prob", none)
 
 
-REMARKS = {
-    "mm.rem3.1.1": (suboptimality.grows_with_the_angle, "opening_angle"),
-    "mm.rem3.1.2": (suboptimality.grows_with_a_coordinate, "longer_coordinate"),
-    "mm.rem3.1.3": (suboptimality.grows_with_flat_data, "paired_data"),
-    "mm.rem3.1.4": (suboptimality.grows_with_flat_patches, "flat_patches"),
-    "mm.rem3.1.5": (suboptimality.layer_grows_with_flat_data, "paired_layer"),
-}
+LINEAR_AND_RELU = ("linear", "relu")
+UNBOUNDED: dict[str, tuple[Any, ...]] = {
+    "mm.rem3.1.1": (suboptimality.unbounded, suboptimality.opening_angle()),
+    "mm.rem3.1.2": (suboptimality.unbounded,
+                    *map(suboptimality.longer_coordinate, LINEAR_AND_RELU)),
+    "mm.rem3.1.3": (suboptimality.grows_without_inputs_0, suboptimality.paired_data()),
+    "mm.rem3.1.4": (suboptimality.unbounded, *map(suboptimality.flat_patches, LINEAR_AND_RELU)),
+    "mm.rem3.1.5": (suboptimality.grows_without_inputs_0, suboptimality.paired_layer()),
+}  # fmt: skip
 
 TWO_GROUPS: dict[str, Check] = {
     "mm.thm4.3.notglobal": constructions.printed_limits_two_groups,
@@ -434,7 +421,7 @@ TWO_GROUPS: dict[str, Check] = {
 }
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.fig1": _figure_1, "mm.lemC.4": _lengths,
-    **{id: partial(_remark, id, *what) for id, what in REMARKS.items()},
+    **{id: partial(_remark, id, *what) for id, what in UNBOUNDED.items()},
     "mm.rem3.2.3": partial(_triples, suboptimality.stays_beaten, "mm.rem3.2.3"),
     "mm.rem3.2.4": _race,
     "mm.rem3.2.5": partial(_triples, suboptimality.layer_stays_beaten, "mm.rem3.2.5"),

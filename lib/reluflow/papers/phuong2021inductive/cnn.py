@@ -962,37 +962,38 @@ def _spreads(runs: dict[str, Neurons], name: str) -> list[float]:
 def adam_makes_clusters(
     X: NDArray, y: NDArray, found: list[tuple[int, dict[str, Neurons]]]
 ) -> Statement:
-    """os.ours.clusters: Adam makes clusters of the neurons of either sign, plain descent rays.
-    The slack is what the bars leave of the largest deviation of norms, and of the smallest."""
-    items = iter(found)
-
-    def again(_: np.random.Generator) -> Instance:
-        seed, runs = next(items)
-        W, a = drawn(X.shape[1], seed)
-        return {"X": X, "y": y, "W": W, "a": a, "runs": runs}
+    """os.ours.clusters: from most starts Adam makes clusters of the neurons of either sign, plain
+    descent rays. The slack is the median over the starts of what the bars leave of the largest
+    deviation of norms, and of the smallest."""
+    W, a = (np.stack(part) for part in zip(*(drawn(X.shape[1], s) for s, _ in found), strict=True))
+    runs = [each for _, each in found]
 
     def start(item: Instance) -> bool:
-        size = SCALE / np.sqrt([item["W"].shape[1], WIDTH])
+        size = SCALE / np.sqrt([item["W"].shape[-1], WIDTH])
         within = np.abs(item["W"]).max() <= size[0] and np.abs(item["a"]).max() <= size[1]
-        return bool(within and len(item["W"]) == WIDTH)
+        return bool(within and item["W"].shape[-2] == WIDTH)
 
     def slack(item: Instance) -> float:
-        adam, plain = (_spreads(item["runs"], name) for name in OPTIMISERS)
-        return float(min(TIGHT - planted(item) * max(adam), min(plain) - WIDE))
+        left = []
+        for each in item["runs"]:
+            adam, plain = (_spreads(each, name) for name in OPTIMISERS)
+            left.append(min(TIGHT - planted(item) * max(adam), min(plain) - WIDE))
+        return float(np.median(left))
 
     return Statement(
-        "clusters after Adam, rays after descent",
-        {"starts": again},
+        "clusters after Adam, rays after descent, from most starts",
+        {"starts": lambda _: {"X": X, "y": y, "W": W, "a": a, "runs": runs}},
         slack,
         given(
             "os.ours.clusters",
             data=lambda item: item["X"].shape == (360, 64) and np.ptp(item["X"]) == 1.0,
             start=start,
-            training=lambda item: max(run.loss for run in item["runs"].values()) <= TRAINED,
+            training=lambda item: max(
+                run.loss for each in item["runs"] for run in each.values()) <= TRAINED,
         ),
         strict=True,
-        witness={"runs": found[0][1], PLANTED: 100.0} if found else None,
-    )
+        witness={"runs": runs, PLANTED: 100.0},
+    )  # fmt: skip
 
 
 def measured(found: list[tuple[int, dict[str, Neurons]]]) -> list[Evidence]:
@@ -1005,8 +1006,7 @@ def measured(found: list[tuple[int, dict[str, Neurons]]]) -> list[Evidence]:
         note("deviation of norms over their mean: Adam, the largest; plain descent, the smallest",
              (max(adam), min(plain)), digits=2),
         note("the bars for these", (TIGHT, WIDE), digits=None, after=CLUSTERS_FIRST),
-        note("groups of neurons behind each number, and the fewest neurons in one",
-             (len(adam), fewest)),
+        note("starts, and the fewest neurons in a group", (len(found), fewest)),
         *(note(f"{name}: largest angle of a long neuron to the mean of its group",
                max(each[name].angle(sign) for each in runs for sign in (1.0, -1.0)), "degrees",
                digits=2)

@@ -64,11 +64,6 @@ class Fitted:
         """Whether it came to L = 1e-10000."""
         return bool(self.limit.reached >= 0.99 * FITTED_FLOWS_REACH)
 
-    @property
-    def grew(self) -> bool:
-        """Whether |theta| is larger at the end."""
-        return bool(self.limit.path.end[-1] > self.limit.path.states[0][-1])
-
 
 def fitted_flows(seed: int, count: int) -> list[Fitted]:
     """`count` flows: fully connected, sparse and shared networks, linear and ReLU, depth 2 to 4, in
@@ -242,13 +237,11 @@ def _margins(found: Limit) -> list[float]:
 
 
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `fitted_flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not."""
+    """The flows of `fitted_flows` come to L = 1e-10000; that of `BOTH_RIGHT` does not."""
     followed = [each for each in found if not each.slid]
     return [
         fact("flows from starts that classify all data correctly whose loss is not taken to "
              "1e-10000", sum(not each.far for each in followed), 0, tried=len(followed)),
-        fact("those along which |θ| does not grow", sum(not each.grew for each in followed), 0,
-             tried=len(followed)),
         fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
              "the loss goes to 0", _right_once().reached > 100.0, True),
         note("flows that slide along a kink and were not followed", len(found) - len(followed)),
@@ -272,15 +265,14 @@ def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
 
 def repaired(found: Sequence[Fitted]) -> Statement:
     """mm.ours.fit: what CONVERGENCE_RESIDUAL leaves of the residual of the limits of
-    `fitted_flows`; -1 for a flow that does not come to L = 1e-10000 or whose |theta| does not
-    grow."""
+    `fitted_flows`; -1 for a flow that does not come to L = 1e-10000."""
 
     def slack(item: Instance) -> float:
         end: Fitted = item["flow"]
         if end.slid or not end.limit.converged:
             return np.nan
         left = CONVERGENCE_RESIDUAL - end.limit.residual - (planted(item) - 1.0)
-        return left if end.far and end.grew else -1.0
+        return left if end.far else -1.0
 
     items = [(each.kind, {"flow": each}) for each in found]
     return Statement(
@@ -345,7 +337,7 @@ def structure(
 
 
 class Case(NamedTuple):
-    """A fully connected linear network, data that a vector separates, and a start (p,)."""
+    """A network, data, and a start (p,) of some `kind`."""
 
     kind: str
     network: Network

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from reluflow.falsify import Draw, Instance
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.margin.check import Checked, check
+from reluflow.margin.check import check
 from reluflow.margin.limits import AT_REST, Limit, limit
-from reluflow.margin.optimum import Optimum, classify_optimum
+from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.setting import (
     EPS,
@@ -225,23 +225,19 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     if len(margins) > 1 or not min(margins) > 0:
         return False
     rates = [sympy.diff(sum(values), name).subs(at) for name in names]
-    return _parallel(rates, start) and _parallel(rates, c.exact_limit)
-
-
-def starts_on_its_limit(construction: Construction) -> bool:
-    """Whether the start is a positive multiple of the printed limit, in exact numbers."""
-    return _parallel(construction.exact_start, construction.exact_limit)
+    return parallel(rates, start) and parallel(rates, c.exact_limit)
 
 
 def better_is_shorter(construction: Construction) -> bool:
     """Whether the better point, one without EPS, is feasible and shorter than the limit."""
     c = construction
-    squares = [sum(v**2 for v in values) for values in (c.exact_better, c.exact_limit)]
-    feasible = all(bool(margin >= 1) for margin in _margins(c, c.exact_better))
-    return feasible and bool(sympy.simplify(squares[0]) < sympy.simplify(squares[1]))
+    better, limit = (sympy.simplify(sum(v**2 for v in values))
+                     for values in (c.exact_better, c.exact_limit))  # fmt: skip
+    return bool(better < limit) and all(margin >= 1 for margin in _margins(c, c.exact_better))
 
 
-def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
+def parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
+    """Whether exact vectors are positive multiples of one another."""
     crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
                   for q, s in zip(a, b, strict=True))  # fmt: skip
     return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
@@ -292,30 +288,34 @@ def ended(item: Instance, by_layer: bool = False) -> dict[str, object]:
     found = limit(network, loss, X, y, item["start"], reach=1e4, rtol=1e-5)
     if not found.converged:
         return {**item, "end": End(found, None, (None,) * (network.degree - 1), ())}
-    layers = range(1, network.degree + 1) if by_layer else (None,)
-    lengths = [np.linalg.norm(W, axis=1) for W in network.weights(found.theta)[:-1]]
-    size = float(np.linalg.norm(found.theta))
+    theta, layers = found.theta, range(1, network.degree + 1) if by_layer else (None,)
+    lengths = [np.linalg.norm(W, axis=1) for W in network.weights(theta)[:-1]]
     return {**item, "end": End(
         found,
-        _all([_apart(row / size, found.error) for row in lengths]),
-        tuple(_apart(h, found.error) for h in _cosines(network, found.theta, X)),
-        tuple(judged(network, found.theta, X, y, layer) for layer in layers),
+        _all(_apart(row / np.linalg.norm(theta), found.error) for row in lengths),
+        tuple(_apart(h, found.error) for h in _cosines(network, theta, X)),
+        tuple(judged(network, theta, X, y, layer) for layer in layers),
     )}  # fmt: skip
 
 
 def judged(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None = None
+    network: Network,
+    theta: NDArray,
+    X: NDArray,
+    y: NDArray,
+    layer: int | None = None,
+    error: float = 0.0,
 ) -> Judged:
-    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts."""
+    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts:
+    "not local" for all that is within the `error`, an optimum for the point itself."""
     found = classify_optimum(network, theta, X, y, layer)
-    if found.certificate is None:
+    if (proof := found.certificate) is None:
         return Judged(layer, "undecided", np.nan, "none")
-    proof = type(found.certificate).__name__
-    seen = check(network, found.theta, X, y, found.certificate)
+    kind, worse = type(proof).__name__, found.verdict == "not local"
+    seen = check(network, found.theta, X, y, proof, error if worse else 0.0)
     if seen.verdict == "refused":
-        return Judged(layer, "undecided", np.nan, proof)
-    gap = found.slack if seen.verdict == "not local" else seen.slack
-    return Judged(layer, seen.verdict, gap, proof)
+        return Judged(layer, "undecided", np.nan, kind)
+    return Judged(layer, seen.verdict, found.slack if worse else seen.slack, kind)
 
 
 def trained(
@@ -455,18 +455,14 @@ def distance(construction: Construction) -> sympy.Expr:
 
 def changed_layers(construction: Construction) -> tuple[int, ...]:
     """The layers, from 1, in which theta' differs from the limit."""
-    pairs = list(zip(construction.exact_better, construction.exact_limit, strict=True))
-    changed, first = [], 0
-    for layer, size in enumerate(construction.network.sizes, start=1):
-        if any(sympy.expand(a - b) != 0 for a, b in pairs[first : first + size]):
-            changed.append(layer)
-        first += size
-    return tuple(changed)
+    c = construction
+    layers = np.repeat(1 + np.arange(c.network.degree), c.network.sizes).tolist()
+    triples = zip(layers, c.exact_better, c.exact_limit, strict=True)
+    return tuple(sorted({layer for layer, a, b in triples if sympy.expand(a - b) != 0}))
 
 
 def _is_norm(construction: Construction, printed: sympy.Expr) -> bool:
-    norm = sum(value**2 for value in construction.exact_better)
-    return sympy.simplify(sympy.expand(norm - printed)) == 0
+    return sympy.simplify(sum(v**2 for v in construction.exact_better) - printed) == 0
 
 
 def _written(value: sympy.Expr) -> str:
@@ -476,34 +472,17 @@ def _written(value: sympy.Expr) -> str:
 # --- Lemma C.6: a limit that is locally optimal, and a shorter feasible point far from it ---------
 
 
-def sizes_of_the_limit() -> tuple[sympy.Expr, sympy.Expr, Exact]:
-    """alpha, beta and the multipliers (3,) of the one KKT point w_1 = alpha (0, 1), v_1 = alpha,
-    w_2 = beta (0, -1), v_2 = beta of Lemma C.6, where all margins are 1."""
-    first, second, third = sympy.symbols("l_1 l_2 l_3")
-    x = [sympy.Matrix(row) for row in lemma_C_6().exact_X]
-    up, down = sympy.Matrix([0, 1]), sympy.Matrix([0, -1])
-    stationary = [*(first * x[0] + second * x[1] - up), *(third * x[2] - down)]
-    found = sympy.solve(stationary, (first, second, third), dict=True)[0]
-    alpha, beta = sympy.symbols("alpha beta", positive=True)
-    sizes = sympy.solve([alpha**2 * up.dot(x[0]) - 1, beta**2 * down.dot(x[2]) - 1], (alpha, beta))
-    return *sizes[0], (found[first], found[second], found[third])
-
-
 def far_point_is_shorter() -> list[Evidence]:
-    """Lemma C.6's second half: the limit, and each step of the last display on theta'."""
+    """Lemma C.6's second half: each step of the last display on theta'."""
     c = lemma_C_6()
-    alpha, beta, multipliers = sizes_of_the_limit()
+    alpha, beta = c.exact_limit[4:]
     margins = _margins(c, c.exact_better)
     terms = [1 / alpha**2, alpha**2, sympy.Rational(41, 16) / beta**2, beta**2]
     middle = sympy.Rational(1, 4) + alpha**2 + 3 + beta**2
     better, limit = (sum(v**2 for v in values) for values in (c.exact_better, c.exact_limit))
-    inputs = [c.exact_limit[2 * j] * x + c.exact_limit[2 * j + 1] * z
-              for j in (0, 1) for x, z in c.exact_X]  # fmt: skip
     return [
-        fact("α̃, β̃ of the KKT point", _plain((alpha, beta)), (2, 1)),
-        fact("its multipliers, all positive", all(value > 0 for value in multipliers), True),
-        fact("its margins", _plain(_margins(c, c.exact_limit)), (1, 1, 1)),
-        fact("inputs of hidden neurons that are 0 there", inputs.count(0), 0),
+        fact("α̃, β̃ of the limit", (fraction(alpha), fraction(beta)), (2, 1)),
+        fact("its margins", tuple(map(fraction, _margins(c, c.exact_limit))), (1, 1, 1)),
         fact("margins of θ' that are below 1", sum(bool(value < 1) for value in margins), 0),
         fact("|θ'|² is 1/α̃² + α̃² + 41/(16 β̃²) + β̃²", sympy.expand(better - sum(terms)) == 0, True),
         bound("1/α̃², with 1/4: an equality", fraction(terms[0]), "<=", Fraction(1, 4), ""),
@@ -523,10 +502,6 @@ def _margins(c: Construction, theta: Exact) -> Exact:
     return tuple(sympy.simplify(margin) for margin in exact_margins(c, theta, slope))
 
 
-def _plain(values: Exact) -> tuple[Fraction, ...]:
-    return tuple(fraction(value) for value in values)
-
-
 # --- The printed examples: flow, limit, and what optimum that is ----------------------------------
 
 AT_ZERO = (0.0, 0.5, 1.0)
@@ -539,33 +514,26 @@ RESIDUAL = 1e-9
 
 class Followed(NamedTuple):
     """One flow of a construction: how it was run, its limit, and what the limit is of Problem (2)
-    or (4), with the exact checker's word for the certificate."""
+    or (4)."""
 
     how: str
     limit: Limit
-    optimum: Optimum
-    checked: Checked
+    judged: Judged
 
 
 def followed(
-    construction: Construction, layer: int | None = None, at_zero: Sequence[float] = AT_ZERO
+    construction: Construction, layer: int | None = None, at_zero: Sequence[float] = (0.0,)
 ) -> list[Followed]:
     """The flow of a construction from its start, for both losses and, with ReLU, for each of these
-    values of sigma'(0)."""
+    values of sigma'(0): one is enough where the flow meets no kink."""
     c, found = construction, []
     for name, loss in LOSSES.items():
         for value in _values(c, at_zero):
             end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
-            seen = classify_optimum(c.network, end.theta, c.X, c.y, layer)
-            # "Not local" is proved for all that is so near; an optimum for the point itself.
-            error = end.error if seen.verdict == "not local" else 0.0
-            proof = seen.certificate
-            word = Checked("refused", np.inf, "there is none")
-            if proof is not None:
-                word = check(c.network, seen.theta, c.X, c.y, proof, error)
             relu = c.network.activation == "relu"
             how = f"{name}, σ'(0) = {value:g}" if relu else name
-            found.append(Followed(how, end, seen, word))
+            told = judged(c.network, end.theta, c.X, c.y, layer, end.error)
+            found.append(Followed(how, end, told))
     return found
 
 
@@ -575,7 +543,7 @@ Runs = Sequence[tuple[Construction, Followed]]
 def flows(
     constructions: Iterable[Construction],
     layer: int | None = None,
-    at_zero: Sequence[float] = AT_ZERO,
+    at_zero: Sequence[float] = (0.0,),
 ) -> Runs:
     """All flows of some constructions, judged in Problem (2) or (4)."""
     return [(c, run) for c in constructions for run in followed(c, layer, at_zero)]
@@ -599,10 +567,10 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
         bound("KKT residuals over the length", max(
             run.limit.residual for _, run in runs), "<=", RESIDUAL, ""),
         fact(f"limits that are {words[verdict]}{problem}{near}, by certificates checked in "
-             "rational arithmetic", sum(run.checked.verdict == verdict for _, run in runs),
+             "rational arithmetic", sum(run.judged.verdict == verdict for _, run in runs),
              len(runs), tried=len(runs)),
     ]  # fmt: skip
-    kept = [keeps_its_ray(c, value) for c in given if starts_on_its_limit(c)
+    kept = [keeps_its_ray(c, value) for c in given if parallel(c.exact_start, c.exact_limit)
             for value in _values(c, AT_ZERO)]  # fmt: skip
     if kept:
         says = "starts on the printed limit's ray, σ'(0) = 0, 1/2, 1, that stay there, exactly"
@@ -618,7 +586,7 @@ def silent_coordinate() -> list[Evidence]:
     ReLU."""
     both = [theorem_4_1(name) for name in BOTH]
     return [
-        *as_printed(flows(both), "not local"),
+        *as_printed(flows(both, at_zero=AT_ZERO), "not local"),
         fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
              [margins_up_to_one(c) == [1] for c in both], [True, True]),
         fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
@@ -631,7 +599,7 @@ def four_neurons() -> list[Evidence]:
     c = theorem_4_2()
     near = curve(c, S, c.reach)
     return [
-        *as_printed(flows([c]), "not local"),
+        *as_printed(flows([c], at_zero=AT_ZERO), "not local"),
         *neurons_not_zero([c]),
         fact("all four margins are 1 for all 0 < ε' < 1/√8",
              near.margins_are(sympy.Integer(1)), True),
@@ -719,8 +687,7 @@ def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
 
 def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
     """That no hidden neuron of depth-2 networks has weights 0 at the printed limits."""
-    first = [c.network.weights(c.limit)[0] for c in constructions]
-    alive = [bool(w.any()) for matrix in first for w in matrix]
+    alive = [bool(w.any()) for c in constructions for w in c.network.weights(c.limit)[0]]
     return [fact("hidden neurons whose weights are not 0", sum(alive), len(alive))]
 
 
@@ -733,9 +700,6 @@ def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[fl
 #
 # Two data at right angles, four ReLU neurons, each active on one datum, its own, and silent on the
 # other one, v_j > 0. With a_j the input from the own datum a_j + v_j keep their ratio, here 4 : 3.
-
-DECADES = (1.0, 10.0, 1e3, 1e5)
-"""Values of log10(1/L) at which the activity along a flow is read."""
 
 
 def two_data() -> Construction:
@@ -767,30 +731,22 @@ def one_flow_only(layer: int | None = None) -> list[Evidence]:
     """mm.thm4.2.2, mm.thm5.3: the flow from the start of `two_data` meets no kink and ends at no
     local optimum, no neuron 0, of Problem (2) or of that of one layer."""
     c = two_data()
-    runs = followed(c, layer, at_zero=(0.0,))
-    paths = [*(theta for run in runs for theta in run.limit.directions(DECADES)), c.start]
+    first, second = c.network.weights(c.start)
+    own = np.where(c.network.weights(c.limit)[0] @ c.X.T > 0.0, 1.0, -1.0)
+    alone = (own * (first @ c.X.T) > 0.0).all() and (second > 0.0).all()
+    runs = followed(c, layer)
     off = [np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit) for run in runs]
-    ended = [run.limit.converged and run.checked.verdict == "not local" and gap <= AS_PRINTED
+    ended = [run.limit.converged and run.judged.verdict == "not local" and gap <= AS_PRINTED
              for run, gap in zip(runs, off, strict=True)]  # fmt: skip
     at = "" if layer is None else f" of Problem (4), layer {layer}"
     return [
         fact("off the kinks: ⟨x₁, x₂⟩, so that no neuron moves along another's datum",
              int(c.X[0] @ c.X[1]), 0),
-        fact("off the kinks: points of its flows at which each v > 0, and each neuron is active on "
-             "its own datum and silent on the other one", sum(map(each_sees_one, paths)),
-             len(paths), tried=len(paths)),
+        fact("off the kinks: at the start each v > 0, and each neuron is active on its own datum "
+             "and silent on the other one", bool(alone), True),
         fact(f"off the kinks: flows to the limit in closed form, no local optimum{at}", sum(ended),
              len(runs), tried=len(runs)),
         *shorter_all_the_way((c, S)),
         fact("off the kinks: layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
         *neurons_not_zero([c]),
     ]  # fmt: skip
-
-
-def each_sees_one(theta: NDArray) -> bool:
-    """Whether every neuron of `two_data`'s network at theta (p,) is active on its own datum and
-    silent on the other, and all v > 0."""
-    c = two_data()
-    first, second = c.network.weights(theta)
-    own = np.where(c.network.weights(c.limit)[0] @ c.X.T > 0.0, 1.0, -1.0)
-    return bool((own * (first @ c.X.T) > 0.0).all() and (second > 0.0).all())

@@ -10,10 +10,9 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.ledger import Evidence, Reading, fact
-from reluflow.margin.check import check
 from reluflow.margin.kkt import margins
-from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.constructions import judged
 from reluflow.papers.vardi2022margin.setting import (
     Construction,
     ascent,
@@ -93,9 +92,6 @@ def turns_away() -> list[Evidence]:
     known, inputs = _gradient()
     v = 2 ** sympy.Rational(-1, 4)
     end = turning(v / sympy.sqrt(2), v, 0)
-    seen = classify_optimum(c.network, floats(end), c.X, c.y)
-    assert seen.certificate is not None
-    word = check(c.network, seen.theta, c.X, c.y, seen.certificate)
     square = sympy.simplify(sum(value**2 for value in end))
     return [
         fact("second flow, w₁ = (s - 1, s + 1) and quarter turns: equations of θ' = -∇L that it "
@@ -104,8 +100,8 @@ def turns_away() -> list[Evidence]:
              sum(h.is_zero is not False for h in inputs), 0),
         fact("second flow: it starts at the printed start, and its velocity there is the limit "
              "of its gradients, in fractions", _starts_there(), True),
-        fact("second flow: its limit, by a certificate in rational arithmetic", word.verdict,
-             "global"),
+        fact("second flow: its limit, by a certificate in rational arithmetic",
+             judged(c.network, floats(end), c.X, c.y).verdict, "global"),
         fact("second flow: |θ̃|² is 4√2, and that of the first one 8",
              [square == 4 * sympy.sqrt(2), sum(value**2 for value in c.exact_limit) == 8],
              [True, True]),
@@ -150,5 +146,5 @@ def _starts_there() -> bool:
 def both(s: NDArray) -> NDArray:
     """Points of both flows from the printed start, (2, k, 12), for s >= 1 (k,): s theta(0) of the
     one that stays on its ray, and the second one."""
-    turned = np.broadcast_arrays(*turning(s, np.sqrt(2.0 * s**2 + 2.0)))
-    return np.stack([s[:, None] * theorem_4_2().start, np.stack(turned, axis=-1)])
+    turned = np.stack(turning(s, np.sqrt(2.0 * s**2 + 2.0)), axis=-1)
+    return np.stack([s[:, None] * theorem_4_2().start, turned])

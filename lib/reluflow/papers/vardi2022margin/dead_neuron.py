@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.constructions import judged
 from reluflow.papers.vardi2022margin.setting import LOSSES, settled_limit
@@ -116,20 +115,6 @@ def to_the_limit(network: Network, loss: str, X: NDArray, theta: NDArray, exact:
     return CLOSE - off if judged(network, found.theta, X, y).verdict == "not local" else -1.0
 
 
-def dead_limit() -> list[Evidence]:
-    """What Theorem 3.2 says of its limit, exactly."""
-    exact = pair_limit(PRINTED)
-    seen = kkt(two_neurons(), exact, PRINTED, LABELS)
-    return [
-        fact("θ̃ of the two data", tuple(int(v) for v in exact), (0, 2, 0, 0, 2, 0)),
-        bound("its multipliers, from (2, 2)", float(np.abs(seen.multipliers - 2.0).max()), "<=",
-              1e-9, ""),
-        bound("its KKT residual", seen.residual, "<=", 1e-9, ""),
-        fact("certified no local optimum, in rational arithmetic",
-             judged(two_neurons(), exact, PRINTED, LABELS).verdict == "not local", True),
-    ]  # fmt: skip
-
-
 def between_the_data() -> list[Evidence]:
     """The inequality of Theorem 3.2's proof (C.3) at three w that it allows for w_1(0) = (1, 5)."""
     inputs = PRINTED @ np.array([[1.0, 5.0], [1.0, 0.0], [0.0, 5.0]]).T
@@ -172,27 +157,17 @@ def figure_path(decades: NDArray) -> tuple[NDArray, NDArray]:
 def one_grows_one_rests() -> list[Evidence]:
     """mm.fig1: |u_1| grows, u_1/|u_1| tends to (0, 1), u_2 = v_2 w_2 is constant and u_2/|theta|
     tends to 0, along a flow to a loss of 1e-100000."""
-    decades, late, steep, still_to = 10.0 ** np.arange(6.0), 2, 100, 1e-3
-    theta, start = figure_path(decades)
+    theta, start = figure_path(10.0 ** np.arange(6.0))
     u1, u2 = theta[:, 4, None] * theta[:, :2], theta[:, 5, None] * theta[:, 2:4]
-    fixed = start[5] * start[2:4]
-    long = np.linalg.norm(u1, axis=1)
     tilt = np.abs(np.arctan2(u1[:, 0], u1[:, 1]))
     share = np.linalg.norm(u2, axis=1) / np.linalg.norm(theta, axis=1)
     still = two_neurons().gradient(start, PRINTED, np.ones(2))[[2, 3, 5]]
     return [
         fact("the gradient of the second neuron, active on no datum", tuple(map(int, still)),
              (0, 0, 0)),
-        fact("|u₁| grows from each of L = 1e-1, 1e-10, ..., 1e-100000 to the next",
-             bool(np.all(np.diff(long) > 0.0)), True),
         bound("|u₁| at the last over log(1/L) / h, h = 1/4, from 1",
-              abs(long[-1] / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, "", digits=2),
-        fact(f"the angle of u₁ to (0, 1) falls by {steep} and more from L = 1e-1 to 1e-10",
-             bool(tilt[1] < tilt[0] / steep), True),
-        bound(f"the largest angle from L = 1e-{decades[late]:.0f} on", tilt[late:].max(), "<=",
-              1e-6, ""),
-        fact(f"u₂ changes by less than {still_to:g} of itself along the computed flow",
-             bool(np.abs(u2 - fixed).max() < still_to * np.linalg.norm(fixed)), True),
+              abs(np.linalg.norm(u1[-1]) / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, "", digits=2),
+        bound("the largest angle from L = 1e-100 on", tilt[2:].max(), "<=", 1e-6, ""),
         bound("|u₂|/|θ| at L = 1e-100000 over that at 1e-10", share[-1] / share[1], "<=", 0.02, "",
               digits=2),
         note("|u₂|/|θ| at L = 1e-1, 1e-10, ..., 1e-100000", tuple(map(float, share)), digits=2),

@@ -46,32 +46,21 @@ def over_chart(
     fig, (ax,) = panels(1, 1, height=4.4)
     (x, right), (y, top) = axes.items()
     ax.set(xlim=(-0.03 * right, right), ylim=(-0.03 * top, top), xlabel=x, ylabel=y)
-    _levels(ax, A, B, relative)
+    steps = [-1.0, -0.2, -0.1, -0.03, 0.0, 0.1, 0.3, 1.01]
+    drawn = ax.contourf(A, B, np.clip(relative, -1.0, 1.0), levels=steps, zorder=1,
+                        colors=["#2F7FB5", "#6FA9D0", "#A9CDE6", "#DCECF6",
+                                "#FDF1E7", "#FBE0C8", "#F6C79C"])  # fmt: skip
+    fig.colorbar(drawn, ax=ax, spacing="uniform", ticks=steps[1:-1], aspect=25,
+                 format=PercentFormatter(1.0, decimals=0),
+                 label="shorter or longer than the limit")  # fmt: skip
+    ax.contour(A, B, relative, levels=[0.0], colors=style.INK, linewidths=1.4, zorder=2)
+    style.legend_entry(ax, "as long as the limit", color=style.INK, lw=1.4)
     ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
     for k, (name, place) in enumerate(marks.items()):
         ax.plot(*np.asarray(place), ls="", marker="sD^v"[k % 4], ms=7, mfc=style.GLOBAL,
                 mec=style.INK, mew=0.9, label=name, zorder=6)  # fmt: skip
     legend_below(fig, columns=2)
     return fig
-
-
-def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
-    wrong = np.isnan(relative)
-    shown = np.clip(np.where(wrong, 1.0, relative), -1.0, 1.0)
-    steps = [-1.0, -0.2, -0.1, -0.03, 0.0, 0.1, 0.3, 1.01]
-    drawn = ax.contourf(A, B, shown, levels=steps, zorder=1,
-                        colors=["#2F7FB5", "#6FA9D0", "#A9CDE6", "#DCECF6",
-                                "#FDF1E7", "#FBE0C8", "#F6C79C"])  # fmt: skip
-    ax.figure.colorbar(drawn, ax=ax, spacing="uniform", ticks=steps[1:-1], aspect=25,
-                       format=PercentFormatter(1.0, decimals=0),
-                       label="shorter or longer than the limit")  # fmt: skip
-    lines = np.ma.masked_invalid(relative)
-    ax.contour(A, B, lines, levels=[0.0], colors=style.INK, linewidths=1.4, zorder=2)
-    style.legend_entry(ax, "as long as the limit", color=style.INK, lw=1.4)
-    if wrong.any():
-        ax.contourf(A, B, wrong.astype(float), levels=[0.5, 1.5], colors=["#FFFFFF"],
-                    hatches=["///"], zorder=2.5)  # fmt: skip
-        style.legend_entry(ax, "not feasible at any length (hatched)", color=style.QUIET, lw=1)
 
 
 @in_house_style
@@ -99,11 +88,10 @@ def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) ->
         decades, errors = decades[kept], errors[kept]
         if len(errors) < 5:
             continue
-        colour = COLOURS[k % 5]
-        power, level = rate(decades, errors)
+        colour, middle = COLOURS[k % 5], len(decades) // 2
+        power, level = np.polyfit(np.log(decades[middle:]), np.log(errors[middle:]), 1)
         ax.loglog(decades, errors, color=colour, ls=DASHES[k % 5],
                   label=name if len(runs) > 1 else None)  # fmt: skip
-        middle = len(decades) // 2
         guide = np.exp(level) * decades[middle:] ** power
         ax.loglog(decades[middle:], 1.5 * guide, color=colour, lw=0.9)
         place = decades[-1] ** 0.8
@@ -118,33 +106,20 @@ def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) ->
     return fig
 
 
-def rate(sizes: ArrayLike, errors: ArrayLike) -> tuple[float, float]:
-    """(power, logarithm of the factor) of the power law that fits the last half of the points, in
-    the least squares of logarithms."""
-    half = len(np.asarray(sizes)) // 2
-    x, z = np.log(np.asarray(sizes, float)[half:]), np.log(np.asarray(errors, float)[half:])
-    power, level = np.polyfit(x, z, 1)
-    return float(power), float(level)
-
-
 @in_house_style
-def ratios(
-    families: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str, law: str = ""
-) -> Figure:
-    """How much longer the limit is than the best point, against a small parameter of the data, on
-    logarithmic axes: (name, parameter (k,), ratio (k,)); `law` names the line of slope -1/2."""
+def ratios(families: Sequence[tuple[str, ArrayLike, ArrayLike]]) -> Figure:
+    """How much longer the limit is than the best point, against the parameter h of the data, on
+    logarithmic axes: (name, h (k,) rising, ratio (k,)); and a line of slope -1/2."""
     fig, (ax,) = panels(1, 1, height=4.0)
     for k, (name, sizes, found) in enumerate(families):
         ax.loglog(sizes, found, color=COLOURS[k % 5], ls=DASHES[k % 5], marker="osD^v"[k % 5],
                   ms=4.5, mec="white", mew=0.6, lw=1.3, label=name)  # fmt: skip
-    if law:
-        sizes, found = (np.asarray(a, float) for a in families[0][1:])
-        k = int(np.argmin(sizes))
-        ax.loglog(sizes, 0.6 * found[k] * np.sqrt(sizes[k] / sizes), color=style.QUIET, lw=0.9,
-                  label=law)  # fmt: skip
+    sizes, found = (np.asarray(a, float) for a in families[0][1:])
+    ax.loglog(sizes, 0.6 * found[0] * np.sqrt(sizes[0] / sizes), color=style.QUIET, lw=0.9,
+              label="power $-1/2$")  # fmt: skip
     ax.axhline(1.0, color=style.INK, lw=0.9)
     ax.set(
-        xlabel=f"{xlabel}, falling: flatter data to the right",
+        xlabel="$h$, falling: flatter data to the right",
         ylabel="$\\|\\tilde\\theta\\| / \\|\\theta^*\\|$",
     )
     ax.invert_xaxis()
@@ -285,7 +260,9 @@ def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str])
 
 def _plane(ax: Axes, X: NDArray, size: float) -> None:
     """A square window around 0, with the data as rays and the half-planes where they are active."""
-    ends, ticks = (-size, size), [-_round(size), 0, _round(size)]
+    unit = 10.0 ** np.floor(np.log10(size))
+    tick = float(unit * max(k for k in (1.0, 2.0, 5.0) if k <= max(size / unit, 1.0)))
+    ends, ticks = (-size, size), [-tick, 0, tick]
     ax.set(xlim=ends, ylim=ends, aspect="equal", xticks=ticks, yticks=ticks)
     ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
     ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
@@ -293,11 +270,6 @@ def _plane(ax: Axes, X: NDArray, size: float) -> None:
         ray = 0.92 * size * x / np.abs(x).max()
         ax.plot([0, ray[0]], [0, ray[1]], color=datum_colour(i), lw=1.2, ls=(0, (1, 1.5)),
                 label=fresh(ax, f"direction of {datum_name(i)}"), zorder=1)  # fmt: skip
-
-
-def _round(size: float) -> float:
-    unit = 10.0 ** np.floor(np.log10(size))
-    return float(unit * (5.0 if size >= 5.0 * unit else 2.0 if size >= 2.0 * unit else 1.0))
 
 
 def _arrow(ax: Axes, start: ArrayLike, end: ArrayLike, colour: str, width: float = 1.8) -> None:

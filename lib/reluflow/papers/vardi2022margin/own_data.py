@@ -29,13 +29,13 @@ from reluflow.statistics import wilson
 
 # --- The main page's experiment: a reader's network, data and starts, or the paper's own ----------
 
-PRINTED: Mapping[str, Callable[[], Construction]] = {
-    "theorem-3.2": setting.theorem_3_2,
-    "theorem-4.1": setting.theorem_4_1,
-    "theorem-4.2": setting.theorem_4_2,
-    "lemma-c.6": setting.lemma_C_6,
-    "theorem-4.4": setting.theorem_4_4,
-    "theorem-5.1": setting.theorem_5_1,
+PRINTED: Mapping[str, Callable[[int, str], Construction]] = {
+    "theorem-3.2": lambda depth, activation: setting.theorem_3_2(),
+    "theorem-4.1": lambda depth, activation: setting.theorem_4_1(activation),
+    "theorem-4.2": lambda depth, activation: setting.theorem_4_2(),
+    "lemma-c.6": lambda depth, activation: setting.lemma_C_6(),
+    "theorem-4.4": lambda depth, activation: setting.theorem_4_4(activation),
+    "theorem-5.1": lambda depth, activation: setting.theorem_5_1(max(3, depth), activation),
 }
 _MOST_PARAMETERS, _MOST_DATA = 600, 1000
 """What the flow's integrator and the certificates take in a minute, or leave out."""
@@ -107,15 +107,10 @@ def data(dataset: str) -> tuple[str, NDArray, NDArray]:
     biases classifies.
     """
     if dataset in PRINTED:
-        found = PRINTED[dataset]()
+        found = PRINTED[dataset](3, "relu")
         return found.name, found.X, found.y
     given = datasets.load_signs(dataset, tuple(PRINTED), (1, _MOST_DATA))
-    _check_directions(given.X, given.y)
-    return given.name, given.X, given.y
-
-
-def _check_directions(X: NDArray, y: NDArray) -> None:
-    lengths = np.linalg.norm(X, axis=1)
+    X, y, lengths = given.X, given.y, np.linalg.norm(given.X, axis=1)
     for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
         raise InputError(
             f"{datasets.data_row(i + 1)} has an input of length {lengths[i]:.3g}: the page takes "
@@ -129,6 +124,7 @@ def _check_directions(X: NDArray, y: NDArray) -> None:
                 f"data rows {i + 1} and {j + 1} have one direction and different labels, and a "
                 "network without biases gives both the same sign."
             )
+    return given.name, X, y
 
 
 def family(
@@ -179,13 +175,10 @@ def drawn(network: Network, scheme: str, count: int, rng: np.random.Generator) -
 def _printed_with(dataset: str, network: Network) -> Construction | None:
     if dataset not in PRINTED:
         return None
-
-    def told(made: Network) -> tuple[str, list[Any]]:
-        return made.activation, [g.tolist() for g in made.maps]
-
-    data, known = PRINTED[dataset]().exact_X, setting.constructions(max(3, network.degree))
-    alike = (c for c in known if told(c.network) == told(network))
-    return next((c for c in alike if c.exact_X == data), None)
+    made = PRINTED[dataset](network.degree, network.activation)
+    one, other = ((each.activation, [g.tolist() for g in each.maps])
+                  for each in (made.network, network))  # fmt: skip
+    return made if one == other else None
 
 
 # --- Where do flows end, and is that an optimum? For any network and data -------------------------

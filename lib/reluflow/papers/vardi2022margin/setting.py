@@ -203,19 +203,6 @@ def theorem_5_1(depth: int = 3, activation: str = "linear") -> Construction:
     )  # fmt: skip
 
 
-def constructions(depth: int = 3) -> tuple[Construction, ...]:
-    """All of them, the linear ones with ReLU too; Theorem 5.1 for this depth."""
-    both = ("linear", "relu")
-    return (
-        theorem_3_2(),
-        *(theorem_4_1(name) for name in both),
-        theorem_4_2(),
-        lemma_C_6(),
-        *(theorem_4_4(name) for name in both),
-        *(theorem_5_1(depth, name) for name in both),
-    )
-
-
 def _numbers(text: str) -> Exact:
     """Rational numbers, written with spaces between."""
     return tuple(sympy.Rational(word) for word in text.split())
@@ -271,15 +258,11 @@ def _whole_entries(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
     return rng.integers(-2, 3, shape).astype(float)
 
 
-def _entries_of_all_sizes(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
-    return rng.standard_normal(shape) * 10.0 ** rng.uniform(-12.0, 6.0, shape)
-
-
 PARALLEL, FIRST_0 = "parallel data", "first layer 0"
 ENTRIES: Mapping[str, Callable[..., NDArray]] = {
     "normal": np.random.Generator.standard_normal,
     "integers": _whole_entries,
-    "decades": _entries_of_all_sizes,
+    "decades": lambda rng, shape: rng.standard_normal(shape) * 10.0 ** rng.uniform(-12, 6, shape),
     PARALLEL: _whole_entries,
     FIRST_0: np.random.Generator.standard_normal,
 }
@@ -401,12 +384,9 @@ def _units(rng: np.random.Generator, d: int) -> NDArray:
     return X * 10.0 ** rng.uniform(-12.0, 6.0) * 10.0 ** rng.uniform(-0.5, 0.5, (len(X), 1))
 
 
-def _aspect(rng: np.random.Generator, d: int) -> NDArray:
-    return _ordinary(rng, d) * 10.0 ** rng.uniform(-1.0, 1.0, d)
-
-
 DATA: Mapping[str, Data] = {
-    "ordinary": _ordinary, "whole": _whole, "scaled": _units, "lopsided": _aspect,
+    "ordinary": _ordinary, "whole": _whole, "scaled": _units,
+    "lopsided": lambda rng, d: _ordinary(rng, d) * 10.0 ** rng.uniform(-1.0, 1.0, d),
 }  # fmt: skip
 
 
@@ -476,8 +456,7 @@ def _with_start(
     lengths = np.linalg.norm(X, axis=1)
     for _ in range(100):
         theta = start(rng, network, X)
-        f = network.output(theta, X) / lengths
-        if f.any():
+        if (f := network.output(theta, X) / lengths).any():
             break
     kept = np.abs(f) >= CLEAR * np.abs(f).max()
     X, f = X[kept], (f * lengths)[kept]
@@ -496,9 +475,9 @@ def _with_start(
 
 def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: NDArray) -> Limit:
     """The limit in direction of the flow on "exponential" or "logistic"."""
-    found = limit(network, LOSSES[loss], X, y, start)
-    undecided = found.status == UNDECIDED
-    return limit(network, LOSSES[loss], X, y, start, rtol=1e-8) if undecided else found
+    given = network, LOSSES[loss], X, y, start
+    found = limit(*given)
+    return limit(*given, rtol=1e-8) if found.status == UNDECIDED else found
 
 
 # --- Second route: networks of class N in rational arithmetic: rates of squared norms -------------

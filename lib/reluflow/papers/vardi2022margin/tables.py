@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
@@ -24,14 +23,10 @@ from reluflow.falsify import (
     Statement,
     falsify,
     planted,
-    survey,
     survived,
 )
-from reluflow.flows.charts import LOG_LOG, Polar
-from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import integrate
 from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
-from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.losses import LOGISTIC
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
@@ -51,10 +46,28 @@ def exact_layers(item: Instance) -> list[Layer]:
     return setting.ascent(network.maps, item["theta"], item["X"], item["c"], at_zero)
 
 
-def _alike(
-    says: str, maps: Sequence[Maps], gaps: Callable[[list[Layer]], list[fmpq]], depths=(2, 4)
-) -> Statement:
-    """The gaps between rates are 0: in rational arithmetic, so that no tolerance is needed."""
+def _between_layers(layers: list[Layer]) -> list[fmpq]:
+    return [a.parameters - b.parameters for a, b in pairwise(layers)]
+
+
+Law = tuple[str, Sequence[Maps], Callable[[list[Layer]], list[fmpq]], tuple[int, int]]
+LAWS: Mapping[str, Law] = {
+    "mm.lemC.1.1": ("squared norms of adjacent layers change alike",
+                    [full], _between_layers, (2, 4)),
+    "mm.lemC.1.2": ("weights into and out of a neuron change alike",
+                    [full], setting.neuron_gaps, (2, 4)),
+    "mm.lemC.2": ("squared norms of adjacent layers' parameters change alike",
+                  [unshared, setting.network_draws_shared], _between_layers, (2, 4)),
+    "mm.lemC.3": ("|w_j|^2 and v_j^2 change alike",
+                  [full, unshared], setting.neuron_gaps, (2, 2)),
+}  # fmt: skip
+"""What is said, of which index maps, the gaps between rates, and the depths."""
+
+
+def change_alike(id: str) -> Statement:
+    """mm.lemC.1.1, mm.lemC.1.2, mm.lemC.2, mm.lemC.3: the gaps between rates are 0, in rational
+    arithmetic, so that no tolerance is needed."""
+    says, maps, gaps, depths = LAWS[id]
 
     def slack(item: Instance) -> float:
         first, *others = exact_layers(item)
@@ -66,121 +79,6 @@ def _alike(
 
     return Statement(says, setting.class_n_draws(maps, depths), slack,
                      fixed=("theta", "X", "c", "at_zero"))  # fmt: skip
-
-
-def _between_layers(layers: list[Layer]) -> list[fmpq]:
-    return [a.parameters - b.parameters for a, b in pairwise(layers)]
-
-
-def layers_alike() -> Statement:
-    """mm.lemC.1.1: rates of |W_j|_F^2 and |W_(j+1)|_F^2 in fully connected networks."""
-    return _alike("squared norms of adjacent layers change alike", [full], _between_layers)
-
-
-def neurons_alike() -> Statement:
-    """mm.lemC.1.2: rates of |W_j[i, :]|^2 and |W_(j+1)[:, i]|^2 in fully connected networks."""
-    return _alike("weights into and out of a neuron change alike", [full], setting.neuron_gaps)
-
-
-def parameters_alike() -> Statement:
-    """mm.lemC.2: rates of |u^(j)|^2 and |u^(j+1)|^2 in networks of class N."""
-    says = "squared norms of adjacent layers' parameters change alike"
-    return _alike(says, [unshared, setting.network_draws_shared], _between_layers)
-
-
-def hidden_neurons_alike() -> Statement:
-    """mm.lemC.3: rates of |w_j|^2 and v_j^2 in networks of depth 2 without shared weights."""
-    says = "|w_j|^2 and v_j^2 change alike"
-    return _alike(says, [full, unshared], setting.neuron_gaps, depths=(2, 2))
-
-
-# --- Lemma C.4: in the limit |w_j| = |v_j| for each hidden neuron ---------------------------------
-#
-# A KKT point of Problem (2) has |w_j| = |v_j| whatever led there, so a limit that was polished to
-# one proves nothing: here the flow itself is followed until |theta|^2 is far larger than at the
-# start.
-
-REACH = (1e2, 1e5, 1e8)
-"""Values of log(1/L) at which the lengths are compared."""
-
-
-class Case(NamedTuple):
-    """A depth-2 network without shared weights at a start that classifies its data correctly."""
-
-    network: Network
-    loss: Loss
-    X: NDArray
-    y: NDArray
-    theta: NDArray
-
-
-def cases(seed: int, count: int) -> Iterator[Case]:
-    """Linear and ReLU networks of 2 to 4 neurons, both losses; the labels are those of the start.
-
-    Every start is unbalanced: of each neuron the weights on one side are 1e-3 to 1e3 times those on
-    the other. In every second ReLU network the last neuron is inactive on all data, so that it
-    keeps its weights for ever. The start is then scaled until L < 1/2.
-    """
-    rng = np.random.default_rng(seed)
-    for k in range(count):
-        widths = [int(rng.integers(1, 4)), int(rng.integers(2, 5)), 1]
-        network = Network((full, unshared)[k % 2](rng, widths), ("relu", "linear")[k // 2 % 2])
-        X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
-        W, v = network.weights(rng.standard_normal(network.size))
-        if network.activation == "relu" and k // 4 % 2:
-            X = np.abs(X)
-            W[-1] = -np.abs(W[-1])
-        tilt = 10.0 ** rng.uniform(-1.5, 1.5, widths[1])
-        parts = network.parameters([W * tilt[:, None], v / tilt])
-        z = network.output(parts, X)
-        if not np.all(np.abs(z) > 1e-3 * np.abs(z).max()):
-            continue  # a datum that the network cannot see, or hardly
-        scale = np.sqrt((1.0 + np.log(2.0 * len(X))) / np.abs(z).min())
-        yield Case(network, (EXPONENTIAL, LOGISTIC)[k // 3 % 2], X, np.sign(z), scale * parts)
-
-
-def _lengths(case: Case) -> dict[str, float | str] | None:
-    chart = Polar(case.network)
-    field = GradientFlow(chart, case.loss, case.X, case.y, LOG_LOG)
-    start, end = chart.coordinates(case.theta), float(np.log(REACH[-1]))
-    path = integrate(field, start, end, rtol=1e-6, max_steps=500)
-    if path.status != "horizon":
-        return {"status": path.status}
-    W, v = case.network.weights(chart.parameters(path.at(np.log(REACH)))[0])
-    sizes = np.linalg.norm(W, axis=-1), np.abs(v[:, 0])
-    row = {f"gap {at:g}": float(gap) for at, gap in
-           zip(REACH, np.abs(sizes[0] - sizes[1]).max(axis=1), strict=True)}  # fmt: skip
-    first, last = case.network.weights(case.theta)
-    apart = np.abs((first**2).sum(axis=1) - last[0] ** 2).max()
-    return {**row, "status": path.status,
-            "bounded": int((sizes[0][-1] + sizes[1][-1] < 1e-2).sum()),
-            "apart": float(apart / (case.theta @ case.theta))}  # fmt: skip
-
-
-def lengths(seed: int, count: int) -> pd.DataFrame:
-    """The flows of `count` cases to log(1/L) = 1e8, a row each: the largest gap ||w_j| - |v_j|| /
-    |theta| at each of REACH; neurons of less than a hundredth of it, `bounded`; and the largest
-    ||w_j|^2 - v_j^2| / |theta|^2 at the start, `apart`."""
-    return survey(cases(seed, count), _lengths)
-
-
-def balanced_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
-    """mm.lemC.4: the largest ||w_l| - |v_l|| / |theta| along flows."""
-    ended = found[found.status == "horizon"]
-    gaps = [ended[f"gap {at:g}"].to_numpy() for at in REACH]
-    fall, (early, late) = gaps[-2] / np.maximum(gaps[-1], 1e-16), np.log10(REACH[-2:])
-    return [
-        bound(f"largest ||w_j| - |v_j|| where log(1/L) = 1e{late:.0f}", float(gaps[-1].max()), "<=",
-              0.1, "of |theta|", digits=2),
-        bound(f"least factor by which it falls from log(1/L) = 1e{early:.0f} on",
-              float(fall.min()), ">=", 10.0, "", digits=2),
-        note("largest ||w_j|^2 - v_j^2| at a start", float(ended.apart.max()), "of |theta|^2",
-             digits=2),
-        note("flows, and their neurons that stay bounded",
-             (len(ended), int(ended.bounded.sum()))),
-        note("flows left out since they come to slide along a kink, or cannot be followed",
-             len(found) - len(ended)),
-    ]  # fmt: skip
 
 
 # --- Lemma C.5: numbers with a large product have a large sum of squares --------------------------
@@ -281,8 +179,9 @@ def predictor(network: Network, theta: ArrayLike) -> NDArray:
 
 class Family(NamedTuple):
     """A kind of linear networks on d inputs, of depth L, the least |theta|^2 for a predictor, and
-    parameters that reach it."""
+    parameters that reach it; and what is said of them."""
 
+    says: str
     network: Callable[[int, int, np.random.Generator], Network]
     cost: Callable[[NDArray, int], float]
     minimiser: Callable[[Network, NDArray], NDArray]
@@ -323,16 +222,21 @@ def _circular_minimiser(network: Network, beta: NDArray) -> NDArray:
 
 
 FULL = Family(
+    "|theta|² is at least L |β|₂^(2/L)",
     lambda d, depth, rng: fully_connected([d, *rng.integers(1, 4, depth - 1).tolist()], "linear"),
     lambda beta, depth: depth * float(np.linalg.norm(beta)) ** (2.0 / depth),
     _full_minimiser,
 )
 DIAGONAL = Family(
+    "|theta|² is at least L Σ |β_j|^(2/L)",
     lambda d, depth, rng: diagonal(d, depth, "linear"),
     lambda beta, depth: depth * float(np.sum(np.abs(beta) ** (2.0 / depth))),
     _diagonal_minimiser,
 )
-CIRCULAR = Family(lambda d, depth, rng: circular(d, depth), _circular_cost, _circular_minimiser)
+CIRCULAR = Family(
+    "|theta|² is at least L/D Σ |fft(β)_f|^(2/L)",
+    lambda d, depth, rng: circular(d, depth), _circular_cost, _circular_minimiser,
+)  # fmt: skip
 
 
 def _draws(family: Family) -> dict[str, Draw]:
@@ -360,28 +264,16 @@ def _draws(family: Family) -> dict[str, Draw]:
     }
 
 
-def _no_shorter(family: Family, says: str) -> Statement:
+def no_shorter(family: Family) -> Statement:
+    """mm.sec2.l2, mm.sec2.l2L, mm.sec2.fourier: |theta|^2 over the least for its predictor, less
+    1."""
+
     def slack(item: Instance) -> float:
         network, theta = item["network"], item["theta"]
         cost = family.cost(predictor(network, theta), network.degree)
         return float(theta @ theta) / cost - 1.0 if cost > 0.0 else np.inf
 
-    return Statement(says, _draws(family), slack, tolerance=_ROUNDING)
-
-
-def least_by_length() -> Statement:
-    """mm.sec2.l2: |theta|^2 >= L |beta|_2^(2/L) for fully connected linear networks."""
-    return _no_shorter(FULL, "|theta|² is at least L |β|₂^(2/L)")
-
-
-def least_by_coordinates() -> Statement:
-    """mm.sec2.l2L: |theta|^2 >= L sum_j |beta_j|^(2/L) for diagonal linear networks."""
-    return _no_shorter(DIAGONAL, "|theta|² is at least L Σ |β_j|^(2/L)")
-
-
-def least_by_frequencies() -> Statement:
-    """mm.sec2.fourier: |theta|^2 >= L/D sum_f |fft(beta)_f|^(2/L) for circular convolutions."""
-    return _no_shorter(CIRCULAR, "|theta|² is at least L/D Σ |fft(β)_f|^(2/L)")
+    return Statement(family.says, _draws(family), slack, tolerance=_ROUNDING)
 
 
 def reached(family: Family, seed: int, count: int) -> list[Evidence]:
@@ -478,15 +370,6 @@ def tried(statement: Claimed, ends: Ends, seed: int, evaluations: int = 0) -> Re
     return falsify(statement(ends), seed, len(ends), evaluations)
 
 
-def gaps(statement: Claimed, ends: Ends) -> Evidence:
-    """The largest share by which value and bound differ, among the limits that are spoken of."""
-    made = statement(ends)
-    found = [-made.slack(item) for _, item in ends if made.unmet(item) is None]
-    told = [gap for gap in found if np.isfinite(gap)]
-    return bound("largest share by which a limit could still be shortened, in rational arithmetic",
-                 max(told, default=0.0), "<=", GAP, "", digits=2)  # fmt: skip
-
-
 def spoken_of(statement: Claimed, ends: Ends) -> list[Judged]:
     """The problems at the limits that meet a statement's hypotheses and could be decided."""
     made = statement(ends)
@@ -560,6 +443,38 @@ def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
             wrong = replace(last, verdict="not local", gap=0.5)
             return {**item, "end": replace(item["end"], judged=(*others, wrong))}
     return None
+
+
+# --- Lemma C.4: in the limit |w_j| = |v_j| for each hidden neuron ---------------------------------
+#
+# A KKT point of Problem (2) has |w_j| = |v_j| whatever led there, so a limit that was polished to
+# one proves nothing: this looks at the flows themselves.
+
+REACH = (1e2, 9.9e3)
+"""Values of log10(1/L) at which the lengths are compared."""
+
+
+def balanced_in_the_limit(ends: Ends) -> list[Evidence]:
+    """mm.lemC.4: the largest ||w_l| - |v_l|| / |theta| along flows of trained networks of depth 2
+    without shared weights that come to a loss of 1e-9900."""
+    found = []
+    for _, item in ends:
+        end = item["end"].limit
+        if end.reached >= REACH[-1]:
+            at = np.array([item["start"], *end.directions(REACH)])
+            W, v = item["network"].weights(at / np.linalg.norm(at, axis=1, keepdims=True))
+            apart = np.abs(np.linalg.norm(W, axis=-1) - np.abs(v[:, 0]))
+            found.append(apart.max(axis=1))
+    first, early, late = np.array(found).T
+    seen = early > 1e-6
+    return [
+        bound(f"largest ||w_j| - |v_j|| where L = 1e-{REACH[-1]:.0f}", float(late.max()), "<=", 0.1,
+              "of |theta|", digits=2),
+        bound(f"least factor by which it falls from L = 1e-{REACH[0]:.0f} on, where above 1e-6",
+              float((early[seen] / np.maximum(late[seen], 1e-16)).min()), ">=", 5.0, "", digits=2),
+        note("largest ||w_j| - |v_j|| at a start", float(first.max()), "of |theta|", digits=2),
+        note("flows", len(found)),
+    ]  # fmt: skip
 
 
 # --- Theorems 2.1 and 5.2 without a kink: a linear filter w on two patches ------------------------
@@ -726,9 +641,9 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzerow.linear, mm.tab1.nonzerow.relu, mm.tab1.nonzeroin.linear,
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
-    dead, alive = _flows([setting.theorem_3_2()]), constructions.two_data()
-    rests = {name: _flows([setting.theorem_4_1(name)]) for name in BOTH}
-    tilts = {name: _flows([setting.theorem_4_4(name)]) for name in BOTH}
+    dead, alive = constructions.flows([setting.theorem_3_2()]), constructions.two_data()
+    rests = {name: constructions.flows([setting.theorem_4_1(name)]) for name in BOTH}
+    tilts = {name: constructions.flows([setting.theorem_4_4(name)]) for name in BOTH}
     with_inputs = sparse_linear_with_inputs_is_global
     rows = {
         "fc": "fully connected",
@@ -743,7 +658,7 @@ def table_1(survey: Survey) -> Table:
         "noshare.linear": _one("Thm. 4.1", rests["linear"]),
         "noshare.relu": _one("Thm. 3.2", [*dead, *rests["relu"]]),
         "nonzerow.linear": _all("Thm. 4.2", sparse_linear_is_global, survey.sparse, KKT_TWO),
-        "nonzerow.relu": _one("Thm. 4.2", _flows([alive]),
+        "nonzerow.relu": _one("Thm. 4.2", constructions.flows([alive]),
                               more=constructions.neurons_not_zero([alive])),
         "nonzeroin.linear": _all("Thm. 4.2", with_inputs, survey.sparse, KKT_TWO),
         "nonzeroin.relu": _mixed("Thm. 4.3", relu_is_local, survey.relu, [setting.lemma_C_6()],
@@ -757,7 +672,9 @@ def table_2(survey: Survey) -> Table:
     mm.tab2.layer.linear, mm.tab2.layer.relu, mm.tab2.layer-nonzero.linear,
     mm.tab2.layer-nonzero.relu: Table 2, networks of any depth, with examples of depth 3."""
     dead, alive = constructions.dead_neuron(), constructions.two_data_deeper()
-    even = {name: _flows([setting.theorem_5_1(m, name) for m in (3, 4)]) for name in BOTH}
+    even = {
+        name: constructions.flows([setting.theorem_5_1(m, name) for m in (3, 4)]) for name in BOTH
+    }
     with_inputs = linear_layers_with_inputs_are_global
     changed = fact("layers in which the points of this curve differ from the limit",
                    constructions.changed_layers(alive), (1,))  # fmt: skip
@@ -770,11 +687,11 @@ def table_2(survey: Survey) -> Table:
     return Table(rows, {
         "fc.linear": _all("Thm. 3.1", full_linear_is_global, (*survey.full_2, *survey.full),
                           KKT_FULL),
-        "fc.relu": _one("Thm. 3.2", _flows([dead]), DEEPER,
+        "fc.relu": _one("Thm. 3.2", constructions.flows([dead]), DEEPER,
                         more=constructions.shorter_all_the_way((dead, S**2 / 2))),
         **{f"noshare.{name}": _one("Thm. 5.1", even[name], inputs=True) for name in BOTH},
         "layer.linear": _all("Thm. 5.2", linear_layers_are_global, survey.shared, KKT_LAYER),
-        "layer.relu": _one("Thm. 5.3", _flows([alive], 1), DEEPER, layer=1,
+        "layer.relu": _one("Thm. 5.3", constructions.flows([alive], 1), DEEPER, layer=1,
                            more=[*constructions.shorter_all_the_way((alive, S)), changed]),
         "layer-nonzero.linear": _all("Thm. 5.2", with_inputs, survey.shared, KKT_LAYER),
         "layer-nonzero.relu": _mixed(
@@ -782,10 +699,6 @@ def table_2(survey: Survey) -> Table:
             [setting.lemma_C_6(), constructions.deeper_two_groups()], 1,
             f"{KKT_LAYER}; {BY_HAND}"),
     })  # fmt: skip
-
-
-_flows = partial(constructions.flows, at_zero=(0.0,))
-"""Both losses; that sigma'(0) is of no effect the theorems' own claims tell."""
 
 
 def _one(
@@ -797,10 +710,11 @@ def _one(
     more: Sequence[Evidence] = (),
 ) -> Cell:
     """ "Not local": a limit that is not; with `inputs` one where no input is 0."""
-    found = _weakest(run.checked.verdict for _, run in runs)
+    found = _weakest(run.judged.verdict for _, run in runs)
     more = [*more, *constructions.inputs_not_zero([c for c, _ in runs])] if inputs else more
     told = (_entry(found, NOT_LOCAL), *constructions.as_printed(runs, "not local", layer), *more)
-    return Cell(NOT_LOCAL, theorem, found, Counter(_kinds(runs)), told, proved(where))
+    proofs = Counter(run.judged.proof for _, run in runs)
+    return Cell(NOT_LOCAL, theorem, found, proofs, told, proved(where))
 
 
 def _all(theorem: str, statement: Claimed, ends: Ends, where: str) -> Cell:
@@ -821,9 +735,10 @@ def _mixed(
     where: str,
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
-    judged, runs = spoken_of(statement, ends), _flows(examples, layer)
+    judged, runs = spoken_of(statement, ends), constructions.flows(examples, layer)
     beaten = [constructions.better_is_shorter(c) for c in examples]
-    found = _weakest([*(one.verdict for one in judged), *(run.checked.verdict for _, run in runs)])
+    every = [*judged, *(run.judged for _, run in runs)]
+    found = _weakest(one.verdict for one in every)
     if found != NOT_LOCAL and all(beaten):
         found = MIXED
     told = (
@@ -834,7 +749,7 @@ def _mixed(
         fact("of these limits shorter points exist far away, in exact numbers", sum(beaten),
              len(examples)),
     )  # fmt: skip
-    proofs = Counter([*(one.proof for one in judged), *_kinds(runs)])
+    proofs = Counter(one.proof for one in every)
     return Cell(MIXED, theorem, found, proofs, told, proved(where))
 
 
@@ -842,11 +757,7 @@ def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
     """What a survey says; its seed is told with the theorem's own claim."""
     checks = [item for item in survived(tried(statement, ends, 0)) if item.what != "seed"]
     problems = len(spoken_of(statement, ends))
-    return [*checks, gaps(statement, ends), note("problems judged", problems)]
-
-
-def _kinds(runs: Runs) -> list[str]:
-    return [type(run.optimum.certificate).__name__ for _, run in runs]
+    return [*checks, note("problems judged", problems)]
 
 
 def _entry(found: str, printed: str) -> Evidence:
