@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import rank
+from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, extended, in_dimensions, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
@@ -407,6 +407,11 @@ def parting_starts(
         assumptions={
             **assumptions(X, y),
             "-grad L(w0) > 0 at both": smallest_force(X, y, [1e-9 * v for v in starts]) > 0,
+            "H of full rank in every cell with q > 0": all(
+                rank(X[on]) == X.shape[1]
+                for on in enumerate_cells(X).patterns
+                if np.all(y[on] @ X[on] > 0)
+            ),
             "H of full rank along both flows": all(
                 rank(X[on]) == X.shape[1] for path in paths for on in visited_cells(X, path)
             ),
@@ -420,7 +425,7 @@ def parting_starts(
             bound("distance at t = 2 by DOP853, eps = 1e-3",
                   float(np.linalg.norm(states[0] - states[1])), "<=", 1e-6, ""),
         ),
-        route="Sturm's theorem on exact polynomials in exp(-3t), and SciPy's DOP853",
+        route="Sturm's theorem on exact polynomials in exp(-t), and SciPy's DOP853",
     )  # fmt: skip
 
 

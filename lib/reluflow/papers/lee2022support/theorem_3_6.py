@@ -152,7 +152,8 @@ def survey_norms(
 
 IN_THE_MEAN = Reading(
     taken="tends to: in the mean over data sets of six uniform data in the plane, each with one "
-    "random direction of the start, at 1/100 and at 100 times the norm of the linear neuron's fit",
+    "random direction of the start in which some datum is active, at 1/100 and at 100 times the "
+    "norm of the linear neuron's fit",
     others="Of every data set and start it is not true: in Example 5.2 the small start ends with "
     "two active data, and the start at the global minimum, of larger norm, keeps all three. Other "
     "laws of the data, other numbers of them and other dimensions were not tried.",
