@@ -76,16 +76,16 @@ def test_rounding_is_no_crossing() -> None:
     # q is an eigenvector of H, so the flow from 0 is a straight line, and the hyperplane through
     # two of its points contains it: v.w(t) - c is nothing but rounding.
     line = {"X": np.array([[2.0, 3.0], [1.0, 0.0], [2.0, 0.0]]), "y": np.array([5.0, 1.0, 2.0]),
-            "w0": np.zeros(2), "places": np.array([0.2, 0.7]), "free": np.ones(3)}  # fmt: skip
+            "w0": np.zeros(2), "places": np.array([0.2, 0.7])}  # fmt: skip
     flow = linear.spectrum(line["X"], line["y"], line["w0"])
     v, c = linear.through(flow.at(np.array([0.01, 1.0])))
     f = flow.at(flow.times(300)) @ v - c
     assert 0.0 < np.abs(f).max() <= flow.rounding(v, c) < 1e-13
-    statement = linear.crossings_bound(2, True)
+    statement = linear.crossings_bound(2)
     assert np.isnan(statement.slack(line))
     # One sign change less than the limit is found all the same, on a flow that is bent.
     bent = {**line, "y": np.array([5.0, 1.0, 6.0])}
-    assert linear.crossings_bound(2, True, most=1).broken_by(bent)
+    assert linear.crossings_bound(2, most=1).broken_by(bent)
     assert not statement.broken_by(bent)
 
 

@@ -726,29 +726,27 @@ def through(points: NDArray) -> tuple[NDArray, float]:
     return normal[:-1], float(normal[-1])
 
 
-def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
-    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d. NaN
-    where the flow stays in the hyperplane, as far as doubles tell."""
+def crossings_bound(d: int, most: int | None = None) -> Statement:
+    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times, on a hyperplane through d
+    points of the path; `most` stands for d. NaN where the flow stays in it, as far as doubles tell.
+    """
     limit = d if most is None else most
 
     def more(item: Instance, rng: np.random.Generator) -> Instance:
         size = rng.choice([0.0, 1.0]) * np.linalg.norm(item["y"])
         times = np.sort(rng.uniform(0.0, 1.0, d))
-        return {"w0": size * rng.normal(size=d), "places": times, "free": rng.normal(size=d + 1)}
+        return {"w0": size * rng.normal(size=d), "places": times}
 
     def slack(item: Instance) -> float:
         flow = spectrum(item["X"], item["y"], item["w0"])
         span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
         at = 0.1 / flow.rates[-1] * np.exp(np.sort(item["places"]) * span)
-        v, c = item["free"][:-1], float(item["free"][:-1] @ flow.at(at[:1])[0])
-        if prescribed:
-            v, c = through(flow.at(at))
+        v, c = through(flow.at(at))
         t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
         return -share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), limit + 2)
 
     return Statement(
-        f"d = {d}: at most {limit} crossings of a hyperplane "
-        + ("through d points of the path" if prescribed else "through one point"),
+        f"d = {d}: at most {limit} crossings of a hyperplane through d points of the path",
         extended(data_draws(d, (d, d + 3), ("uniform", "directions", "integers")), more),
         slack,
         {"singular values of X within a factor 1000": lambda item: np.linalg.cond(item["X"]) < 1e3},
