@@ -50,12 +50,9 @@ def let_go(y: ArrayLike = (4, 1, 1), norms: Sequence[float] = (0.01, 1, 100)) ->
     return dynamics.must_deactivate(THREE, y, 1, norms, 25, 0)[0]
 
 
-def beside(X: NDArray, y: NDArray, active: NDArray, share: float = 2.0) -> tuple[NDArray, NDArray]:
+def beside(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
     """A virtual minimum that is none: of labels of which the last is another one."""
-    return virtual_minimum(X, np.append(y[:-1], share * y[-1]), active)
-
-
-half_beside = partial(beside, share=0.5)
+    return virtual_minimum(X, np.append(y[:-1], 2.0 * y[-1]), active)
 
 
 def some_other_first(X: NDArray, y: NDArray, w0: NDArray) -> Trajectory:
@@ -201,8 +198,6 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("|w0| = 100: starts whose flow loses x_2", lambda: let_go(norms=(0.01, 100, 1000))),
         ("their limits", lambda: let_go(norms=(0.01, 100, 1000))),
         ("starts whose flow loses x_2", under(dynamics, "affine_flow", some_other_first, let_go)),
-        ("virtual minimum against", under(dynamics, "virtual_minimum", beside, let_go)),
-        ("virtual minimum against", under(dynamics, "virtual_minimum", half_beside, let_go)),
     ),
     "sv.prop3.3.1": (
         ("", lambda: cells(agree=False)),
