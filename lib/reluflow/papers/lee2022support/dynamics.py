@@ -40,9 +40,8 @@ from reluflow.papers.lee2022support.setting import (
 
 
 def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
-    """(s, y_j |x_j|^2) at a point w (d,) on the boundary of x_j: s = grad L(w).x_j, to which x_j
-    itself does not contribute (eq. 2). x_j.w changes at the rate -s on the inactive side and
-    y_j |x_j|^2 - s on the active one."""
+    """(s, y_j |x_j|^2), s = grad L(w).x_j, at w (d,) on the boundary of x_j: x_j.w changes at the
+    rate -s on its inactive side, and at y_j |x_j|^2 - s on the active one."""
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
     h = X @ w
     h[j] = 0.0
@@ -88,16 +87,13 @@ def _readable_point(draw_value):
             "grad L(w).x ≥ 0": lambda item: rates_at_foot(item)[0] >= 0.0},
            readable=_readable_point())  # fmt: skip
 def deactivates_if(item: Instance) -> float:
-    """sv.prop3.1.1: where grad L(w).x_1 >= 0, every flow from w deactivates x_1 (Prop. 3.1, "if").
-    At a point w on the boundary of x_1 alone."""
+    """sv.prop3.1.1: whether every flow from w, on the boundary of x_1 alone, deactivates x_1."""
     sides = continuation_sides(item["X"], item["y"], foot(item), 0)
     return 1.0 if all(side < 0 for side in sides) else -1.0
 
 
 def deactivation_repaired() -> Statement:
-    """sv.ours.deactivation: s = grad L(w).x > y|x|^2 deactivates, s < 0 activates, and in between
-    the boundary repels on both sides. Asked of Euler steps from displaced starts and of the exact
-    continuations."""
+    """sv.ours.deactivation: asked of Euler steps beside w and of the exact continuations."""
 
     def point(item: Instance) -> bool:
         X, w = item["X"], foot(item)
@@ -140,8 +136,7 @@ def _forced(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
 
 
 def _leaving(item: Instance) -> tuple[NDArray, list[NDArray]]:
-    """The data (n,) on whose boundary the point is, and those that each flow from it
-    deactivates."""
+    """The data (n,) on whose boundary the point is, and those that each flow from it loses."""
     w = common_point(item)
     on = data_on(item["X"], w)
     off = [on & ~active for active, _ in first_continuations(item["X"], item["y"], w)]
@@ -153,8 +148,7 @@ def _leaving(item: Instance) -> tuple[NDArray, list[NDArray]]:
            {"some flow deactivates a datum": lambda item: bool(_leaving(item)[1])}, tolerance=1e-9,
            fixed=("some",))  # fmt: skip
 def deactivates_only_if(item: Instance) -> float:
-    """sv.prop3.1.2: grad L(w).x_j >= 0 wherever a flow deactivates x_j (Prop. 3.1, "only if"), on
-    one boundary or on several at once. A1 and A2."""
+    """sv.prop3.1.2: the least grad L(w).x_j over data that some flow from w deactivates."""
     X, y = item["X"], item["y"]
     h, (on, off) = X @ common_point(item), _leaving(item)
     force = np.where(on, 0.0, np.maximum(h, 0.0) - y * (h > 0.0)) @ X
@@ -181,8 +175,7 @@ def needs_A1_and_A2() -> list[Evidence]:
 
 
 def repelled(X: NDArray, y: NDArray, w0: ArrayLike) -> list[Evidence]:
-    """A start w0 on the boundary of x_1, where Proposition 3.1 says that all flows deactivate it,
-    and one of two activates it."""
+    """A start on the boundary of x_1 from which one flow deactivates x_1, another activates it."""
     return [
         fact("(1,1), (1,0), y = 1, from (2,-2), where the boundary repels: every flow "
              "deactivates x_1", continuation_sides(X, y, w0, 0) == (-1,), True),
@@ -235,9 +228,7 @@ def slope_along(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, alpha: Fractio
            extended(MIXED, lambda item, rng: {"w0": rng.normal(size=item["X"].shape[1])}),
            {"α_j* is defined": lambda X, w0: np.any(X[X @ w0 > 0] @ X[0] > 0)})  # fmt: skip
 def alpha_statement(X: NDArray, y: NDArray, w0: NDArray) -> float:
-    """sv.prop4.1.1: grad L(alpha w0).x_j >= 0 if and only if alpha >= alpha_j* (Proposition 4.1).
-    For x_1 under A1, at alpha below, at and above alpha_1*, in rational arithmetic; alpha_1* is
-    defined if x_1 is not orthogonal to all active data."""
+    """sv.prop4.1.1: for x_1, at alpha below, at and above alpha_1*, in rational arithmetic."""
     star = alpha_star(X, y, w0, 0)
     if star is None:
         return np.nan
@@ -267,8 +258,7 @@ def _yes(value: bool) -> str:
 
 
 def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
-    """sv.prop4.1.2: -grad L(alpha w0).x_j > 0 up to alpha = min alpha_j* (proof of Prop. 4.1). For
-    x = y = w0 = 1 it is an equality at alpha = min alpha_j*."""
+    """sv.prop4.1.2: for x = y = w0 = 1 it is an equality at alpha = min alpha_j*."""
     X, y, w0 = np.ones((1, 1), int), np.ones(1, int), np.ones(1, int)
     stars, step = [alpha_star(X, y, w0, j) for j in range(len(y))], Fraction(1, 1000)
     star = min(value for value in stars if value is not None)
@@ -289,9 +279,8 @@ def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
 def must_deactivate(
     X: ArrayLike, y: ArrayLike, datum: int, norms: Sequence[float], count: int, seed: int
 ) -> tuple[list[Evidence], Reading]:
-    """sv.ex3.5: where the all-active cell has no minimum, its flows lose a datum (Example 3.5). On
-    our data: `count` starts in the all-active cell at each of the `norms`, the last of which is far
-    out; the virtual minimum of that cell has `datum` (from 0) inactive."""
+    """sv.ex3.5: `count` starts in the all-active cell, whose virtual minimum has `datum` (from 0)
+    inactive, at each of the `norms`, the last of which is far out."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     rest = [j for j in range(len(y)) if j != datum]
     whole, kept = rational.fit(X, y, list(range(len(y)))), rational.fit(X, y, rest)
@@ -372,8 +361,8 @@ def _given() -> dict[str, Callable[[Instance], bool]]:
 
 
 def unique_flow(nonnegative: bool = True) -> Statement:
-    """sv.ours.unique: under A2 the flow from a random start never comes to a point that more than
-    one flow leaves. `nonnegative`: inputs as in A1, else of either sign."""
+    """sv.ours.unique: whether the flow from a random start comes to no point that more than one
+    leaves. `nonnegative`: inputs as in A1, else of either sign."""
 
     def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         moved = item if nonnegative else {**item, **_signed(item, rng)}
@@ -409,8 +398,7 @@ def speed_jumps() -> Statement:
 
 
 def branching(count: int, seed: int) -> list[Evidence]:
-    """Points drawn on the boundary of one datum, labels positive, and how many of them more than
-    one flow leaves: two repelled ones, or one that rests beside one that goes."""
+    """Points on the boundary of one datum, and how many of them more than one flow leaves."""
     rng, draws = np.random.default_rng(seed), cycle(extended(MIXED, on_boundary).values())
     items = [item for draw in islice(draws, count) if others_off(item := draw(rng))]
     found = sum(len(continuation_sides(i["X"], i["y"], foot(i), 0)) > 1 for i in items)
@@ -419,8 +407,7 @@ def branching(count: int, seed: int) -> list[Evidence]:
 
 
 def needs_A2() -> list[Evidence]:
-    """What labels below zero do: (1, 0), (1, 1), y = (-2, 2) at (0, 1), where Euler polygons
-    chatter."""
+    """What labels below zero do: (1, 0), (1, 1), y = (-2, 2) at (0, 1): Euler polygons chatter."""
     X, y, w0 = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.0, 1.0])
     s, top = normal_rates(X, y, w0, 0)
     chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())

@@ -151,8 +151,7 @@ def weight_space(run: Experiment) -> Figure:
 
 
 def activity_curves(run: Experiment) -> Figure:
-    """Loss and x_i.w along the flows from the start whose ReLU flow has most events: of five data,
-    those with events first."""
+    """The curves of five data, those with events first, from the start with most events."""
     k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
     events = (*run.flows[k].events, *run.linear_flows[k].events)
     order = dict.fromkeys([*(event.datum for event in events), *range(len(run.y))])
@@ -410,8 +409,7 @@ def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str) -> None:
 
 @in_house_style
 def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure:
-    """Figure 9: the first crossing of a planar flow, from P to P~: both hyperrectangles, both pairs
-    of eigenvectors, both virtual minima."""
+    """Figure 9: the first crossing of a flow: rectangles, eigenvectors, virtual minima."""
     step = crossings(X, path)[0]
     fig, (ax,) = panels(height=4.9)
     weight_plane(ax, window, equal=True)

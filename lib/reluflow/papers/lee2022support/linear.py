@@ -359,8 +359,7 @@ def flow_stays_along_span(item: Instance, activation: str) -> float:
 @statement("E.1 parts 3 and 4: all minima project to one", factored_draws(False), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def minima_project_to_one(item: Instance) -> float:
-    """E.1, parts 3 and 4: phi sends limits of flows from different starts to the minimiser of X
-    B."""
+    """E.1, parts 3 and 4: phi sends the limits of two starts to the minimiser of the data X B."""
     (X, y), B = data_of(item), basis_of_span(item)
     reduced = X @ B
     unique = planted(item) * np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
@@ -399,8 +398,7 @@ def relu_reduction() -> list[Statement]:
 
 
 def supports_exist(X: ArrayLike, width: int) -> bool:
-    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d): all
-    families of n nonempty supports are tried."""
+    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d)."""
     products = np.asarray(X, int) @ np.transpose(X)
     pairs = list(combinations(range(len(products)), 2))
     return any(
@@ -426,8 +424,7 @@ def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NDArray:
 
 
 def _best(Z: NDArray, bases: NDArray) -> NDArray:
-    """The basis of (k, r, r) with the largest smallest coordinate, each column with its better
-    sign."""
+    """The one of (k, r, r) with the largest smallest coordinate, columns with their better sign."""
     columns = Z @ bases
     up, down = columns.min(axis=1), (-columns).min(axis=1)
     k = int(np.argmax(np.maximum(up, down).min(axis=1)))
@@ -435,8 +432,7 @@ def _best(Z: NDArray, bases: NDArray) -> NDArray:
 
 
 def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
-    """sv.reduction.positive: A1 survives the reduction, against data X (n, 4) of rank 3: no
-    orthonormal coordinates of their span are nonnegative."""
+    """sv.reduction.positive: against data X (n, 4) of rank 3."""
     X = np.asarray(X, int)
     smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
     pairs = zip(*np.nonzero(np.triu(X @ X.T == 0)), strict=True)
@@ -524,8 +520,7 @@ def reflection(d: int, rng: np.random.Generator) -> NDArray:
 
 
 def manifolds(seed: int, count: int) -> list[Evidence]:
-    """D.1 (ii), (iii): whole-number data sets, of any rank, on which not rank [H q] = rank H =
-    rank X, so that the stationary points are no affine set of dimension d - r."""
+    """D.1 (ii), (iii): whole-number data on which not rank [H q] = rank H = rank X."""
     rng = np.random.default_rng(seed)
     wrong = 0
     for _ in range(count):
@@ -606,8 +601,7 @@ def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
            {"wide": partial(_zeros, 1, 60), "close": partial(_zeros, 10**4, 12)},
            strict=True)  # fmt: skip
 def points_of_zeros(b: NDArray, points: NDArray) -> float:
-    """sv.lemF.10: the sign of the determinant of u_j^(b_i), columns in ascending order of the
-    exponents 0, b_1, ..., b_n, at n + 1 points u_0 < ... < u_n, exactly."""
+    """sv.lemF.10: the sign of det u_j^(b_i), exponents 0, b_1, ..., b_n and points ascending."""
     exponents = sorted([0, *map(int, b)])
     det = determinant([[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))])
     return float((det > 0) - (det < 0))

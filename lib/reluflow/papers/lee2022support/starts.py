@@ -45,8 +45,7 @@ from reluflow.statistics import wilson
 
 
 def protected(X: ArrayLike, y: ArrayLike, w0: ArrayLike, w_gm: ArrayLike) -> NDArray:
-    """Which data (n,) Theorem 4.2 promises to keep active: eq. (6) and x_j.w0 > 0. Parameters: X
-    (n, d), y (n,), start w0 (d,), an interpolating w_gm (d,), X w_gm = y."""
+    """Which data (n,) Theorem 4.2 promises to keep active: eq. (6) and x_j.w0 > 0."""
     X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
     radius = np.linalg.norm(w0 - np.asarray(w_gm, float))
     return (y / np.linalg.norm(X, axis=1) > radius) & (X @ w0 > 0)
@@ -128,9 +127,8 @@ def _past_a_boundary(rng: np.random.Generator) -> dict[str, NDArray]:
            {"A1": lambda X: np.all(X >= 0) and X.any(axis=1).all(),
             "L(w_GM) = 0": lambda X, w_gm: np.all(X @ w_gm > 0)}, tolerance=1e-12)  # fmt: skip
 def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
-    """sv.thm4.3: no flow from inside (7) converges to that local minimum (Theorem 4.3). Turned
-    round: where the flow from w0 converges to a local minimum with data off, |w0 - w_GM| exceeds
-    their largest y_j/|x_j|. A1, A2 and X w_GM = y; A3 is not assumed."""
+    """sv.thm4.3, turned round: where the flow from w0 converges to a local minimum with data off,
+    |w0 - w_GM| exceeds their largest y_j/|x_j|. A3 is not assumed."""
     lengths, path = np.linalg.norm(X, axis=1), affine_flow(X, X @ w_gm, w0)
     cosine = X @ path.end / (lengths * max(np.linalg.norm(path.end), 1e-300))
     # By Lemma 3.2 a limit on a boundary is no local minimum.
@@ -151,8 +149,7 @@ def entered(X: ArrayLike, path: Trajectory) -> bool:
 
 
 def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
-    """Largest value, over the path, of min_j x_j.w / |x_j|, in units of |w0|; NaN if the path is
-    not unique, as from a start that is on a boundary to rounding."""
+    """Largest min_j x_j.w / |x_j| over a path, in units of |w0|; NaN if it is not unique."""
     path = affine_flow(X, y, w0)
     if path.status != "converged":
         return np.nan
@@ -163,8 +160,7 @@ def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
 @statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, directed),
            {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
 def entry_printed(item: Instance) -> float:
-    """sv.lemF.5: from u times a small enough norm, q(u) > 0, all data become active (Lemma F.5).
-    Broken where that fails at all of `NORMS`."""
+    """sv.lemF.5: from u times a small norm, q(u) > 0. Broken where that fails at all of `NORMS`."""
     length = guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
     margin = -np.inf
     for norm in NORMS:
@@ -274,9 +270,8 @@ _PLANE = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_dra
             lambda item: deactivated(small_flows(item, SHARES[1:2])[0])},
            tolerance=1e-9, fixed=("u",))  # fmt: skip
 def never_reactivates(item: Instance) -> float:
-    """sv.lem4.6: in the plane no small start's flow takes back a datum that it lost (Lemma 4.6). In
-    all directions, q(w0) > 0 or not. Broken where a datum comes back at all three norms; the slack
-    is the cosine at which a lost datum stays off."""
+    """sv.lem4.6: the cosine at which a lost datum stays off; broken where one comes back at all
+    three norms. Starts of all directions, q(w0) > 0 or not."""
     least = []
     for path in small_flows(item, SHARES):
         gone = item["X"][deactivated(path)]
@@ -334,9 +329,8 @@ def _least_turn(X: NDArray, y: NDArray, path: Trajectory) -> float:
 
 
 def small_starts_agree(d: int) -> Statement:
-    """sv.ours.small.agree: where the flow from 0 crosses at speed, small starts with q(w0) > 0 in
-    several directions end where it ends. Broken if not so at all three norms; undecided where an
-    exception is as near as ROOM, for then the norms may not be small enough."""
+    """sv.ours.small.agree: how far apart small starts end, at the best of three norms; undecided
+    where an exception is as near as ROOM, for then they may not be small enough."""
 
     known: dict[bytes, tuple[float, float]] = {}  # two hypotheses and the slack ask for the same
 
@@ -378,9 +372,8 @@ def small_starts_agree(d: int) -> Statement:
 def parting_starts(
     X: NDArray, y: NDArray, lose: Sequence[int], keep: Sequence[int]
 ) -> tuple[list[Evidence], Counterexample]:
-    """sv.prop4.4: small starts agree where H has full rank along their flows (Proposition 4.4).
-    Refuted by integer data whose limiting flow touches the boundary of x_1: from eps `lose` (d,)
-    the flow loses x_1, from eps `keep` (d,) it keeps it, however small eps."""
+    """sv.prop4.4: data whose limiting flow touches the boundary of x_1: from eps `lose` (d,) the
+    flow loses x_1, from eps `keep` (d,) it keeps it, however small eps."""
     starts = [np.asarray(v, float) for v in (lose, keep)]
     paths = [affine_flow(X, y, 1e-9 * v) for v in starts]
     apart = float(np.linalg.norm(paths[0].end - paths[1].end))

@@ -38,8 +38,7 @@ def survey_pairs(data: Iterable[Instance]) -> pd.DataFrame:
 
 
 def fewer_vectors_larger_loss(pairs: pd.DataFrame, X: NDArray, y: NDArray) -> list[Evidence]:
-    """sv.thm3.6: of nested minima the one with fewer support vectors has the larger loss, or the
-    same; by a survey, and on the three data X, y, whose second the smaller support lacks."""
+    """sv.thm3.6: by a survey, and on three data X, y, whose second the smaller support lacks."""
     more, fewer = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     broken = pairs[pairs.breaks]
     return [
@@ -84,8 +83,7 @@ def _nested(id: str, **more: Callable[[Mapping], bool]) -> dict[str, Callable[[M
 
 
 def larger_where_fitted() -> Statement:
-    """sv.ours.nested.exact: Theorem 3.6 holds where S1 is fitted without residual, so that the loss
-    there is that of the data outside of S1 alone."""
+    """sv.ours.nested.exact: the least L(w2) - L(w1) where S1 is fitted without residual."""
 
     def gaps(item: Mapping) -> list[float]:
         found, y = [], item["y"]
