@@ -100,5 +100,5 @@ def test_spectrum_is_the_linear_flow() -> None:
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_a_flow_beside_the_span_is_seen_on_either_side(factor: float) -> None:
     item = {"A": np.eye(1), "B": np.ones((1, 2)), "y": np.ones(1), "w0": np.array([0.1, 0.1])}
-    assert linear.flow_stays_along_span("linear").slack(item) > -1e-12
-    assert linear.flow_stays_along_span("linear").slack({**item, "planted": factor}) < -0.1
+    assert linear.flow_stays_along_span("linear", item) > -1e-12
+    assert linear.flow_stays_along_span("linear", {**item, "planted": factor}) < -0.1

@@ -293,10 +293,9 @@ def must_deactivate(
             apart = float(np.linalg.norm(path.end - np.array(kept.w, float)))
             first = bool(path.events) and path.events[0].datum == datum
             rows.append({"norm": norm, "lost": first, "apart": apart})
-    found = pd.DataFrame(rows)
-    lost = found.groupby("norm")["lost"].sum()
-    is_far = found["norm"] == norms[-1]
-    kept_far, elsewhere = int(lost[norms[-1]]), int((found["apart"][is_far] > 1e-6).sum())
+    found = pd.DataFrame(rows).set_index("norm")
+    lost, far = found["lost"].groupby(level=0).sum(), found["apart"][norms[-1]]
+    kept_far, elsewhere = int(lost[norms[-1]]), int((far > 1e-6).sum())
     negative = tuple(j + 1 for j, h in enumerate(whole.preactivations) if h < 0)
     evidence = [
         fact("data inactive at the virtual minimum of the all-active cell", negative,
@@ -306,7 +305,7 @@ def must_deactivate(
         *[fact(f"|w0| = {norm:g}: starts whose flow loses x_{datum + 1} first", int(lost[norm]),
                count) for norm in norms[:-1]],
         deviation("their limits against the optimum of the other two, exact fit",
-                  float(found["apart"][~is_far].max()), ""),
+                  float(found["apart"].drop(norms[-1]).max()), ""),
         note("virtual minimum, and optimum of the other two", (whole.w, kept.w)),
         note(f"|w0| = {norms[-1]:g}: starts whose flow loses x_{datum + 1} first",
              (kept_far, count)),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial, wraps
+from functools import partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -324,21 +324,7 @@ FOR_RELU = Reading(
 )
 
 
-def _reduced(says: str) -> Callable[[Callable[..., float]], Callable[[str], Statement]]:
-    """Makes a statement of either activation of the slack below it, on rank-deficient data: under
-    A1 and A2 for the ReLU neuron, of any sign for the linear one."""
-
-    def of(slack: Callable[..., float]) -> Callable[[str], Statement]:
-        return wraps(slack)(lambda activation: Statement(
-            says.format(activation), factored_draws(False, signs=activation == "linear"),
-            lambda item: slack(item, activation), FULL_FACTORS, tolerance=ROUNDING,
-        ))  # fmt: skip
-
-    return of
-
-
-@_reduced("E.1 part 1, {}: L(w + v) = L(w) across the span")
-def loss_is_constant_across(item: Instance, activation: str) -> float:
+def loss_is_constant_across(activation: str, item: Instance) -> float:
     """E.1, part 1: L(w + v) = L(w) for every v orthogonal to the data."""
     (X, y), B = data_of(item), basis_of_span(item)
     v = item["z"] - B @ (B.T @ item["z"])
@@ -346,8 +332,7 @@ def loss_is_constant_across(item: Instance, activation: str) -> float:
     return -float(abs(planted(item) * after - before)) / _sizes(X, y, item["w0"])
 
 
-@_reduced("E.1 part 2, {}: the flow stays in w0 + span")
-def flow_stays_along_span(item: Instance, activation: str) -> float:
+def flow_stays_along_span(activation: str, item: Instance) -> float:
     """E.1, part 2: w(t) - w0 lies in the span of the data."""
     (X, y), B = data_of(item), basis_of_span(item)
     path = affine_flow(X, y, item["w0"], activation)
@@ -368,8 +353,7 @@ def minima_project_to_one(item: Instance) -> float:
     return -max(float(np.linalg.norm(B.T @ end - unique) / unit) for end in ends)
 
 
-@_reduced("E.1, E.2, {}: the projected flow is the reduced data's flow")
-def flow_is_reduced_flow(item: Instance, activation: str) -> float:
+def flow_is_reduced_flow(activation: str, item: Instance) -> float:
     """E.1 and E.2: phi(w(t)) is the flow of the reduced data from phi(w0), events included."""
     (X, y), B = data_of(item), basis_of_span(item)
     path = affine_flow(X, y, item["w0"], activation)
@@ -384,17 +368,28 @@ def flow_is_reduced_flow(item: Instance, activation: str) -> float:
     return -float(apart / (np.linalg.norm(item["w0"]) + np.linalg.norm(shadow.end)))
 
 
-_KEPT = (loss_is_constant_across, flow_stays_along_span, flow_is_reduced_flow)
+_KEPT = {
+    "E.1 part 1, {}: L(w + v) = L(w) across the span": loss_is_constant_across,
+    "E.1 part 2, {}: the flow stays in w0 + span": flow_stays_along_span,
+    "E.1, E.2, {}: the projected flow is the reduced data's flow": flow_is_reduced_flow,
+}
+"""Asked on rank-deficient data: under A1 and A2 for the ReLU neuron, of any sign for the linear."""
+
+
+def _kept(activation: str) -> list[Statement]:
+    draws = factored_draws(False, signs=activation == "linear")
+    return [Statement(says.format(activation), draws, partial(slack, activation), FULL_FACTORS,
+                      tolerance=ROUNDING) for says, slack in _KEPT.items()]  # fmt: skip
 
 
 def linear_reduction() -> list[Statement]:
     """sv.thmE.1: its four parts, and that the projected flow is the reduced data's flow."""
-    return [*(part("linear") for part in _KEPT), minima_project_to_one()]
+    return [*_kept("linear"), minima_project_to_one()]
 
 
 def relu_reduction() -> list[Statement]:
     """sv.corE.2: for the ReLU neuron, all of Theorem E.1 but what it says of minima."""
-    return [part("relu") for part in _KEPT]
+    return _kept("relu")
 
 
 def supports_exist(X: ArrayLike, width: int) -> bool:

@@ -71,12 +71,6 @@ def rate_polynomial(
     return sympy.Poly(total, u), eps
 
 
-def late_sign(polynomial: sympy.Poly, eps: sympy.Symbol, value: Fraction) -> int:
-    """The sign of g for all late times, u -> 0+, at eps = value: that of its lowest power of u."""
-    exact = sympy.Poly(polynomial.as_expr().subs(eps, value), polynomial.gen)
-    return int(sympy.sign(exact.coeffs()[-1]))
-
-
 # --- The norm that small flows in the plane lose (Theorem 4.7, first half of Lemma F.9) -----------
 #
 # |w(t)| may rise above its limit and fall back, however small the start; what is true instead is
@@ -184,7 +178,8 @@ def overshoot() -> Counterexample:
     w0 = SMALL[0] * unit_of_norm(X, y) * v
     lost = norm_lost(X, y, affine_flow(X, y, w0)) / float(w0 @ w0)
     polynomial, eps = rate_polynomial(X.tolist(), y.tolist(), v.tolist())
-    signs = [late_sign(polynomial, eps, Fraction(1, 10**k)) for k in (4, 7, 10)]
+    last = polynomial.coeffs()[-1]  # of the lowest power of u, which decides late on
+    signs = [last.subs(eps, Rational(1, 10**k)) for k in (4, 7, 10)]
     leading = polynomial.coeff_monomial(polynomial.gen**2)
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},

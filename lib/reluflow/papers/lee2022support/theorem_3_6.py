@@ -27,13 +27,12 @@ def survey_pairs(data: Iterable[Instance]) -> pd.DataFrame:
     breaks   whether L(w2) < L(w1)
     excess   L(w1) / L(w2) - 1
     """
-    rows = []
-    for number, item in enumerate(data):
-        zero = 0.5 * float(item.y @ item.y)
-        for more, fewer in nested_pairs(local_minima(item.X, item.y)):
-            excess = more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0
-            breaks = more.loss > fewer.loss + 1e-9 * zero
-            rows.append({"number": number, "breaks": breaks, "excess": excess})
+    rows = [
+        {"number": number, "breaks": more.loss > fewer.loss + 0.5e-9 * float(item.y @ item.y),
+         "excess": more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0}
+        for number, item in enumerate(data)
+        for more, fewer in nested_pairs(local_minima(item.X, item.y))
+    ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
