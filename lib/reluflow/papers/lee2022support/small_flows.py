@@ -391,37 +391,13 @@ def _by_a_boundary(item: Arrays, rng: np.random.Generator) -> Arrays:
 @statement("g is continuous across boundaries", extended(data_draws(2), _by_a_boundary),
            fixed=("X", "y"))  # fmt: skip
 def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
-    """Lemma F.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
+    """sv.lemF.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
     moved, h = np.abs(X @ v), np.abs(X @ w)
     allowed = float(moved @ (2.0 * h + moved + y))
     jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
     terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
     noise = 1e-13 * float(terms @ (terms + y))
     return (allowed - jump + noise) / (allowed + noise)
-
-
-@statement(
-    "-g is half the derivative of |w|^2",
-    extended(nontrivial_draws(2), lambda _, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 3))}),
-    fixed=("u",),
-)
-def rate_is_the_slope(item: Instance) -> float:
-    """sv.lemF.7: -g(w(t)) is the derivative of |w|^2 / 2 at every t, events included (part 1)."""
-    X, y = item["X"], item["y"]
-    path = small_flows(item, [float(item["norm"])])[0]
-    times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
-    W, stiff = path.at(times), np.linalg.norm(X, 2)
-    size = np.linalg.norm(W, axis=1)
-    fastest = stiff * (stiff * size + np.linalg.norm(y))  # at least |dw/dt| nearby
-    step = np.minimum(1e-6 * size / fastest, times)
-    late, early = times + step, times - step  # as rounded: late times are coarse
-    ahead, behind = path.at(late), path.at(early)
-    # Neither late times nor the first moments leave digits for a difference.
-    seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
-    gap = np.where(seen, late - early, np.inf)
-    slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
-    apart = np.abs(slope + norm_rate(X, y, W)) / (1e-4 * size * fastest)
-    return 1.0 - float(np.max(apart, initial=0.0, where=seen))
 
 
 def rate_at_minima(seed: int, count: int) -> list[Evidence]:

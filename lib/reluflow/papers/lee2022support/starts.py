@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -18,7 +19,6 @@ from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, extended, in_dimensions, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.setting import (
-    NORMS,
     assumptions,
     crossings,
     deactivated,
@@ -148,44 +148,34 @@ def entered(X: ArrayLike, path: Trajectory) -> bool:
     return any(on.all() for on in visited_cells(X, path))
 
 
-def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
-    """Largest min_j x_j.w / |x_j| over a path, in units of |w0|; NaN if it is not unique."""
-    path = affine_flow(X, y, w0)
+def _just_within(item: Instance) -> NDArray:
+    """The start along "u" whose norm is just below delta_0."""
+    length = (1.0 - 1e-9) * guaranteed_radius(item["X"], item["y"])
+    return length / np.linalg.norm(item["u"]) * item["u"]
+
+
+@statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, directed),
+           {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
+def entry_printed(item: Instance) -> float:
+    """sv.lemF.5, from the norm delta_0: the largest min_j x_j.w / |x_j| over the path, in units of
+    |w0|; NaN if the path is not unique, as from a start that is on a boundary to rounding."""
+    X, w0 = item["X"], _just_within(item)
+    path = affine_flow(X, item["y"], w0)
     if path.status != "converged":
         return np.nan
     cosines = path.at(path.grid(16)) @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T
     return float(cosines.min(axis=1).max() / np.linalg.norm(w0))
 
 
-@statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, directed),
-           {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
-def entry_printed(item: Instance) -> float:
-    """sv.lemF.5: from u times a small norm, q(u) > 0. Broken where that fails at all of `NORMS`."""
-    length = guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
-    margin = -np.inf
-    for norm in NORMS:
-        if margin <= 0.0:  # one norm at which they enter will do
-            margin = _entry_margin(item["X"], item["y"], norm * length * item["u"])
-    return margin
-
-
 def entry_within() -> Statement:
-    """sv.ours.delta: an explicit delta for Lemma F.5, the same from just below delta_0."""
-
-    def start(item: Instance) -> NDArray:
-        length = (1.0 - 1e-9) * guaranteed_radius(item["X"], item["y"])
-        return length / np.linalg.norm(item["u"]) * item["u"]
+    """sv.ours.delta: an explicit delta for Lemma F.5."""
 
     def inside(item: Instance) -> bool:
         least = guaranteed_radius(item["X"], item["y"])
-        return nontrivial(item) and float(np.linalg.norm(start(item))) < least
-
-    def slack(item: Instance) -> float:
-        return _entry_margin(item["X"], item["y"], start(item))
+        return nontrivial(item) and float(np.linalg.norm(_just_within(item))) < least
 
     tests = given("sv.ours.delta", data=lambda item: meets(item, "A1", "A2", "A3"), start=inside)
-    says = "starts with q > 0 and |w0| < δ₀ enter"
-    return Statement(says, extended(ENTRY, directed), slack, tests, strict=True)
+    return replace(entry_printed(), says="starts with q > 0 and |w0| < δ₀ enter", hypotheses=tests)
 
 
 def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12) -> NDArray:
