@@ -29,7 +29,7 @@ def test_draws_for_the_only_if_make_flows_deactivate(seed):
 def test_entry_radius_against_a_scan():
     """Two data in the plane: directions and norms on a plain grid, each flow by a plain loop."""
     X, y = np.array([[1.0, 0.3], [0.3, 1.0]]), np.array([1.0, 0.5])
-    miss = starts.nearest_miss(X, y, inside=3, halvings=8)
+    miss = starts.nearest_miss(X, y)
     assert setting.guaranteed_radius(X, y) < np.linalg.norm(miss)
     for factor, holds in ((1.0, True), (1.1, False)):
         found = starts.entry_radius(factor * miss, X, y)

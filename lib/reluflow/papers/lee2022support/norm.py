@@ -194,7 +194,7 @@ def overshoot() -> Counterexample:
                       "<=", 0, "of |w0|^2"),),
         recheck=(
             fact("eps among 1e-4, 1e-7, 1e-10 with g(w(t)) > 0 at all late t (exact polynomial)",
-                 sum(sign > 0 for sign in signs), 0),
+                 sum(bool(sign > 0) for sign in signs), 0),
             fact("for every eps: coefficient of exp(-2t) in g is eps^2/2 > 0",
                  bool((leading - eps**2 / 2).equals(0)), False),
         ),
@@ -519,10 +519,9 @@ def merged(item: Instance) -> Arrays:
     rows, labels = [], []
     for members in map(sorted, parallel_classes(X)):
         sizes = np.linalg.norm(X[members], axis=1)
-        size = np.linalg.norm(sizes)
-        alone = len(members) == 1
-        rows.append(X[members[0]] if alone else X[members[0]] / sizes[0] * size)
-        labels.append(y[members[0]] if alone else sizes @ y[members] / size)
+        shares = sizes / np.linalg.norm(sizes)
+        rows.append(X[members[0]] / shares[0])
+        labels.append(shares @ y[members])
     return {**item, "X": np.array(rows), "y": np.array(labels)}
 
 

@@ -178,18 +178,17 @@ def entry_within() -> Statement:
     return replace(entry_printed(), says="starts with q > 0 and |w0| < δ₀ enter", hypotheses=tests)
 
 
-def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12) -> NDArray:
+def nearest_miss(X: ArrayLike, y: ArrayLike) -> NDArray:
     """The start w0 (2,) of least norm found, q(w0) > 0, whose flow does not activate all data: its
     norm is the largest delta of Lemma F.5 for the data X (n, 2), y (n,), bounded below by delta_0.
 
-    On every arc of directions with q > 0 `inside` of them and both ends are tried; in each, three
-    norms from a twentieth of the best so far up to it; where one fails, the norm is halved in on
-    `halvings` times.
+    On every arc of directions with q > 0 its middle and both ends are tried, at three norms from a
+    twentieth of the best so far up to it; where one fails, the norm is halved in on.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
     best, where = np.inf, np.full(2, np.nan)
     far = 64.0 * unit_of_norm(X, y)
-    for u in _arc_directions(X, y, inside):
+    for u in _arc_directions(X, y):
         low = 0.0
         for norm in min(best, far) * np.geomspace(0.05, 1.0, 3):
             if not entered(X, affine_flow(X, y, norm * u)):
@@ -198,7 +197,7 @@ def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12
             low = norm
         else:
             continue
-        for _ in range(halvings):
+        for _ in range(12):
             middle = 0.5 * (low + best)
             if entered(X, affine_flow(X, y, middle * u)):
                 low = middle
@@ -207,17 +206,15 @@ def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12
     return best * where
 
 
-def _arc_directions(X: NDArray, y: NDArray, inside: int) -> list[NDArray]:
-    """Unit vectors (2,) in all cells of the plane with q > 0 and a datum off: `inside` of them in
-    each, and both ends of the cell just inside it."""
+def _arc_directions(X: NDArray, y: NDArray) -> list[NDArray]:
+    """Unit vectors (2,), three in each cell of the plane with q > 0 and a datum off."""
     edges = np.arctan2(X[:, 1], X[:, 0])
     edges = np.unique(np.concatenate([edges + np.pi / 2, edges - np.pi / 2]) % (2.0 * np.pi))
     found = []
     for low, high in zip(edges, np.append(edges[1:], edges[0] + 2.0 * np.pi), strict=True):
-        share = np.concatenate([[1e-6], np.arange(1, inside + 1) / (inside + 1), [1.0 - 1e-6]])
-        angles = low + share * (high - low)
+        angles = low + np.array([1e-6, 0.5, 1.0 - 1e-6]) * (high - low)
         cell = np.column_stack([np.cos(angles), np.sin(angles)])
-        on = X @ cell[len(cell) // 2] > 0
+        on = X @ cell[1] > 0
         if not on.all() and np.all(y[on] @ X[on] > 0):
             found += list(cell)
     return found
