@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from reluflow.exact import ExponentialEquation, determinant, fitted, fractions, 
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
-from reluflow.instances import Draws, data_draws, extended
+from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.setting import assumptions
@@ -623,6 +622,22 @@ def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]
     return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v)), v
 
 
+def _rates(rng: np.random.Generator) -> Instance:
+    d = int(rng.integers(1, 6))
+    return {"rates": 1 + rng.permutation(9)[:d], "points": 1 + rng.permutation(11)[:d],
+            "d": np.array(d)}  # fmt: skip
+
+
+@statement("a hyperplane through d points of the path is crossed at most d times",
+           {"whole rates": _rates},
+           {"the space has d dimensions": lambda rates, d: len(rates) == d})  # fmt: skip
+def crossings_of_hyperplane(rates: NDArray, points: NDArray, d: NDArray) -> float:
+    """sv.thmF.11.1: d less the zeros in t > 0 of v.w(t) - c = sum_k a_k u^(l_k) - 1, u = exp(-t),
+    l_k the eigenvalues of H, for a hyperplane that the flow meets at d points, by Sturm."""
+    equation = fitted(rates.tolist(), [Fraction(int(point), 12) for point in points])
+    return float(d - equation.zeros(0, 1))
+
+
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
     equations = {d: diagonal_example(d)[0] for d in dimensions}
@@ -645,101 +660,6 @@ def some_constants() -> Reading:
         others="Literally, that such constants exist, it says nothing. For all constants it is "
         f"false: exp(0 t) = 1 is an identity ({checked[0]}), and so is what "
         f"the construction gives once some b_i is 0 ({checked[1]}).",
-    )
-
-
-# --- Theorem F.11: crossings of a hyperplane ------------------------------------------------------
-#
-# Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
-# crossings are counted by the depth to which the curve alternates, which a search can raise.
-
-
-def alternation(f: ArrayLike, k: int, first: int | None = None) -> float:
-    """How deeply f (m,) alternates: the largest h such that k values, in order, alternate in sign
-    with |f| >= h. Positive exactly if k values do alternate, so that f has k - 1 sign changes.
-
-    first  sign of the first of the k values, +1 or -1; None for either
-    """
-    f = np.asarray(f, float)
-    if first is None:
-        return max(alternation(f, k, 1), alternation(f, k, -1))
-    best = np.full(len(f), np.inf)
-    for step in range(k):
-        best = np.maximum.accumulate(np.minimum(best, first * (-1) ** step * f))
-    return float(best[-1])
-
-
-def share_of_alternation(f: NDArray, rounding: float, k: int) -> float:
-    """The `alternation` of f (m,) as a share of its largest size; what is no larger than
-    `rounding` has no sign. NaN where that is all of f."""
-    top = np.abs(f).max()
-    if top <= rounding:
-        return float("nan")
-    return alternation(np.where(np.abs(f) <= rounding, 0.0, f / top), k)
-
-
-class Spectrum(NamedTuple):
-    """The linear flow from w0 (d,) of data of full rank in its eigenbasis, the columns of `axes`
-    (d, d): gap (d,) = e_k.(w* - w0) fades at the `rates` (d,)."""
-
-    rates: NDArray
-    axes: NDArray
-    gap: NDArray
-    w0: NDArray
-
-    def at(self, t: NDArray) -> NDArray:
-        """States (k, d)."""
-        return self.w0 + (-np.expm1(-self.rates * t[:, None]) * self.gap) @ self.axes.T
-
-    def rounding(self, v: NDArray, c: float = 0.0) -> float:
-        """How far v.at(t) - c, a constant and d exponentials, can be off by rounding at any t: that
-        of its terms and of their sums (Higham 2002, ch. 3). Errors of rates, axes and gap only make
-        it another constant and other exponentials."""
-        terms = np.abs(self.w0) + np.abs(self.axes) @ np.abs(self.gap)
-        return float(8 * (len(v) + 2) * np.finfo(float).eps * (np.abs(v) @ terms + abs(c)))
-
-    def times(self, points: int) -> NDArray:
-        """Times that resolve every rate, dense in the logarithm."""
-        return np.geomspace(1e-3 / self.rates[-1], 40.0 / self.rates[0], points)
-
-
-def spectrum(X: NDArray, y: NDArray, w0: NDArray) -> Spectrum:
-    """The linear flow of these data from w0."""
-    rates, axes = np.linalg.eigh(X.T @ X)
-    return Spectrum(rates, axes, (axes.T @ (X.T @ (y - X @ w0))) / rates, w0)
-
-
-def through(points: NDArray) -> tuple[NDArray, float]:
-    """The hyperplane v.w = c through d points (d, d), |v|^2 + c^2 = 1."""
-    normal = np.linalg.svd(np.column_stack([points, -np.ones(len(points))]))[2][-1]
-    return normal[:-1], float(normal[-1])
-
-
-def crossings_bound(d: int, most: int | None = None) -> Statement:
-    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times, on a hyperplane through d
-    points of the path; `most` stands for d. NaN where the flow stays in it, as far as doubles tell.
-    """
-    limit = d if most is None else most
-
-    def more(item: Instance, rng: np.random.Generator) -> Instance:
-        size = rng.choice([0.0, 1.0]) * np.linalg.norm(item["y"])
-        times = np.sort(rng.uniform(0.0, 1.0, d))
-        return {"w0": size * rng.normal(size=d), "places": times}
-
-    def slack(item: Instance) -> float:
-        flow = spectrum(item["X"], item["y"], item["w0"])
-        span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
-        at = 0.1 / flow.rates[-1] * np.exp(np.sort(item["places"]) * span)
-        v, c = through(flow.at(at))
-        t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
-        return -share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), limit + 2)
-
-    return Statement(
-        f"d = {d}: at most {limit} crossings of a hyperplane through d points of the path",
-        extended(data_draws(d, (d, d + 3), ("uniform", "directions", "integers")), more),
-        slack,
-        {"singular values of X within a factor 1000": lambda item: np.linalg.cond(item["X"]) < 1e3},
-        tolerance=1e-9,
     )
 
 
