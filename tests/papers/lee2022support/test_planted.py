@@ -105,7 +105,7 @@ UP, DOWN, BOTH = (0.2, 0.3, 0.2, 0.3), (-0.2, -0.3, -0.2, -0.3), (0.9, -0.2, -0.
 def diagonal(d: int, example: ExponentialEquation) -> Planted:
     """Theorem F.11's evidence in dimensions 1 to 5, of which one has another equation."""
     known = linear.diagonal_example
-    other = lambda k: (example, ()) if k == d else known(k)  # noqa: E731
+    other = lambda k: example if k == d else known(k)  # noqa: E731
     return under(
         linear, "diagonal_example", other, lambda: linear.diagonal_crossings((1, 2, 3, 4, 5))
     )

@@ -16,7 +16,7 @@ from reluflow import rational
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.instances import ORDINARY, extended, in_dimensions, readable_data
+from reluflow.instances import ORDINARY, Draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.setting import (
@@ -322,27 +322,19 @@ def must_deactivate(
 
 # --- Proposition F.4: from every point a flow leaves, and from most starts only one ---------------
 
-TOLD = in_dimensions((2, 3), 8, (*ORDINARY, "degenerate"))
-"""Draws of random starts: at extreme aspect doubles cannot tell a state from a boundary."""
+
+def _either_sign(draws: Draws) -> Draws:
+    """Those, and again with inputs of either sign."""
+
+    def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
+
+    more = {f"signed, {kind}": one for kind, one in extended(draws, signed).items()}
+    return {**draws, **more}
 
 
-def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
-
-
-def _start(item: Instance, rng: np.random.Generator, low: float) -> dict[str, NDArray]:
-    """A start of any direction, 10^low to 100 times `unit_of_norm`."""
-    u = rng.normal(size=item["X"].shape[1])
-    length = unit_of_norm(item["X"], item["y"]) * 10.0 ** rng.uniform(low, 2.0)
-    return {"w0": length * u / np.linalg.norm(u)}
-
-
-_POINTS = extended(MIXED, on_several)
-_SIGNED = {f"signed, {kind}": one for kind, one in extended(_POINTS, _signed).items()}
-
-
-@statement("from points on boundaries some flow leaves", {**_POINTS, **_SIGNED}, strict=True,
-           fixed=("some",))  # fmt: skip
+@statement("from points on boundaries some flow leaves",
+           _either_sign(extended(MIXED, on_several)), strict=True, fixed=("some",))  # fmt: skip
 def some_flow_leaves(item: Instance) -> float:
     """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4)."""
     problem = item["X"], item["y"], common_point(item)
@@ -351,23 +343,26 @@ def some_flow_leaves(item: Instance) -> float:
     return np.nan if first_continuations(*problem, sure=-1e-9) else 0.0
 
 
-def unique_flow(nonnegative: bool = True) -> Statement:
-    """sv.ours.unique: whether the flow from a random start comes to no point that more than one
-    leaves. `nonnegative`: inputs as in A1, else of either sign."""
+TOLD = in_dimensions((2, 3), 8, (*ORDINARY, "degenerate"))
+"""At extreme aspect doubles cannot tell a state from a boundary."""
+
+
+def unique_flow() -> Statement:
+    """sv.ours.unique: whether a random start's flow comes to no point that more than one leaves."""
 
     def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        moved = item if nonnegative else {**item, **_signed(item, rng)}
-        return {**moved, **_start(moved, rng, -2.0)}
+        u = rng.normal(size=item["X"].shape[1])
+        length = unit_of_norm(item["X"], item["y"]) * 10.0 ** rng.uniform(-2.0, 2.0)
+        return {"w0": length * u / np.linalg.norm(u)}
 
     def slack(item: Instance) -> float:
         return 1.0 if affine_flow(item["X"], item["y"], item["w0"]).status == "converged" else -1.0
 
-    says = "A2, random start" + ("" if nonnegative else ", inputs of either sign")
-    tests = given(
-        "sv.ours.unique",
-        data=lambda item: meets(item, "A2") and bool(item["X"].any(axis=1).all()),
-    )
-    return Statement(f"{says}: one flow", extended(TOLD, start), slack, tests)
+    def data(item: Instance) -> bool:
+        return meets(item, "A2") and bool(item["X"].any(axis=1).all())
+
+    return Statement("A2, random start: one flow", extended(_either_sign(TOLD), start), slack,
+                     given("sv.ours.unique", data=data))  # fmt: skip
 
 
 def branching(count: int, seed: int) -> list[Evidence]:

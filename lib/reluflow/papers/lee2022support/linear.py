@@ -613,13 +613,13 @@ def zeros_attained() -> list[Evidence]:
     return [fact(says, tuple(attained), (1, 2, 3, 4, 5, 6))]
 
 
-def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
+def diagonal_example(d: int) -> ExponentialEquation:
     """Data k e_k with labels k, k = 1..d: v.w(t) = 1 as an equation in u = exp(-t), for the
-    hyperplane met at u = 1/2, ..., 1/2^d, and its normal v."""
+    hyperplane met at u = 1/2, ..., 1/2^d."""
     zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
     v = tuple(solve([[1 - u ** (k * k) for k in range(1, d + 1)] for u in zeros], [1] * d))
     powers = tuple(k * k for k in range(1, d + 1))
-    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v)), v
+    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v))
 
 
 def _rates(rng: np.random.Generator) -> Instance:
@@ -640,7 +640,7 @@ def crossings_of_hyperplane(rates: NDArray, points: NDArray, d: NDArray) -> floa
 
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
-    equations = {d: diagonal_example(d)[0] for d in dimensions}
+    equations = {d: diagonal_example(d) for d in dimensions}
     turning = [e.crosses(Fraction(1, 2**k) for k in range(1, d + 1)) for d, e in equations.items()]
     return [
         fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
