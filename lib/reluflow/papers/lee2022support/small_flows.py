@@ -391,7 +391,7 @@ def _by_a_boundary(item: Arrays, rng: np.random.Generator) -> Arrays:
 @statement("g is continuous across boundaries", extended(data_draws(2), _by_a_boundary),
            fixed=("X", "y"))  # fmt: skip
 def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
-    """sv.lemF.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
+    """sv.lemF.7: part 2, |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
     moved, h = np.abs(X @ v), np.abs(X @ w)
     allowed = float(moved @ (2.0 * h + moved + y))
     jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))

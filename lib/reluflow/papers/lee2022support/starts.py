@@ -127,7 +127,7 @@ def _past_a_boundary(rng: np.random.Generator) -> dict[str, NDArray]:
            {"A1": lambda X: np.all(X >= 0) and X.any(axis=1).all(),
             "L(w_GM) = 0": lambda X, w_gm: np.all(X @ w_gm > 0)}, tolerance=1e-12)  # fmt: skip
 def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
-    """sv.thm4.3, turned round: where the flow from w0 converges to a local minimum with data off,
+    """sv.thm4.3: turned round, where the flow from w0 converges to a local minimum with data off,
     |w0 - w_GM| exceeds their largest y_j/|x_j|. A3 is not assumed."""
     lengths, path = np.linalg.norm(X, axis=1), affine_flow(X, X @ w_gm, w0)
     cosine = X @ path.end / (lengths * max(np.linalg.norm(path.end), 1e-300))
@@ -157,7 +157,7 @@ def _just_within(item: Instance) -> NDArray:
 @statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, directed),
            {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
 def entry_printed(item: Instance) -> float:
-    """sv.lemF.5, from the norm delta_0: the largest min_j x_j.w / |x_j| over the path, in units of
+    """sv.lemF.5: the largest min_j x_j.w / |x_j| over the path from the norm delta_0, in units of
     |w0|; NaN if the path is not unique, as from a start that is on a boundary to rounding."""
     X, w0 = item["X"], _just_within(item)
     path = affine_flow(X, item["y"], w0)
