@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
@@ -181,16 +181,3 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "population": population,
     "stabilised": stabilised,
 }
-
-
-def best_of_many(
-    X: ArrayLike, y: ArrayLike, starts: ArrayLike, step: float, n_steps: int
-) -> tuple[NDArray, float]:
-    """The best end point (d,) and loss of plain descents from all starts (k, d) side by side."""
-    X, y, W = np.asarray(X, float), np.asarray(y, float), np.array(starts, float)
-    for _ in range(n_steps):
-        H = W @ X.T
-        W -= step * (np.where(H > 0.0, H - y, 0.0) @ X)
-    losses = 0.5 * ((np.maximum(W @ X.T, 0.0) - y) ** 2).sum(axis=1)
-    best = int(np.argmin(losses))
-    return W[best], float(losses[best])

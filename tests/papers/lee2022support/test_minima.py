@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flows import best_of_many
 from numpy.typing import NDArray
 from reluflow.falsify import falsify
 from reluflow.geometry import (
     enumerate_cells,
     excess_in_cell,
-    local_minima,
     meets_cell,
     virtual_minimum,
 )
@@ -75,14 +73,6 @@ def test_restricted_minima_are_all_of_them():
         points = [float(w @ along) for w, on in found if on[j] and not on.all()]
         isolated = [p for p in points if any(abs(p - v) < 2e-4 for v in walked)]
         assert len(isolated) == len(walked)
-
-
-def test_the_least_relu_loss_agrees_with_many_descents():
-    rng = np.random.default_rng(6)
-    for _ in range(4):
-        X, y = rng.uniform(0.2, 1.0, (4, 2)), rng.uniform(0.1, 2.0, 4)
-        _, least = best_of_many(X, y, rng.normal(size=(60, 2)) * 5, 0.3, 4000)
-        assert local_minima(X, y)[0].loss == pytest.approx(least, abs=1e-4)
 
 
 def test_draws_of_unfit_data_are_unfit_even_where_few():

@@ -90,40 +90,6 @@ def test_what_arithmetic_leaves_open_is_not_decided(X, y, w0):
     assert np.isnan(flows.ends[0]).all()
 
 
-def test_starts_between_two_fates_are_decided_rightly_or_not_at_all():
-    # Halving between two starts whose flows meet different events ends at a flow that touches a
-    # boundary, comes to rest on one, or starts on one.
-    problems = instances("directions", 3.0, 16, seed=9)
-    data = planar_flows_of(problems)
-    X, y, low = data.X, data.y, np.array([problem["w0"] for problem in problems])
-    high = low[:, ::-1] * np.array([1.0, -1.0]) + 0.3 * low
-
-    def fates(w0):
-        flows = planar_flows(X, y, w0)
-        told = flows.events.assign(fate=np.where(flows.events.rising, 1, -1))
-        fate = (told.fate * (told.datum + 1)).groupby(told.row).agg(tuple)
-        first = [(x @ w > 0.0).tobytes() for x, w in zip(X, w0, strict=True)]
-        return flows, [(fate.get(k, ()), one) for k, one in enumerate(first)]
-
-    (first, from_low), (last, from_high) = fates(low), fates(high)
-    halving = np.array([a != b for a, b in zip(from_low, from_high, strict=True)])
-    halving &= first.decided & last.decided
-    assert halving.sum() >= 8
-    checked = 0
-    for step in range(60):
-        middle = 0.5 * (low + high)
-        flows, here = fates(middle)
-        for k in np.nonzero(halving & flows.decided)[0] if step % 3 == 2 else ():
-            n = len(problems[k]["y"])
-            same_as_affine(flows, k, {"X": X[k, :n], "y": y[k, :n], "w0": middle[k]})
-            checked += 1
-        halving &= flows.decided
-        below = np.array([a == b for a, b in zip(here, from_low, strict=True)])[:, None]
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    assert checked >= 50
-    assert not halving.any()
-
-
 @pytest.mark.parametrize(("shift", "events"), [(1e-6, 0), (-1e-3, 1)])
 def test_beside_a_touch(shift, events):
     # With x = exp(-t), h_3 = -3 - 16 x^4 + 8 x touches zero from below at x = 1/2.

@@ -168,8 +168,7 @@ def one_inactive_datum(report: Report) -> Counterexample:
 
 
 def labels_of(found: Passes, Y: ArrayLike) -> tuple[NDArray, ...]:
-    """The labels y^(m) (..., n, h_m): o^(m) - delta^(m), and y itself for the last layer
-    (Appendix C). `found` are the passes on the labels Y (..., n, h_l)."""
+    """The labels y^(m) of `found`, the passes on the labels Y: o^(m) - delta^(m), and Y at last."""
     pairs = list(zip(found.outputs, found.deltas, strict=True))
     last = np.broadcast_to(np.asarray(Y, float), found.outputs[-1].shape)
     return (*(o - delta for o, delta in pairs[:-1]), last)
@@ -184,8 +183,7 @@ def gradient_sizes(item: Instance) -> tuple[NDArray, ...]:
 @statement("each layer's gradient is that of its single-neuron problems", network_draws(),
            tolerance=ROUNDING)  # fmt: skip
 def label_backpropagation(item: Instance) -> float:
-    """sv.propC.1: dL/dW^(m) is the gradient of the single-neuron networks, one for every row of
-    W^(m), on the data x^(m) with the back-propagated labels y^(m); linear for m = l."""
+    """sv.propC.1: the gap between dL/dW^(m) and the single neurons' gradients, row by row."""
     W, X, Y = weights_of(item), item["X"], item["Y"]
     found = backpropagate(W, X, Y)
     labels = labels_of(found, Y)
@@ -209,8 +207,7 @@ def label_backpropagation(item: Instance) -> float:
 
 @statement("squared norms of adjoined layers change alike", network_draws(), tolerance=ROUNDING)
 def balance(item: Instance) -> float:
-    """sv.lemC.2: <W^(m), dL/dW^(m)> = <W^(m+1), dL/dW^(m+1)>, so that the squared norms of adjoined
-    layers change alike."""
+    """sv.lemC.2: the gap between <W^(m), dL/dW^(m)> and <W^(m+1), dL/dW^(m+1)>."""
     W = weights_of(item)
     G = autograd(W, item["X"], item["Y"])[1]
     size = max(float((np.abs(W[0]) * gradient_sizes(item)[0]).sum()), 1e-300)

@@ -320,8 +320,8 @@ NORMALISATIONS: Mapping[str, Callable[[int], float]] = {
 
 
 def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
-    """sv.fig12.iteration, sv.fig13.iteration: the two events come near the printed iterations,
-    under that one normalisation of the loss, of the usual ones, which suits both captions best."""
+    """sv.fig12.iteration, sv.fig13.iteration: under that usual normalisation of the loss that
+    suits both captions best."""
     once = []  # the number of data, and the iterations under eq. (1)
     for name, (datum, kind, _) in CAPTIONS.items():
         one = experiment(load(name), None, run.step, seed)

@@ -151,8 +151,7 @@ def weight_space(run: Experiment) -> Figure:
 
 
 def activity_curves(run: Experiment) -> Figure:
-    """Loss and x_i.w along the flows from the start whose ReLU flow has most events: of five data,
-    those with events first."""
+    """The curves of five data, those with events first, from the start with most events."""
     k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
     events = (*run.flows[k].events, *run.linear_flows[k].events)
     order = dict.fromkeys([*(event.datum for event in events), *range(len(run.y))])
@@ -223,14 +222,13 @@ def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) 
              ("#D0D0D0", "--", 2.2))  # fmt: skip
     for ax, t in (
         (left, np.linspace(0.0, 4.0 * touch, 801)),
-        (right, np.linspace(0.95 * touch, 1.05 * touch, 401)),
+        (right, np.linspace(0.96 * touch, 1.04 * touch, 401)),
     ):
         for (name, path), (colour, line, width) in zip(paths.items(), looks, strict=False):
             ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
         ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
-    left.set_yscale("symlog", linthresh=30.0)
-    left.set(ylim=(-1000, 300), title="(a) the whole flow, linear below 30")
-    right.set(ylim=(-0.6, 0.3), title="(b) near the touch")
+    left.set(title="(a) the whole flow")
+    right.set(ylim=(-0.003, 0.004), title="(b) near the touch")
     for ax in (left, right):
         _inactive(ax)
     name_curves(right, left)
@@ -411,8 +409,7 @@ def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str) -> None:
 
 @in_house_style
 def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure:
-    """Figure 9: the first crossing of a planar flow, from P to P~: both hyperrectangles, both pairs
-    of eigenvectors, both virtual minima."""
+    """Figure 9: the first crossing of a flow: rectangles, eigenvectors, virtual minima."""
     step = crossings(X, path)[0]
     fig, (ax,) = panels(height=4.9)
     weight_plane(ax, window, equal=True)

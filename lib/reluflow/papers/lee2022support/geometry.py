@@ -43,8 +43,7 @@ from reluflow.papers.lee2022support.setting import assumptions, meets
 def terminology(
     X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[instances.Instance]
 ) -> list[Evidence]:
-    """sv.fig1: the stationary sets of `pairs` (n = d = 2); the cells of six data, and the virtual
-    minimum of the cell of w (2,) (Figure 1)."""
+    """sv.fig1: the stationary sets of `pairs` (n = d = 2); the cells of six data, and w's."""
     shapes = [sorted(m.dimension for m in local_minima(k.X, k.y)) for k in pairs]
     own = X6 @ w > 0
     virtual, _ = virtual_minimum(X6, y6, own)
@@ -90,8 +89,7 @@ def on_a_line(report: Report) -> Counterexample:
 
 
 def one_class_between_cells() -> Statement:
-    """sv.ours.adjacent: two open cells are adjacent if and only if the data in which they differ
-    are one class of mutually parallel or opposite data. The rank may be below d."""
+    """sv.ours.adjacent: the rank of the data may be below d."""
 
     def slack(item: Instance) -> float:
         classes, adjacent = set(parallel_classes(item["X"])), adjacent_pairs(item["X"])
@@ -121,8 +119,7 @@ def one_class_between_cells() -> Statement:
 @statement("no more cells than the bound, by enumeration and by Winder's formula",
            degenerate_draws(), fixed=("X",))  # fmt: skip
 def few_cells(X: NDArray) -> float:
-    """sv.lemF.2: the bound 2 sum_{k<d} C(n-1, k) less the cells enumerated, under A1 (Lemma F.2, eq
-    16); minus one where Winder's formula counts otherwise."""
+    """sv.lemF.2: the bound less the cells enumerated; -1 where Winder's formula differs."""
     count = len(enumerate_cells(X))
     return cell_bound(*X.shape) - count if count == count_by_ranks(X) else -1.0
 
@@ -152,8 +149,7 @@ def _in_a_cell(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
 def cells_are_cones(
     X: NDArray, y: NDArray, w: NDArray, v: NDArray, share: NDArray, factor: NDArray
 ) -> float:
-    """sv.propF.3.1: with two weights of a partition, their segment and their positive multiples
-    belong to it, and H and q stay."""
+    """sv.propF.3.1: the segment of two weights of a partition, and a multiple."""
     own, far = X @ w > 0, X @ (factor * w) > 0
     between = share * w + (1 - share) * v
     same = all(np.array_equal(X @ z > 0, own) for z in (between, factor * w))
@@ -178,40 +174,12 @@ def quadrant_cells(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
            {**data_draws(2), **degenerate_draws((2,), 8)}, readable=readable_data(2, (1, 4)),
            fixed=("X", "y"))  # fmt: skip
 def nested_in_quadrants(X: NDArray) -> float:
-    """sv.lem4.5: minus the pairs of cells that meet the second quadrant, or the fourth, and are not
-    nested (d = 2, A1)."""
+    """sv.lem4.5: minus the pairs of cells of the 2nd quadrant, or the 4th, that are not nested."""
     wrong = 0
     for quadrant in (2, 4):
         cells = quadrant_cells(X, quadrant)
         wrong += sum(not (a <= b or b <= a) for a, b in combinations(cells, 2))
     return 0.0 - wrong
-
-
-def cells_of_the_figure(X: NDArray) -> list[Evidence]:
-    """Lemma 4.5 on the four data X (4, 2) of Figure 10."""
-    chains = [sorted(map(len, quadrant_cells(X, quadrant))) for quadrant in (2, 4)]
-    return [
-        fact("cells of the figure's four data", len(enumerate_cells(X)), 8),
-        note("active data of its cells in the 2nd and in the 4th quadrant", tuple(chains)),
-    ]
-
-
-# --- Second route: whether a cell of the plane holds a minimum, in rational arithmetic ------------
-
-
-def holds_minimum(X: NDArray, y: NDArray, cell: Sequence[int]) -> bool:
-    """Whether the cell of these active data (from 0) holds a minimum, for X (n, 2), y (n,). Its
-    fit, if unique, else a point that fits its one active datum, sought among rationals, else (none
-    active) any point of it."""
-    if len(cell) >= 2:
-        return rational.is_local_minimum(rational.fit(X, y, cell), cell)
-    if not cell:
-        return True
-    (a, b), target = rational.rationals(X[cell[0]]), rational.rationals(y)[cell[0]]
-    foot = (a * target / (a * a + b * b), b * target / (a * a + b * b))
-    points = [(foot[0] - t * b, foot[1] + t * a) for t in map(Fraction, range(-9, 10))]
-    signs = [[h > 0 for h in rational.preactivations(X, w)] for w in points]
-    return any([i for i, on in enumerate(row) if on] == list(cell) for row in signs)
 
 
 # --- Proposition F.3.2: how many cells hold minima ------------------------------------------------
@@ -224,8 +192,7 @@ def cells_with_minima(X: ArrayLike, y: ArrayLike) -> int:
 
 
 def mixed_labels() -> Draws:
-    """Draws of data with A1 whose labels are positive, zero or negative; now and then none is
-    positive."""
+    """Draws of data with A1 and labels of all signs; now and then none is positive."""
 
     def mix(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         y, share = item["y"], rng.choice([0.0, 0.3, 0.6, 0.9])
@@ -239,15 +206,13 @@ def mixed_labels() -> Draws:
 @statement("at most the bound + 1 partitions with a local minimum", mixed_labels(),
            fixed=("X", "y"))  # fmt: skip
 def few_minima(X: NDArray, y: NDArray) -> float:
-    """sv.propF.3.2: with m positive labels at most 2 sum_{i<d} C(m-1, i) + 1 partitions of all
-    n data hold a local minimum, C(-1, i) = 0."""
+    """sv.propF.3.2: the bound, C(-1, i) = 0, less the partitions with a local minimum."""
     m = int(np.sum(y > 0))
     return (cell_bound(m, X.shape[1]) if m else 0) + 1 - cells_with_minima(X, y)
 
 
 def minima_in_positive_cells() -> Statement:
-    """sv.ours.minima.count: no more partitions hold a local minimum than the data of positive label
-    alone have cells, one, the whole space, if there are none."""
+    """sv.ours.minima.count: the cells of the positive data alone, less those partitions."""
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -259,13 +224,10 @@ def minima_in_positive_cells() -> Statement:
 
 
 def all_cells_hold_minima(X: NDArray, y: NDArray) -> list[Evidence]:
-    """That our count is attained: by data X, y (d = 2), by enumeration and over the rationals."""
-    cells, most = enumerate_cells(X).patterns, cell_bound(*X.shape)
-    attained = sum(holds_minimum(X, y, np.flatnonzero(p).tolist()) for p in cells)
+    """That our count is attained: by data X, y."""
     return [
         fact("data below: cells that hold a local minimum (enumeration)",
-             cells_with_minima(X, y), most),
-        fact("data below: cells that hold a local minimum (rational arithmetic)", attained, most),
+             cells_with_minima(X, y), cell_bound(*X.shape)),
         note("X", X.astype(int).tolist()),
         note("y", y.astype(int).tolist()),
     ]  # fmt: skip
@@ -361,8 +323,7 @@ def on_boundary(item: Instance) -> NDArray:
 
 
 def lower_beside_boundaries() -> Statement:
-    """sv.ours.boundary.step: from every w on the boundary of x_j, one of the two steps w +- eps x_j
-    lowers the loss by at least 1/2 eps (y_j |x_j|^2 - eps kappa_j) (Lemma 3.2, made finite)."""
+    """sv.ours.boundary.step: by how much the fall exceeds its promise, as a share of terms."""
 
     def step(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -391,9 +352,8 @@ _KINDS = ("uniform", "directions", "integers")
            {**in_dimensions((1, 2), 5, _KINDS), **in_dimensions((3,), 4, ("integers",))},
            strict=True, fixed=("X", "y"))  # fmt: skip
 def no_minimum_on_boundaries(X: NDArray, y: NDArray) -> float:
-    """sv.lem3.2: under A2, data not zero, no local minimum lies on a boundary. Every candidate of
-    `restricted_minima` is left by steps of 1, 1e-2 and 1e-4 of half the longest. Slack: the
-    smallest fall of the loss, relative to its promise."""
+    """sv.lem3.2: the smallest fall, relative to its promise, from every candidate of
+    `restricted_minima`, by steps of 1, 1e-2 and 1e-4 of half the longest."""
     ratios = [np.inf]
     for w, on in restricted_minima(X, y):
         j = int(np.flatnonzero(on)[np.argmax((y * np.linalg.norm(X, axis=1))[on])])
@@ -454,8 +414,7 @@ def cells_of_full_rank(surveys: Sequence[pd.DataFrame]) -> list[Evidence]:
 def deficient_cells(
     surveys: Sequence[pd.DataFrame], X: NDArray, y: NDArray, inside: NDArray
 ) -> list[Evidence]:
-    """sv.prop3.3.2: where H has rank below d the cell holds a virtual minimum. By the surveys of
-    the plane and of space, and on the cell of the point `inside` (d,)."""
+    """sv.prop3.3.2: by the surveys of the plane and of space, and in the cell of `inside` (d,)."""
     cells = [found.query("deficient") for found in surveys]
     missing = tuple(int((~found.inside).sum()) for found in cells)
     return [
@@ -467,8 +426,8 @@ def deficient_cells(
 
 
 def two_data_and_their_difference(X: NDArray, y: NDArray, inside: NDArray) -> Counterexample:
-    """Against Proposition 3.3.2, data X (4, 3), y and the cell of the point `inside` (3,), in which
-    the first two data alone are active and the third is their difference."""
+    """Against Proposition 3.3.2, the cell of `inside` (3,), in which the first two data alone are
+    active; the third is their difference."""
     active = X @ inside > 0
     fitted = rational.fit(X[:2, :2], y[:2], [0, 1])
     value = rational.preactivations(X[2:3, :2], fitted.w)[0]
@@ -530,8 +489,7 @@ def _under_A2() -> Draws:
            strict=True, tolerance=1e-12, readable=readable_data(1, (1, 3)),
            fixed=("X", "y"))  # fmt: skip
 def relu_below_linear(X: NDArray, y: NDArray) -> float:
-    """sv.thm3.4.1: under A2 the least loss of the ReLU neuron is smaller (Theorem 3.4): how far it
-    is below the linear neuron's, in units of |y|^2 / 2."""
+    """sv.thm3.4.1: how far the ReLU neuron's least loss is below the linear one's, of |y|^2 / 2."""
     return (linear_fit(X, y)[1] - local_minima(X, y)[0].loss) / (0.5 * float(y @ y))
 
 
@@ -561,8 +519,7 @@ def relu_not_above_linear() -> Statement:
 
 
 def relu_below_linear_where_unfit() -> Statement:
-    """sv.ours.linear.strict: under A2, data not zero, it is smaller as soon as the linear fit is
-    zero or negative on a datum."""
+    """sv.ours.linear.strict: the same, where the linear fit is zero or negative on a datum."""
 
     def data(item: Instance) -> bool:
         return meets(item, "A2") and bool(item["X"].any(axis=1).all())

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial, wraps
+from functools import partial
 from itertools import combinations, product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from reluflow.exact import ExponentialEquation, determinant, fitted, fractions, 
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
-from reluflow.instances import Draws, data_draws, extended
+from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.setting import assumptions
@@ -324,21 +323,7 @@ FOR_RELU = Reading(
 )
 
 
-def _reduced(says: str) -> Callable[[Callable[..., float]], Callable[[str], Statement]]:
-    """Makes a statement of either activation of the slack below it, on rank-deficient data: under
-    A1 and A2 for the ReLU neuron, of any sign for the linear one."""
-
-    def of(slack: Callable[..., float]) -> Callable[[str], Statement]:
-        return wraps(slack)(lambda activation: Statement(
-            says.format(activation), factored_draws(False, signs=activation == "linear"),
-            lambda item: slack(item, activation), FULL_FACTORS, tolerance=ROUNDING,
-        ))  # fmt: skip
-
-    return of
-
-
-@_reduced("E.1 part 1, {}: L(w + v) = L(w) across the span")
-def loss_is_constant_across(item: Instance, activation: str) -> float:
+def loss_is_constant_across(activation: str, item: Instance) -> float:
     """E.1, part 1: L(w + v) = L(w) for every v orthogonal to the data."""
     (X, y), B = data_of(item), basis_of_span(item)
     v = item["z"] - B @ (B.T @ item["z"])
@@ -346,8 +331,7 @@ def loss_is_constant_across(item: Instance, activation: str) -> float:
     return -float(abs(planted(item) * after - before)) / _sizes(X, y, item["w0"])
 
 
-@_reduced("E.1 part 2, {}: the flow stays in w0 + span")
-def flow_stays_along_span(item: Instance, activation: str) -> float:
+def flow_stays_along_span(activation: str, item: Instance) -> float:
     """E.1, part 2: w(t) - w0 lies in the span of the data."""
     (X, y), B = data_of(item), basis_of_span(item)
     path = affine_flow(X, y, item["w0"], activation)
@@ -359,8 +343,7 @@ def flow_stays_along_span(item: Instance, activation: str) -> float:
 @statement("E.1 parts 3 and 4: all minima project to one", factored_draws(False), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def minima_project_to_one(item: Instance) -> float:
-    """E.1, parts 3 and 4: phi sends limits of flows from different starts to the minimiser of X
-    B."""
+    """E.1, parts 3 and 4: phi sends the limits of two starts to the minimiser of the data X B."""
     (X, y), B = data_of(item), basis_of_span(item)
     reduced = X @ B
     unique = planted(item) * np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
@@ -369,8 +352,7 @@ def minima_project_to_one(item: Instance) -> float:
     return -max(float(np.linalg.norm(B.T @ end - unique) / unit) for end in ends)
 
 
-@_reduced("E.1, E.2, {}: the projected flow is the reduced data's flow")
-def flow_is_reduced_flow(item: Instance, activation: str) -> float:
+def flow_is_reduced_flow(activation: str, item: Instance) -> float:
     """E.1 and E.2: phi(w(t)) is the flow of the reduced data from phi(w0), events included."""
     (X, y), B = data_of(item), basis_of_span(item)
     path = affine_flow(X, y, item["w0"], activation)
@@ -385,22 +367,32 @@ def flow_is_reduced_flow(item: Instance, activation: str) -> float:
     return -float(apart / (np.linalg.norm(item["w0"]) + np.linalg.norm(shadow.end)))
 
 
-_KEPT = (loss_is_constant_across, flow_stays_along_span, flow_is_reduced_flow)
+_KEPT = {
+    "E.1 part 1, {}: L(w + v) = L(w) across the span": loss_is_constant_across,
+    "E.1 part 2, {}: the flow stays in w0 + span": flow_stays_along_span,
+    "E.1, E.2, {}: the projected flow is the reduced data's flow": flow_is_reduced_flow,
+}
+"""Asked on rank-deficient data: under A1 and A2 for the ReLU neuron, of any sign for the linear."""
+
+
+def _kept(activation: str) -> list[Statement]:
+    draws = factored_draws(False, signs=activation == "linear")
+    return [Statement(says.format(activation), draws, partial(slack, activation), FULL_FACTORS,
+                      tolerance=ROUNDING) for says, slack in _KEPT.items()]  # fmt: skip
 
 
 def linear_reduction() -> list[Statement]:
     """sv.thmE.1: its four parts, and that the projected flow is the reduced data's flow."""
-    return [*(part("linear") for part in _KEPT), minima_project_to_one()]
+    return [*_kept("linear"), minima_project_to_one()]
 
 
 def relu_reduction() -> list[Statement]:
     """sv.corE.2: for the ReLU neuron, all of Theorem E.1 but what it says of minima."""
-    return [part("relu") for part in _KEPT]
+    return _kept("relu")
 
 
 def supports_exist(X: ArrayLike, width: int) -> bool:
-    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d): all
-    families of n nonempty supports are tried."""
+    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d)."""
     products = np.asarray(X, int) @ np.transpose(X)
     pairs = list(combinations(range(len(products)), 2))
     return any(
@@ -426,8 +418,7 @@ def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NDArray:
 
 
 def _best(Z: NDArray, bases: NDArray) -> NDArray:
-    """The basis of (k, r, r) with the largest smallest coordinate, each column with its better
-    sign."""
+    """The one of (k, r, r) with the largest smallest coordinate, columns with their better sign."""
     columns = Z @ bases
     up, down = columns.min(axis=1), (-columns).min(axis=1)
     k = int(np.argmax(np.maximum(up, down).min(axis=1)))
@@ -435,8 +426,7 @@ def _best(Z: NDArray, bases: NDArray) -> NDArray:
 
 
 def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
-    """sv.reduction.positive: A1 survives the reduction, against data X (n, 4) of rank 3: no
-    orthonormal coordinates of their span are nonnegative."""
+    """sv.reduction.positive: against data X (n, 4) of rank 3."""
     X = np.asarray(X, int)
     smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
     pairs = zip(*np.nonzero(np.triu(X @ X.T == 0)), strict=True)
@@ -524,8 +514,7 @@ def reflection(d: int, rng: np.random.Generator) -> NDArray:
 
 
 def manifolds(seed: int, count: int) -> list[Evidence]:
-    """D.1 (ii), (iii): whole-number data sets, of any rank, on which not rank [H q] = rank H =
-    rank X, so that the stationary points are no affine set of dimension d - r."""
+    """D.1 (ii), (iii): whole-number data on which not rank [H q] = rank H = rank X."""
     rng = np.random.default_rng(seed)
     wrong = 0
     for _ in range(count):
@@ -606,8 +595,7 @@ def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
            {"wide": partial(_zeros, 1, 60), "close": partial(_zeros, 10**4, 12)},
            strict=True)  # fmt: skip
 def points_of_zeros(b: NDArray, points: NDArray) -> float:
-    """sv.lemF.10: the sign of the determinant of u_j^(b_i), columns in ascending order of the
-    exponents 0, b_1, ..., b_n, at n + 1 points u_0 < ... < u_n, exactly."""
+    """sv.lemF.10: the sign of det u_j^(b_i), exponents 0, b_1, ..., b_n and points ascending."""
     exponents = sorted([0, *map(int, b)])
     det = determinant([[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))])
     return float((det > 0) - (det < 0))
@@ -625,18 +613,34 @@ def zeros_attained() -> list[Evidence]:
     return [fact(says, tuple(attained), (1, 2, 3, 4, 5, 6))]
 
 
-def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
+def diagonal_example(d: int) -> ExponentialEquation:
     """Data k e_k with labels k, k = 1..d: v.w(t) = 1 as an equation in u = exp(-t), for the
-    hyperplane met at u = 1/2, ..., 1/2^d, and its normal v."""
+    hyperplane met at u = 1/2, ..., 1/2^d."""
     zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
     v = tuple(solve([[1 - u ** (k * k) for k in range(1, d + 1)] for u in zeros], [1] * d))
     powers = tuple(k * k for k in range(1, d + 1))
-    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v)), v
+    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v))
+
+
+def _rates(rng: np.random.Generator) -> Instance:
+    d = int(rng.integers(1, 6))
+    return {"rates": 1 + rng.permutation(9)[:d], "points": 1 + rng.permutation(11)[:d],
+            "d": np.array(d)}  # fmt: skip
+
+
+@statement("a hyperplane through d points of the path is crossed at most d times",
+           {"whole rates": _rates},
+           {"the space has d dimensions": lambda rates, d: len(rates) == d})  # fmt: skip
+def crossings_of_hyperplane(rates: NDArray, points: NDArray, d: NDArray) -> float:
+    """sv.thmF.11.1: d less the zeros in t > 0 of v.w(t) - c = sum_k a_k u^(l_k) - 1, u = exp(-t),
+    l_k the eigenvalues of H, for a hyperplane that the flow meets at d points, by Sturm."""
+    equation = fitted(rates.tolist(), [Fraction(int(point), 12) for point in points])
+    return float(d - equation.zeros(0, 1))
 
 
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
-    equations = {d: diagonal_example(d)[0] for d in dimensions}
+    equations = {d: diagonal_example(d) for d in dimensions}
     turning = [e.crosses(Fraction(1, 2**k) for k in range(1, d + 1)) for d, e in equations.items()]
     return [
         fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
@@ -656,103 +660,6 @@ def some_constants() -> Reading:
         others="Literally, that such constants exist, it says nothing. For all constants it is "
         f"false: exp(0 t) = 1 is an identity ({checked[0]}), and so is what "
         f"the construction gives once some b_i is 0 ({checked[1]}).",
-    )
-
-
-# --- Theorem F.11: crossings of a hyperplane ------------------------------------------------------
-#
-# Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
-# crossings are counted by the depth to which the curve alternates, which a search can raise.
-
-
-def alternation(f: ArrayLike, k: int, first: int | None = None) -> float:
-    """How deeply f (m,) alternates: the largest h such that k values, in order, alternate in sign
-    with |f| >= h. Positive exactly if k values do alternate, so that f has k - 1 sign changes.
-
-    first  sign of the first of the k values, +1 or -1; None for either
-    """
-    f = np.asarray(f, float)
-    if first is None:
-        return max(alternation(f, k, 1), alternation(f, k, -1))
-    best = np.full(len(f), np.inf)
-    for step in range(k):
-        best = np.maximum.accumulate(np.minimum(best, first * (-1) ** step * f))
-    return float(best[-1])
-
-
-def share_of_alternation(f: NDArray, rounding: float, k: int) -> float:
-    """The `alternation` of f (m,) as a share of its largest size; what is no larger than
-    `rounding` has no sign. NaN where that is all of f."""
-    top = np.abs(f).max()
-    if top <= rounding:
-        return float("nan")
-    return alternation(np.where(np.abs(f) <= rounding, 0.0, f / top), k)
-
-
-class Spectrum(NamedTuple):
-    """The linear flow from w0 (d,) of data of full rank in its eigenbasis, the columns of `axes`
-    (d, d): gap (d,) = e_k.(w* - w0) fades at the `rates` (d,)."""
-
-    rates: NDArray
-    axes: NDArray
-    gap: NDArray
-    w0: NDArray
-
-    def at(self, t: NDArray) -> NDArray:
-        """States (k, d)."""
-        return self.w0 + (-np.expm1(-self.rates * t[:, None]) * self.gap) @ self.axes.T
-
-    def rounding(self, v: NDArray, c: float = 0.0) -> float:
-        """How far v.at(t) - c, a constant and d exponentials, can be off by rounding at any t: that
-        of its terms and of their sums (Higham 2002, ch. 3). Errors of rates, axes and gap only make
-        it another constant and other exponentials."""
-        terms = np.abs(self.w0) + np.abs(self.axes) @ np.abs(self.gap)
-        return float(8 * (len(v) + 2) * np.finfo(float).eps * (np.abs(v) @ terms + abs(c)))
-
-    def times(self, points: int) -> NDArray:
-        """Times that resolve every rate, dense in the logarithm."""
-        return np.geomspace(1e-3 / self.rates[-1], 40.0 / self.rates[0], points)
-
-
-def spectrum(X: NDArray, y: NDArray, w0: NDArray) -> Spectrum:
-    """The linear flow of these data from w0."""
-    rates, axes = np.linalg.eigh(X.T @ X)
-    return Spectrum(rates, axes, (axes.T @ (X.T @ (y - X @ w0))) / rates, w0)
-
-
-def through(points: NDArray) -> tuple[NDArray, float]:
-    """The hyperplane v.w = c through d points (d, d), |v|^2 + c^2 = 1."""
-    normal = np.linalg.svd(np.column_stack([points, -np.ones(len(points))]))[2][-1]
-    return normal[:-1], float(normal[-1])
-
-
-def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
-    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d. NaN
-    where the flow stays in the hyperplane, as far as doubles tell."""
-    limit = d if most is None else most
-
-    def more(item: Instance, rng: np.random.Generator) -> Instance:
-        size = rng.choice([0.0, 1.0]) * np.linalg.norm(item["y"])
-        times = np.sort(rng.uniform(0.0, 1.0, d))
-        return {"w0": size * rng.normal(size=d), "places": times, "free": rng.normal(size=d + 1)}
-
-    def slack(item: Instance) -> float:
-        flow = spectrum(item["X"], item["y"], item["w0"])
-        span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
-        at = 0.1 / flow.rates[-1] * np.exp(np.sort(item["places"]) * span)
-        v, c = item["free"][:-1], float(item["free"][:-1] @ flow.at(at[:1])[0])
-        if prescribed:
-            v, c = through(flow.at(at))
-        t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
-        return -share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), limit + 2)
-
-    return Statement(
-        f"d = {d}: at most {limit} crossings of a hyperplane "
-        + ("through d points of the path" if prescribed else "through one point"),
-        extended(data_draws(d, (d, d + 3), ("uniform", "directions", "integers")), more),
-        slack,
-        {"singular values of X within a factor 1000": lambda item: np.linalg.cond(item["X"]) < 1e3},
-        tolerance=1e-9,
     )
 
 

@@ -66,7 +66,10 @@ def cells_of(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[Cells, ND
     angle = 0.5 * np.arctan2(2.0 * (a * p * q).sum(-1), (a * (p - q) * (p + q)).sum(-1))
     c, s = np.cos(angle), np.sin(angle)
     V = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-    turned = np.stack(turned_by(p, q, c[..., None], s[..., None]), -1)
+    along, up = c[..., None], s[..., None]
+    (high, low), (minus, less) = two_product(q, along), two_product(p, up)
+    # The second to rounding of the difference itself, however it cancels.
+    turned = np.stack([p * along + q * up, (high - minus) + (low - less)], -1)
     # The small eigenvalue as a sum of squares: no cancellation, however ill-conditioned H is.
     rates = (a[..., None] * turned**2).sum(axis=-2)
     rates[..., 1] = np.where(rates[..., 1] <= (16 * _EPS) ** 2 * rates[..., 0], 0.0, rates[..., 1])
@@ -89,12 +92,6 @@ def virtual_minima(X: NDArray, y: NDArray, on: NDArray) -> tuple[NDArray, NDArra
     """
     cells, _, _ = cells_of(X, y, np.zeros((*on.shape[:-1], 2)), on)
     return cells.limit, cells.rates
-
-
-def turned_by(p: NDArray, q: NDArray, c: NDArray, s: NDArray) -> tuple[NDArray, NDArray]:
-    """p c + q s, and q c - p s to rounding of the difference itself, however it cancels."""
-    (high, low), (minus, less) = two_product(q, c), two_product(p, s)
-    return p * c + q * s, (high - minus) + (low - less)
 
 
 # --- The next event of flows of one neuron in the plane, or the refusal to tell it in doubles -----

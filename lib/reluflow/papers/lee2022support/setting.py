@@ -225,8 +225,7 @@ _TRIES = 100
 
 
 def random_direction(X: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> NDArray:
-    """A random unit vector (d,) with q > 0; that of X^T y, which activates all data, where _TRIES
-    draws gave none."""
+    """A random unit vector (d,) with q > 0; that of X^T y where _TRIES draws gave none."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     drawn = (rng.normal(size=(X.shape[1],)) for _ in range(_TRIES))
     u: NDArray = next((u for u in drawn if forced(X, y, u)), y @ X)
@@ -303,8 +302,7 @@ Radius = Callable[[ArrayLike, ArrayLike], float]
 def starts_of(
     item: Instance, norms: Sequence[float], radius: Radius = guaranteed_radius
 ) -> list[NDArray]:
-    """The starts (d,) of these norms, in units of the radius of the data, along the instance's "u",
-    by default along X^T y."""
+    """The starts (d,) of these norms, in units of the radius, along the instance's "u" or X^T y."""
     X, y = item["X"], item["y"]
     u, unit = np.asarray(item.get("u", X.T @ y), float), radius(X, y)
     u = u / np.abs(u).max()  # its square must not underflow

@@ -216,17 +216,14 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
 
 
 def ends_at_rest() -> Statement:
-    """sv.ours.small.plane: for d = 2, q(w0) > 0 and |w0| < delta_0 the flow takes no datum back and
-    ends in the first virtual minimum that its own cell holds, as data are given up in the order of
-    their angles."""
+    """sv.ours.small.plane: the flow ends in the `resting_point`."""
     hypotheses = given("sv.ours.small.plane", data=planar, start=small)
     return _at_rest("small starts end where the data say, and take nothing back",
                     nontrivial_draws(2), hypotheses, gone=False)  # fmt: skip
 
 
 def keeps_all_data() -> Statement:
-    """sv.lemF.8.1: Lemma F.8 without its last clause. Where the all-active cell holds its virtual
-    minimum, starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
+    """sv.lemF.8.1: where the all-active cell holds its virtual minimum."""
     hypotheses = {**ASSUMED, "q(w0) > 0": nontrivial,
                   "the all-active cell holds its minimum": keeps_all}  # fmt: skip
     return _at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
@@ -290,8 +287,7 @@ def table_of_kinds(plane: pd.DataFrame) -> pd.DataFrame:
 
 
 def rest_of_plane(plane: pd.DataFrame, X: NDArray, y: NDArray, w0: ArrayLike) -> list[Evidence]:
-    """The survey's ends; from w0 on the data X, y the flow ends elsewhere: q(w0) > 0, but |w0|
-    exceeds delta_0."""
+    """The survey's ends; from w0 on the data X, y, beyond delta_0, the flow ends elsewhere."""
     end, (_, rest) = affine_flow(X, y, w0).end, resting_point(X, y)
     return [
         fact("flows of the survey that end elsewhere", int(plane.elsewhere.sum()), 0),
@@ -307,8 +303,7 @@ def rest_of_plane(plane: pd.DataFrame, X: NDArray, y: NDArray, w0: ArrayLike) ->
 def not_global(
     plane: pd.DataFrame, seed: int, X: NDArray, y: NDArray
 ) -> tuple[list[Evidence], Counterexample]:
-    """sv.thm4.7.1: in the plane the limit of a small start is a global minimum (Theorem 4.7).
-    Refuted by `survey_plane` and by the three data X, y of Theorem 3.6's counterexample."""
+    """sv.thm4.7.1: by `survey_plane`, and by the data X, y that refute Theorem 3.6."""
     w0 = np.array([1e-4, 1e-4])
     end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
     above = float(loss(X, y, end)) - local_minima(X, y)[0].loss
@@ -332,8 +327,7 @@ def not_global(
 
 
 def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
-    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7). Parameters: X (n, d),
-    y (n,), w (..., d). Returns shape (...)."""
+    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7), w (..., d)."""
     w = np.asarray(w, float)
     return (w * gradient(X, y, w)).sum(axis=-1)
 
@@ -397,38 +391,13 @@ def _by_a_boundary(item: Arrays, rng: np.random.Generator) -> Arrays:
 @statement("g is continuous across boundaries", extended(data_draws(2), _by_a_boundary),
            fixed=("X", "y"))  # fmt: skip
 def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
-    """Lemma F.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
+    """sv.lemF.7: part 2, |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
     moved, h = np.abs(X @ v), np.abs(X @ w)
     allowed = float(moved @ (2.0 * h + moved + y))
     jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
     terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
     noise = 1e-13 * float(terms @ (terms + y))
     return (allowed - jump + noise) / (allowed + noise)
-
-
-@statement(
-    "-g is half the derivative of |w|^2",
-    extended(nontrivial_draws(2), lambda _, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 3))}),
-    fixed=("u",),
-)
-def rate_is_the_slope(item: Instance) -> float:
-    """sv.lemF.7: the norm increases where g < 0; here -g(w(t)) is the derivative of |w|^2 / 2 at
-    every t, events included (part 1)."""
-    X, y = item["X"], item["y"]
-    path = small_flows(item, [float(item["norm"])])[0]
-    times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
-    W, stiff = path.at(times), np.linalg.norm(X, 2)
-    size = np.linalg.norm(W, axis=1)
-    fastest = stiff * (stiff * size + np.linalg.norm(y))  # at least |dw/dt| nearby
-    step = np.minimum(1e-6 * size / fastest, times)
-    late, early = times + step, times - step  # as rounded: late times are coarse
-    ahead, behind = path.at(late), path.at(early)
-    # Neither late times nor the first moments leave digits for a difference.
-    seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
-    gap = np.where(seen, late - early, np.inf)
-    slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
-    apart = np.abs(slope + norm_rate(X, y, W)) / (1e-4 * size * fastest)
-    return 1.0 - float(np.max(apart, initial=0.0, where=seen))
 
 
 def rate_at_minima(seed: int, count: int) -> list[Evidence]:
@@ -539,8 +508,7 @@ def leaving_draws(sizes: tuple[int, int] = (3, 8)) -> Draws:
 
 
 def plane_never_meets_B2() -> Statement:
-    """sv.ours.crossing.plane: d = 2, small starts. Where the flow leaves the all-active cell, B2,
-    B3 and B4 do not all hold."""
+    """sv.ours.crossing.plane: where the flow leaves the all-active cell."""
 
     def leaves(item: Instance) -> bool:
         return nontrivial(item) and not keeps_all(item)

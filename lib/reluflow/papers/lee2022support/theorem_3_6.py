@@ -27,19 +27,17 @@ def survey_pairs(data: Iterable[Instance]) -> pd.DataFrame:
     breaks   whether L(w2) < L(w1)
     excess   L(w1) / L(w2) - 1
     """
-    rows = []
-    for number, item in enumerate(data):
-        zero = 0.5 * float(item.y @ item.y)
-        for more, fewer in nested_pairs(local_minima(item.X, item.y)):
-            excess = more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0
-            breaks = more.loss > fewer.loss + 1e-9 * zero
-            rows.append({"number": number, "breaks": breaks, "excess": excess})
+    rows = [
+        {"number": number, "breaks": more.loss > fewer.loss + 0.5e-9 * float(item.y @ item.y),
+         "excess": more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0}
+        for number, item in enumerate(data)
+        for more, fewer in nested_pairs(local_minima(item.X, item.y))
+    ]  # fmt: skip
     return pd.DataFrame(rows)
 
 
 def fewer_vectors_larger_loss(pairs: pd.DataFrame, X: NDArray, y: NDArray) -> list[Evidence]:
-    """sv.thm3.6: of nested minima the one with fewer support vectors has the larger loss, or the
-    same; by a survey, and on the three data X, y, whose second the smaller support lacks."""
+    """sv.thm3.6: by a survey, and on three data X, y, whose second the smaller support lacks."""
     more, fewer = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     broken = pairs[pairs.breaks]
     return [
@@ -84,8 +82,7 @@ def _nested(id: str, **more: Callable[[Mapping], bool]) -> dict[str, Callable[[M
 
 
 def larger_where_fitted() -> Statement:
-    """sv.ours.nested.exact: Theorem 3.6 holds where S1 is fitted without residual, so that the loss
-    there is that of the data outside of S1 alone."""
+    """sv.ours.nested.exact: the least L(w2) - L(w1) where S1 is fitted without residual."""
 
     def gaps(item: Mapping) -> list[float]:
         found, y = [], item["y"]
@@ -152,7 +149,8 @@ def survey_norms(
 
 IN_THE_MEAN = Reading(
     taken="tends to: in the mean over data sets of six uniform data in the plane, each with one "
-    "random direction of the start, at 1/100 and at 100 times the norm of the linear neuron's fit",
+    "random direction of the start in which some datum is active, at 1/100 and at 100 times the "
+    "norm of the linear neuron's fit",
     others="Of every data set and start it is not true: in Example 5.2 the small start ends with "
     "two active data, and the start at the global minimum, of larger norm, keeps all three. Other "
     "laws of the data, other numbers of them and other dimensions were not tried.",
