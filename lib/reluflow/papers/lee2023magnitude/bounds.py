@@ -99,8 +99,8 @@ def _on_flows(
     ours: str = "",
 ) -> Callable[[Slack], Callable[[], Statement]]:
     """Makes a Statement of the slack below it, of a start and its flow, m in `layers`; a witness
-    may plant a factor of |w|. On a claim `ours` of our own all hypotheses are these, named as in
-    its `given`, and a start out of the range of floats is not decided."""
+    may plant a factor of |w| and of tan(phi/2). On a claim `ours` of our own all hypotheses are
+    these, named as in its `given`, and a start out of the range of floats is not decided."""
 
     def of(slack: Slack) -> Callable[[], Statement]:
         def slacks(items: Sequence[Instance]) -> NDArray:
@@ -108,8 +108,8 @@ def _on_flows(
             told = [k for k, item in enumerate(items) if not ours or _inside(item)]
             starts = [Start.of(items[k]) for k in told]
             for k, start, path in zip(told, starts, flows(starts) if told else [], strict=True):
-                rho = path.rho + math.log(planted(items[k]))
-                values[k] = slack(start, replace(path, rho=rho))
+                by = math.log(planted(items[k]))
+                values[k] = slack(start, replace(path, psi=path.psi + by, rho=path.rho + by))
             return values
 
         def made() -> Statement:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import upwards
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, statement, survived
+from reluflow.falsify import (
+    Draw,
+    Instance,
+    Report,
+    Statement,
+    falsify,
+    given,
+    planted,
+    statement,
+    survived,
+)
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.chains import (
     chain_flow,
@@ -80,9 +91,9 @@ def converges(layers: Sequence[int]) -> Statement:
         orbit = orbits(start.psi, start.rho, start.m)
         steps = np.floor((orbit.psi[0] - start.psi) / 0.5)  # rises are not measured between nearer
         s = orbit.s[0, np.diff(steps, prepend=-1.0) >= 1.0]
-        path = start.flow(np.concatenate([s, s[-1] + [12.0, 26.0]]))  # the error shrinks by e^-13
-        around = 2.0 * np.exp(0.5 * path.rho[-1]) * np.sin(0.5 * path.theta[-1])
-        left = np.hypot(np.expm1(path.rho[-1]), around)
+        path = start.flow(np.concatenate([s, s[-1] + [15.0, 40.0]]))  # the error shrinks by e^-20
+        rho = path.rho[-1] + math.log(planted(item))
+        left = np.hypot(np.expm1(rho), 2.0 * np.exp(0.5 * rho) * np.sin(0.5 * path.theta[-1]))
         return float(min(np.diff(path.psi).min(), 1.0 - left / REACHED))
 
     def arrives(item: Instance) -> bool:
@@ -184,7 +195,7 @@ def falls_above_nullcline(item: Instance) -> float:
     w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
     slope, slopes = quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
     rates = np.array([-float(slope @ w) / v, *(-slopes)])
-    return 1.0 if np.all((rates < 0.0) == (v > resting(start))) else -1.0
+    return 1.0 if np.all((rates < 0.0) == (v > planted(item) * resting(start))) else -1.0
 
 
 def about_phases(
@@ -194,7 +205,8 @@ def about_phases(
     hypotheses: Mapping[str, Callable[[Instance], bool]] | None = None,
     strict: bool = False,
 ) -> Statement:
-    """A statement whose slack is a function of a start and of how |w(t)| moves from it."""
+    """A statement whose slack is a function of a start and of how |w(t)| moves from it; a witness
+    may plant a factor of its least value."""
 
     def of(item: Instance) -> float:
         start = Start.of(item)
@@ -202,7 +214,7 @@ def about_phases(
             found = phases(start.psi, start.rho, start.m)
         except InputError:
             return math.nan  # a turn so late that floats do not follow the flow to it
-        return slack(found, start)
+        return slack(replace(found, least=planted(item) * found.least), start)
 
     return Statement(says, draws, of, hypotheses or {}, strict, fixed=("m",))
 
