@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import RK45
+from scipy.integrate import solve_ivp
 from scipy.linalg.blas import daxpy, dger
 from scipy.special import digamma, hyp2f1
 
@@ -25,7 +25,6 @@ Gradient = Callable[[NDArray, NDArray], tuple[NDArray, NDArray]]
 """Of w (d,) and v (m,): the gradients of the loss in w and in v."""
 
 _SMALL, _HALF_WAY, _GONE, _TINY = (math.log(size) for size in (1e-9, 1e-15, 1e-30, 1e-250))
-_MOST_STEPS = 2_000
 
 
 def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient:
@@ -34,16 +33,13 @@ def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
 
-    def slope(h: NDArray) -> NDArray:
-        return (h > 0.0) + at_zero * (h == 0.0) if at_zero else h > 0.0
-
     def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
         h = X @ w
-        inputs, slopes = [np.maximum(h, 0.0)], [slope(h)]
+        inputs, slopes = [np.maximum(h, 0.0)], [np.heaviside(h, at_zero)]
         for factor in v[:0:-1]:
-            inner = factor * inputs[-1]
-            inputs.append(np.maximum(inner, 0.0))
-            slopes.append(slope(inner))
+            h = factor * inputs[-1]
+            inputs.append(np.maximum(h, 0.0))
+            slopes.append(np.heaviside(h, at_zero))
         back = (v[0] * inputs[-1] - y) / len(y)
         in_v = np.empty(len(v))
         in_v[0] = back @ inputs[-1]
@@ -117,33 +113,24 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
         in_w, in_v = gradient(w, v)
         return np.concatenate([-in_w, -in_v[:1], -in_v[1:] / v[1:]])
 
+    def left(_: float, state: NDArray) -> float:
+        return float((state[d + 1 :] - start[d + 1 :]).min(initial=0.0)) - _TINY
+
+    left.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([w0, v0[:1], np.log(v0[1:])])
     size = float(np.abs(start[: d + 1]).max())
     atol = np.concatenate([np.full(d + 1, 1e-9 * size), np.full(m - 1, 1e-7)])
-    t, states, before = [0.0], [start], 0.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        solver = RK45(velocity, 0.0, start, horizon, rtol=1e-7, atol=atol)
-        for _ in range(_MOST_STEPS):
-            if solver.status != "running":
-                break
-            solver.step()
-            t.append(solver.t)
-            states.append(solver.y)
-            fallen = solver.y[d + 1 :] - start[d + 1 :]
-            lowest = float(fallen.min(initial=0.0))
-            if lowest >= _HALF_WAY:
-                before = solver.t
-            gone = lowest < _GONE and solver.t - before < 1e-9 * solver.t
-            if gone or lowest < _TINY:
-                break
-        else:
-            raise ArithmeticError(f"{_MOST_STEPS} steps reach t = {solver.t:g} of {horizon:g} only")
-    if solver.status == "failed" and lowest > _SMALL:
-        raise ArithmeticError(f"the flow cannot be followed beyond t = {solver.t:g}")
-    w, v = map(np.array, zip(*map(unpack, states), strict=True))
-    if not (gone or solver.status == "failed"):
-        return ChainPath(np.array(t), w, v, math.inf, 0)
-    return ChainPath(np.array(t), w, v, float(solver.t), 2 + int(np.argmin(fallen)))
+        path = solve_ivp(velocity, (0.0, horizon), start, events=left, rtol=1e-7, atol=atol)
+    t, fallen = path.t, path.y[d + 1 :] - start[d + 1 :, None]
+    lowest = fallen.min(axis=0, initial=0.0)
+    if path.status == -1 and lowest[-1] > _SMALL:
+        raise ArithmeticError(f"the flow cannot be followed beyond t = {t[-1]:g}")
+    w, v = map(np.array, zip(*map(unpack, path.y.T), strict=True))
+    sudden = lowest[-1] < _GONE and t[-1] - t[lowest >= _HALF_WAY][-1] < 1e-9 * t[-1]
+    if not (sudden or path.status == -1):
+        return ChainPath(t, w, v, math.inf, 0)
+    return ChainPath(t, w, v, float(t[-1]), 2 + int(np.argmin(fallen[:, -1])))
 
 
 def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:

@@ -46,7 +46,6 @@ class Profile:
     steepness   (least |g'|, largest |g'|, largest |g''|) on [0, 1]
     """
 
-    name: str
     value: Function
     slope: Function
     inverse: Function
@@ -63,7 +62,6 @@ def bent(beta: float, power: float) -> Profile:
     slopes = [base ** (power - 1.0) for base in ends]
     curvatures = [abs(beta * (power - 1.0)) * base ** (power - 2.0) for base in ends]
     return Profile(
-        f"((1 + {beta:.3g} x)^{power:.3g} - 1) / {beta * power:.3g}",
         lambda x: ((1.0 + beta * x) ** power - 1.0) / (beta * power),
         lambda x: (1.0 + beta * x) ** (power - 1.0),
         lambda w: ((1.0 + beta * power * w) ** (1.0 / power) - 1.0) / beta,
@@ -76,7 +74,6 @@ def flat_inside() -> Profile:
     u = (3.0 - math.sqrt(3.0)) / 6.0  # where g'' = e^(-1/|u|) (1 - 2|u|) / u^4 is largest
     most = math.exp(-1.0 / u) * (1.0 - 2.0 * u) / u**4
     return Profile(
-        "flat at x = 1/2",
         lambda x: math.copysign(math.exp(-1.0 / abs(x - 0.5)), x - 0.5) if x != 0.5 else 0.0,
         lambda x: math.exp(-1.0 / abs(x - 0.5)) / (x - 0.5) ** 2 if x != 0.5 else 0.0,
         lambda w: 0.5 + (math.copysign(1.0 / math.log(1.0 / abs(w)), w) if w else 0.0),
@@ -87,7 +84,6 @@ def flat_inside() -> Profile:
 def flat_start() -> Profile:
     """g(x) = (1 - x)^2, with g'(1) = 0: w = 0 at the start, where F(w) = 2 (sqrt w - w) is 0."""
     return Profile(
-        "(1 - x)^2",
         lambda x: (1.0 - x) ** 2,
         lambda x: -2.0 * (1.0 - x),
         lambda w: 1.0 - math.sqrt(w),
