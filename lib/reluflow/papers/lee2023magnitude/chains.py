@@ -164,16 +164,10 @@ _ROUNDS, _CLOSE = 100, 3e-14
 
 
 def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
-    """u(t) from u(0) = v0 > 0, a > 0, explicit for m = 0 and m = 1; for m >= 2 by the inverse of
-    `clock`."""
+    """u(t) from u(0) = v0 > 0, a > 0, m >= 2, by the inverse of `clock`."""
     t = np.asarray(t, float)
     if v0 == a:
         return np.full(t.shape, float(v0))
-    if m == 0:
-        return v0 * np.exp(-0.5 * t) - a * np.expm1(-0.5 * t)
-    if m == 1:
-        fading = np.exp(-(a**2) * t)
-        return v0 / np.sqrt(fading - (v0 / a) ** 2 * np.expm1(-(a**2) * t))
     above = v0 > a
     start = clock(log_odds(v0 / a, m), m, above)
     return a * ratio(odds_at(start + a ** (2 * m) * t, m, above), m, above)

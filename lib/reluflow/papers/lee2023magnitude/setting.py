@@ -202,12 +202,14 @@ def two_layer_magnitude_bounds(
 
 
 def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float, m: int) -> Bounds:
-    """Theorem 3.8 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
+    """Theorem 3.8, for m >= 2 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
 
         du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
 
-    which is (15) with its sign corrected.
+    which is (15) with its sign corrected; explicit for m = 0 (Theorem 3.3) and m = 1.
     """
+    if m < 2:
+        return (magnitude_bounds, two_layer_magnitude_bounds)[m](t, phi0, v0, target)
     below = target * float(nullcline(phi0, m))
     return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
 
