@@ -325,7 +325,6 @@ CROSS = [*LINE, (0, 1), (0, -1)]
 UNIQUE_SYMMETRIC = (
     ("several minimisers", law_in(2, laws.MERCEDES, symmetric, [laws.TEACHER] * 4)),
     *each("of these laws", law_in(2, laws.MERCEDES, symmetric), law_in(2, LINE, symmetric)),
-    ("linear programming", wrong("width", symmetric, in_space, lambda x: float(x <= 1e-7))),
 )
 UNIQUE_FINITE = (
     *each("the teachers tried disagree", *(

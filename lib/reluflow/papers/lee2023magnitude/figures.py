@@ -24,7 +24,7 @@ from reluflow.figures.weight_space import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
-from reluflow.papers.lee2023magnitude import laws, setting
+from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.bounds import norm_range, room
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
@@ -292,7 +292,7 @@ def _gap(ax: Axes, run: Run, which: int) -> None:
     ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=8)
 
 
-# --- Propositions B.2 and C.1 in pictures ---------------------------------------------------------
+# --- Proposition B.2 in pictures ------------------------------------------------------------------
 
 
 @in_house_style
@@ -314,39 +314,6 @@ def segment_of_minimisers(
                 label="teacher $w^*$")  # fmt: skip
         activation_boundaries(ax, X, range(len(points)))  # opposites share theirs
         name_curves(ax)
-    return fig
-
-
-@in_house_style
-def angle_tails(levels: Sequence[float]) -> Figure:
-    """Proposition C.1: (a) the exact tail over d with its bounds, for at most three values of eps;
-    (b) the angles that hold 95 % of all pairs of vectors."""
-    titles = "(a) the tail and its bounds", "(b) the angle of u and v"
-    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    every = np.unique(np.geomspace(2, 1000, 120).astype(int))
-    bounds = {
-        "printed bound": (laws.printed_bound, PRINTED),
-        "ours, a quarter": (laws.half_bound, UPPER),
-    }
-    for eps, colour in zip(levels, FAMILY, strict=False):
-        name = rf"tail, $\varepsilon = {eps:g}$"
-        left.plot(every, laws.upper_tail(eps, every), color=colour, lw=1.8, label=name)
-        for name, (bound, look) in bounds.items():
-            shown = name if eps == levels[0] else "_nolegend_"
-            left.plot(every, bound(eps, every), color=look, lw=1.3, ls="--", label=shown)
-    left.axhline(1.0, color=style.INK, lw=0.8)
-    left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
-             ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip
-    ends = np.array([laws.central_angles(int(k), 0.95) for k in every])
-    right.fill_between(every, ends[:, 0], ends[:, 1], color=style.QUIET, alpha=0.2, lw=0)
-    right.axhline(90.0, color=style.INK, lw=0.9)
-    halo_text(right, np.array([6.0, 90.0]), "95 % of all pairs", fontsize=9)
-    low, high = laws.central_angles(100, 0.95)
-    right.plot([100.0, 100.0], [low, high], color=style.INK, lw=2.0)
-    point_out(right, f"$d = 100$:\n{low:.0f}° to {high:.0f}°", (100.0, high), (15.0, 40.0))
-    right.set(xscale="log", xlabel="dimension $d$", ylabel="angle of $u$ and $v$ in degrees",
-              ylim=(0.0, 180.0), yticks=[0, 45, 90, 135, 180])  # fmt: skip
-    name_curves(left)
     return fig
 
 
