@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,20 +60,3 @@ def test_a_magnitude_that_moves_otherwise_is_found(
         moves = replace(moves, kind=TURNING, flips=3)
     monkeypatch.setattr(rates, "phases", lambda *_: moves)
     assert statement.fails(statement.slack(item_at(start))) == (found != expected)
-
-
-def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:
-    right, statement, item = Start.flow, rates.converges([1]), item_at(Start(0.0, 0.0, 1))
-
-    def elsewhere(start, t):
-        path = right(start, t)
-        return SimpleNamespace(psi=path.psi, rho=path.rho + 1e-5, theta=path.theta)
-
-    assert not statement.fails(statement.slack(item))
-    monkeypatch.setattr(Start, "flow", elsewhere)
-    assert statement.fails(statement.slack(item))
-
-
-def test_flows_that_wait_too_long_are_left_out() -> None:
-    item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
-    assert "floats still tell" in rates.converges([3]).unmet(item)

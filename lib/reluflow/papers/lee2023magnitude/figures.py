@@ -230,14 +230,8 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
             lower, upper = (curve[at - start] / run.start.target for curve in curves)
             _between(ax, at, lower, upper, line, word)
         _paths(ax, run, T, lambda path: path.length / path.target)
-        ax.plot(
-            place,
-            run.trained.length[place] / run.start.target,
-            "o",
-            ms=5,
-            color=style.INK,
-            zorder=5,
-        )
+        dot = run.trained.length[place] / run.start.target
+        ax.plot(place, dot, "o", ms=5, color=style.INK, zorder=5)
         ax.set_ylim(bottom=0.0)
         _gap(ax, run, 1)
     legend_below(fig, columns=5)
