@@ -31,7 +31,7 @@ def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
     def other(*given):
         return tuple(s * g for s, g in zip(turned, quadrature_gradient(*given), strict=True))
 
-    monkeypatch.setattr(rates, "quadrature_gradient", other)
+    monkeypatch.setattr(rates.population, "quadrature_gradient", other)
     slack = rates.falls_above_nullcline().slack(item_at(Start.at(2.0, 1.5, 2)))
     assert slack == min(turned)
 
@@ -58,5 +58,5 @@ def test_a_magnitude_that_moves_otherwise_is_found(
     moves = replace(phases(start.psi, start.rho, m), kind=found)
     if found == "turns twice":
         moves = replace(moves, kind=TURNING, flips=3)
-    monkeypatch.setattr(rates, "phases", lambda *_: moves)
+    monkeypatch.setattr(rates.population, "phases", lambda *_: moves)
     assert statement.fails(statement.slack(item_at(start))) == (found != expected)

@@ -23,16 +23,8 @@ from reluflow.falsify import survey
 from reluflow.flows.stabilised import spectral_radius
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
-from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude import runs, setting
 from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
-from reluflow.papers.lee2023magnitude.runs import (
-    DATA,
-    DIMENSION,
-    Setting,
-    descent_on_data,
-    drawn_start,
-    magnitude_curves,
-)
 from reluflow.papers.lee2023magnitude.setting import Bounds
 from reluflow.parameters import DEVICE
 from reluflow.progress import progress
@@ -478,31 +470,33 @@ class Restarts:
     """A panel of Figure 3 for one start: its training at every step; and of each restart, at the
     steps T_j of `points` in order, the lower and the upper bound at the steps T_j, T_j + 1, ..."""
 
-    setting: Setting
+    setting: runs.Setting
     path: PopulationPath
     points: tuple[int, ...]
     bounds: tuple[Bounds, ...]
 
 
-def restart_setting(layers: int, norm: float, seed: int) -> Setting:
+def restart_setting(layers: int, norm: float, seed: int) -> runs.Setting:
     """D.3's setting of a panel of Figure 3; it does not say which norm k/k* the start has."""
-    return Setting(layers, norm, SCALE, RATES[layers], DIMENSION, DATA, STEPS[layers], seed)
+    return runs.Setting(
+        layers, norm, SCALE, RATES[layers], runs.DIMENSION, runs.DATA, STEPS[layers], seed
+    )
 
 
-def restart_run(setting: Setting) -> Restarts:
+def restart_run(setting: runs.Setting) -> Restarts:
     """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
-    return _restarted(setting, descent_on_data(setting))
+    return _restarted(setting, runs.descent_on_data(setting))
 
 
 def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
     """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
     panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
-    return [_restarted(q, drawn_start(q).descent(q.rate, q.steps)) for q in panels]
+    return [_restarted(q, runs.drawn_start(q).descent(q.rate, q.steps)) for q in panels]
 
 
-def _restarted(setting: Setting, path: PopulationPath) -> Restarts:
+def _restarted(setting: runs.Setting, path: PopulationPath) -> Restarts:
     points = POINTS[setting.layers]
-    bounds = tuple(magnitude_curves(setting, path, at) for at in points)
+    bounds = tuple(runs.magnitude_curves(setting, path, at) for at in points)
     return Restarts(setting, path, points, bounds)
 
 

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.approx import upwards
 from reluflow.errors import InputError
 from reluflow.falsify import (
-    Draw,
     Instance,
     Report,
     Statement,
@@ -26,30 +25,11 @@ from reluflow.falsify import (
     statement,
     survived,
 )
+from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude.chains import (
-    chain_flow,
-    chain_gradient,
-    chain_output,
-    time_scale,
-)
+from reluflow.papers.lee2023magnitude import chains, population
 from reluflow.papers.lee2023magnitude.laws import upper_tail
-from reluflow.papers.lee2023magnitude.population import (
-    FALLING,
-    RISING,
-    TURNING,
-    Phases,
-    angle,
-    dip_from_teacher_norm,
-    log_tan,
-    nullcline,
-    orbits,
-    phases,
-    quadrature_gradient,
-    threshold_norm,
-    time_to_angle,
-    time_to_loss,
-)
+from reluflow.papers.lee2023magnitude.population import FALLING, RISING, TURNING, Phases
 from reluflow.papers.lee2023magnitude.setting import Start, drawn, one_layer_length
 
 # --- Theorems 3.2 and 3.7: the flow comes to w* from every start off the edge phi_0 = 0 -----------
@@ -63,7 +43,7 @@ PATIENCE = 1e10
 """A flow that waits longer before it moves cannot be integrated in time."""
 
 
-def starts(layers: Sequence[int], edge: float = 12.0) -> dict[str, Draw]:
+def starts(layers: Sequence[int], edge: float = 12.0) -> Draws:
     """Starts of every kind that might be special: moderate ones, phi_0 near 0 and near pi, tiny and
     huge norms, and both at once. `edge` is the largest |psi_0| and |rho_0|."""
     middle, low, high = (-2.0, 2.0), (-edge, -2.0), (2.0, edge)
@@ -88,7 +68,7 @@ def converges(layers: Sequence[int]) -> Statement:
 
     def slack(item: Instance) -> float:
         start = Start.of(item)
-        orbit = orbits(start.psi, start.rho, start.m)
+        orbit = population.orbits(start.psi, start.rho, start.m)
         steps = np.floor((orbit.psi[0] - start.psi) / 0.5)  # rises are not measured between nearer
         s = orbit.s[0, np.diff(steps, prepend=-1.0) >= 1.0]
         path = start.flow(np.concatenate([s, s[-1] + [15.0, 40.0]]))  # the error shrinks by e^-20
@@ -98,7 +78,7 @@ def converges(layers: Sequence[int]) -> Statement:
 
     def arrives(item: Instance) -> bool:
         start = Start.of(item)
-        return float(orbits(start.psi, start.rho, start.m).s[0, -1]) < PATIENCE
+        return float(population.orbits(start.psi, start.rho, start.m).s[0, -1]) < PATIENCE
 
     return Statement(
         says="phi strictly increases to π and w goes to w*",
@@ -150,18 +130,18 @@ DEEPER = (*DEPTHS, 50, 100)
 
 def resting(start: Start) -> float:
     """The norm on the nullcline at a start's angle, |w*| = 1."""
-    return float(nullcline(start.phi, start.m))
+    return float(population.nullcline(start.phi, start.m))
 
 
 def _beside_nullcline(layers: Sequence[int], rng: np.random.Generator) -> Instance:
     """A start off the nullcline by a relative 1e-6 to 0.1, to either side."""
     psi, m = rng.uniform(-2.0, 2.0), int(rng.choice(layers))
-    rho = math.log(float(nullcline(angle(psi), m)))
+    rho = math.log(float(population.nullcline(population.angle(psi), m)))
     rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-5.9, -1.0)
     return {"psi": np.array(psi), "rho": np.array(rho), "m": np.array(m)}
 
 
-def followed(layers: Sequence[int]) -> dict[str, Draw]:
+def followed(layers: Sequence[int]) -> Draws:
     """Starts whose turn can be followed: not within 0.1 of the teacher's direction."""
     low, high = (-3.5, -2.0), (1.0, 3.0)
     kinds = {
@@ -193,14 +173,14 @@ def falls_above_nullcline(item: Instance) -> float:
     start = Start.of(item)
     m, v = start.m, start.v
     w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
-    slope, slopes = quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
+    slope, slopes = population.quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
     rates = np.array([-float(slope @ w) / v, *(-slopes)])
     return 1.0 if np.all((rates < 0.0) == (v > planted(item) * resting(start))) else -1.0
 
 
 def about_phases(
     says: str,
-    draws: Mapping[str, Draw],
+    draws: Draws,
     slack: Callable[[Phases, Start], float],
     hypotheses: Mapping[str, Callable[[Instance], bool]] | None = None,
     strict: bool = False,
@@ -211,7 +191,7 @@ def about_phases(
     def of(item: Instance) -> float:
         start = Start.of(item)
         try:
-            found = phases(start.psi, start.rho, start.m)
+            found = population.phases(start.psi, start.rho, start.m)
         except InputError:
             return math.nan  # a turn so late that floats do not follow the flow to it
         return slack(replace(found, least=planted(item) * found.least), start)
@@ -230,7 +210,7 @@ def falls_from_teacher_norm() -> Counterexample:
                      "m is large (the recheck is for every m)": m >= 10},
         breaks=(
             bound("depth to which |w| falls below |w0| = |w*|, its limit",
-                  dip_from_teacher_norm(right, m).dip, "<=", 0, "|w*|"),
+                  population.dip_from_teacher_norm(right, m).dip, "<=", 0, "|w*|"),
         ),
         recheck=(
             fact("a plain Euler loop sees |w| fall until t = 1/4 and rise later",
@@ -299,7 +279,8 @@ def _of_times(
     def slacks(items: Sequence[Instance]) -> NDArray:
         psi0, small, psi1, grow = np.transpose([item["passage"] for item in items])
         m = np.array([int(item["m"]) for item in items])
-        return slack(*(time_to_angle(psi0, rho0, m, psi0 + psi1) for rho0 in (small, small + grow)))
+        ends = [(rho0, psi0 + psi1) for rho0 in (small, small + grow)]
+        return slack(*(population.time_to_angle(psi0, rho0, m, end) for rho0, end in ends))
 
     def is_ordered(item: Instance) -> bool:
         return bool((item["passage"][2:] > 0.01).all())
@@ -354,7 +335,7 @@ def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[E
     angle to a loss of 1e-4."""
     report, sizes = orders[name := "m = " + ", ".join(map(str, layers))], np.log([1e-4, 1e-3])
     powers = {
-        m: np.diff(np.log(time_to_loss(0.0, sizes, m, 1e-4)))[0] / np.diff(sizes)[0]
+        m: np.diff(np.log(population.time_to_loss(0.0, sizes, m, 1e-4)))[0] / np.diff(sizes)[0]
         for m in layers
         if m in (2, 3)
     }
@@ -368,7 +349,7 @@ def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[E
 
 def speed() -> Reading:
     """What "faster" means, and what small starts gain in the other meaning."""
-    gain = float(-np.diff(time_to_loss(0.0, np.log([1.0, 1e-4]), 0, 1e-6))[0])
+    gain = float(-np.diff(population.time_to_loss(0.0, np.log([1.0, 1e-4]), 0, 1e-6))[0])
     return Reading(
         taken="speed is the time to a fixed angle, as the argument from dφ/dt says, of any two "
         "norms",
@@ -408,9 +389,9 @@ def two_phases(layers: Sequence[int]) -> Statement:
 
 def _near_threshold(side: float, rng: np.random.Generator) -> Instance:
     phi = rng.uniform(math.pi - math.atan(math.pi) + 0.01, 3.0)
-    rho = math.log(float(threshold_norm(phi)))
+    rho = math.log(float(population.threshold_norm(phi)))
     rho += side * 10.0 ** rng.uniform(-5.0, -1.0)
-    return {"psi": log_tan(phi), "rho": np.array(rho), "m": np.array(0)}
+    return {"psi": population.log_tan(phi), "rho": np.array(rho), "m": np.array(0)}
 
 
 def threshold() -> Statement:
@@ -418,7 +399,7 @@ def threshold() -> Statement:
     `threshold_norm`."""
 
     def slack(found: Phases, start: Start) -> float:
-        beyond = start.v / float(threshold_norm(start.phi))
+        beyond = start.v / float(population.threshold_norm(start.phi))
         if abs(beyond - 1.0) <= 1e-6:
             return math.nan  # rounding would decide
         rises, falls = start.v <= resting(start), beyond >= 1.0
@@ -540,9 +521,10 @@ def positive_target(
     """ma.prop3.5: where a network with positive factors gives the labels, the signs are kept: the
     least v_k(t) / v_k(0) over the positive factors with k >= 2, or -1 where they are not; NaN where
     the flow could not be followed for 1000 units of `time_scale`."""
-    y = chain_output(X, target, factors)
+    y = chains.chain_output(X, target, factors)
     try:
-        path = chain_flow(chain_gradient(X, y), w0, v0, 1000.0 / time_scale(X, y, w0, v0))
+        horizon = 1000.0 / chains.time_scale(X, y, w0, v0)
+        path = chains.chain_flow(chains.chain_gradient(X, y), w0, v0, horizon)
     except ArithmeticError:
         return math.nan
     return -1.0 if path.factor else path.smallest_share
@@ -551,8 +533,8 @@ def positive_target(
 def positive() -> Reading:
     """Section 3.2's assumption of a positive target, and what becomes of others."""
     v, w = (2.0, 1.0), 3.0
-    negative = chain_flow(chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
-    kinked = chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
+    negative = chains.chain_flow(chains.chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
+    kinked = chains.chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
     return Reading(
         taken="the target's factors are positive: the sentence that assumes it throughout "
         "Section 3.2 stands after the proposition",
