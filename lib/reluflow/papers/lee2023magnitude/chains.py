@@ -299,10 +299,6 @@ class ActiveSet:
         # them fixes the sign even of the computed w.x.
         self._slack = 4.0 * (X.shape[1] + 8) * _EPS
         self._near_count = min(len(X), max(32, len(X) // 32))
-        self.reset(w)
-
-    def reset(self, w: NDArray) -> None:
-        """Start afresh from w (d,)."""
         h = self._X @ w
         self.on, self.calm = h > 0.0, 0.0
         self._sum()
@@ -396,8 +392,6 @@ class ActiveSet:
 
 _BLOCK = 128
 """Steps taken at most before the data are looked at."""
-_PLAIN = 16
-"""Steps taken with all data after a step on which very many data flip."""
 _OVERFLOW = 1e150
 
 
@@ -455,7 +449,7 @@ def _blocks(
     """The states (k, d) and factors (k, m) after each of the `left` steps, some at a time."""
     active = ActiveSet(X, y, w)
     W, V = np.empty((_BLOCK, len(w))), np.empty((_BLOCK, len(v)))
-    length, plain = 1, _PLAIN
+    length = 1
     while left:
         length = min(length, left)
         _steps(active.H, active.q, w, v, step, W[:length], V[:length])
@@ -464,19 +458,9 @@ def _blocks(
         yield W[:taken], V[:taken]
         left -= taken
         w, v = W[taken - 1].copy(), V[taken - 1].tolist()
-        if flipped.size * len(w) <= len(X):
-            plain = _PLAIN
-            if flipped.size:
-                active.change(flipped)
-            length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
-        else:  # as many rank-one updates would cost more than some steps with all data
-            taken = min(plain, left)
-            for _ in range(taken):
-                w, v = _plain_step(X, y, w, v, step)
-                yield w[None], np.array([v])
-            left -= taken
-            active.reset(w)
-            length, plain = 1, 2 * plain
+        if flipped.size:
+            active.change(flipped)
+        length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
 
 
 def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None:
@@ -496,15 +480,6 @@ def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None
         w = np.subtract(w, g, row)
     if v:
         V[:] = factors
-
-
-def _plain_step(X, y, w, v: list[float], step: float) -> tuple[NDArray, list[float]]:
-    """One step that looks at all the data."""
-    p, h = math.prod(v), X @ w
-    residual = np.where(h > 0.0, p * h - y, 0.0)
-    pull = step * float(residual @ h)
-    v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
-    return w - step * p * (residual @ X), v
 
 
 def _others(v: list[float]) -> list[float]:
