@@ -310,8 +310,10 @@ class ActiveSet:
         becomes the present w; f = 0 where all k states keep the set."""
         start, k = 0, len(W)
         while start < k:
-            # Not "drift >= reach": the drift is nan where w = 0 has no direction.
-            unsafe = ~(self._drift(W[start:]) < self._reach)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                U = W[start:] / np.sqrt(np.vecdot(W[start:], W[start:]))[:, None] - self._direction
+            # Not "drift >= reach": the drift |u - u_ref| is nan where w = 0 has no direction.
+            unsafe = ~(np.sqrt(np.vecdot(U, U)) < self._reach)
             count = int(np.argmax(unsafe)) if unsafe.any() else k - start
             if count:
                 kept, flipped = self._look(W[start : start + count])
@@ -376,12 +378,6 @@ class ActiveSet:
             self._reach = np.min(margins, where=~near, initial=np.inf) - self._slack
         self._rows, self._h = self._X[self._near], h[self._near]
         self._near_on = self.on[self._near]
-
-    def _drift(self, W: NDArray) -> NDArray:
-        """|u - u_ref| for the directions u of W (k, d), shape (k,); nan for w = 0."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            U = W / np.sqrt(np.vecdot(W, W))[:, None] - self._direction
-        return np.sqrt(np.vecdot(U, U))
 
 
 # --- Full-batch descent of one neuron, or of a chain of single neurons, on many data --------------
@@ -474,14 +470,10 @@ def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None
         g -= q
         if v:
             pull = step * float(w.dot(g))
-            v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
+            rests = [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
+            v = [a - pull * rest for a, rest in zip(v, rests, strict=True)]
             factors.append(v)
         g *= step * p
         w = np.subtract(w, g, row)
     if v:
         V[:] = factors
-
-
-def _others(v: list[float]) -> list[float]:
-    """The product of all but one, for each one; no division, for a factor may be 0."""
-    return [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
