@@ -91,20 +91,15 @@ def flat_start() -> Profile:
     )
 
 
-def descent_path(profile: Profile, step: float, n_steps: int) -> NDArray:
-    """Descent w(0), ..., w(n_steps) of F(g(x)) = -x g'(x) from w(0) = g(1)."""
-    w, out = profile.value(1.0), np.empty(n_steps + 1)
+def approximation_errors(profile: Profile, step: float, n_steps: int) -> NDArray:
+    """|w(T) - g((1 - eta)^T)| at T = 0, ..., n_steps (12), for descent of F(g(x)) = -x g'(x) from
+    w(0) = g(1)."""
+    w, errors = profile.value(1.0), np.empty(n_steps + 1)
     for k in range(n_steps + 1):
-        out[k] = w
+        errors[k] = abs(w - profile.value((1.0 - step) ** k))
         x = profile.inverse(w)
         w = w - step * x * profile.slope(x)
-    return out
-
-
-def approximation_errors(profile: Profile, step: float, n_steps: int) -> NDArray:
-    """|w(T) - g((1 - eta)^T)| at T = 0, ..., n_steps (12)."""
-    guess = [profile.value((1.0 - step) ** k) for k in range(n_steps + 1)]
-    return np.abs(descent_path(profile, step, n_steps) - np.array(guess))
+    return errors
 
 
 def largest_errors(profile: Profile, steps: Sequence[float], span: float) -> NDArray:
