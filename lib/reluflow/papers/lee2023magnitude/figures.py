@@ -18,7 +18,7 @@ from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.papers.lee2023magnitude import population, setting
-from reluflow.papers.lee2023magnitude.bounds import norm_range, room
+from reluflow.papers.lee2023magnitude.bounds import room
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.rates import best_norm
@@ -330,30 +330,15 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
 
 @in_house_style
 def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figure:
-    """Theorems 3.3 and 3.4, |w*| = 1: |w(t)| from several norms, phi(t) from the first of them, and
-    the first order of eq. (8)'s error."""
-    titles = ("(a) magnitude", "(b) angle", "(c) eq. (8), small norms")
-    fig, axes = panels(1, 3, height=3.1, titles=titles)
+    """Theorem 3.3, |w*| = 1: (a) |w(t)| from several norms between its bounds, (b) eq. (8)'s error,
+    ((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t = 1, and its limit for small norms."""
+    titles = ("(a) magnitude", "(b) eq. (8), small norms")
+    fig, (left, ax) = panels(1, 2, height=3.4, titles=titles)
     t = np.linspace(0.0, until, 201)
     for v0 in norms:
         v = Start.at(phi0, v0, 0).flow(t).length
-        _enclosed(axes[0], t, v, *setting.magnitude_bounds(t, phi0, v0, 1.0))
-    axes[0].set(xlabel="time $t$", ylabel="$|w(t)|$", xlim=(0.0, until), ylim=(0.0, None))
-    start = Start.at(phi0, norms[0], 0)
-    path = start.flow(t)
-    least, most = setting.gap_bounds(t, start.psi, *norm_range(start, path), 1.0, 0)
-    lower = np.pi - most
-    _enclosed(axes[1], t, path.phi, lower, np.minimum(np.pi - least, np.pi))
-    blind = lower <= phi0
-    axes[1].fill_between(t, phi0 - 0.6, phi0, where=blind, color=style.QUIET, lw=0, alpha=0.25)
-    at = int(np.count_nonzero(blind)) // 2
-    point_out(axes[1], "weaker than $\\varphi_0 < \\varphi$", (t[at], phi0 - 0.4), (52.0, 2.0))
-    axes[1].axhline(np.pi, color=style.QUIET, ls=":", lw=1.0)
-    axes[1].annotate(r"$\pi$", (until, np.pi), (-2, 3), textcoords="offset points", ha="right",
-                     color=style.QUIET)  # fmt: skip
-    axes[1].set(xlabel="time $t$", ylabel=r"$\varphi(t)$", xlim=(0.0, until),
-                ylim=(phi0 - 0.6, np.pi + 0.25))  # fmt: skip
-    ax = axes[2]  # ((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t = 1, and its limit
+        _enclosed(left, t, v, *setting.magnitude_bounds(t, phi0, v0, 1.0))
+    left.set(xlabel="time $t$", ylabel="$|w(t)|$", xlim=(0.0, until), ylim=(0.0, None))
     phi, few = np.linspace(0.8, 3.1, 120), np.linspace(1.0, 3.0, 6)
     ax.plot(phi, (np.sin(phi) + np.pi * np.cos(phi)) / phi, color=style.INK, lw=1.3,
             label="limit $|w_0| \\to 0$")  # fmt: skip
@@ -365,8 +350,8 @@ def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figur
     ax.text(0.85, -0.6, "(8) fails", color=PRINTED, va="center")
     ax.set(xlabel=r"$\varphi_0$", xlim=(0.8, 3.2), ylim=(-1.25, None),
            ylabel="scaled room below (8)")  # fmt: skip
-    name_curves(axes[1], axes[0])
-    name_curves(axes[2])
+    name_curves(left)
+    name_curves(ax)
     return fig
 
 
