@@ -18,16 +18,8 @@ from reluflow.errors import InputError
 from reluflow.falsify import Instance, Statement, given
 from reluflow.instances import Arrays, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, note
-from reluflow.papers.lee2023magnitude.descents import (
-    NEAR_ZERO,
-    ON_THE_ANGLE,
-    SMALLNESS,
-    Descent,
-    draws,
-    everywhere,
-    statement,
-    to_the_limit,
-)
+from reluflow.papers.lee2023magnitude import descents
+from reluflow.papers.lee2023magnitude.descents import SMALLNESS, Descent, draws, statement
 from reluflow.papers.lee2023magnitude.population import pull
 from reluflow.papers.lee2023magnitude.setting import gap_bounds, magnitude_bounds
 
@@ -463,7 +455,7 @@ def angle_slacks(run: Descent) -> tuple[NDArray, NDArray]:
     return (above - path.theta) / path.theta, (path.theta - below) / path.theta
 
 
-@statement("A.2: lower bound of phi(T), T >= 0", everywhere((0,)), ON_THE_ANGLE)
+@statement("A.2: lower bound of phi(T), T >= 0", descents.everywhere((0,)), descents.ON_THE_ANGLE)
 def angle(run: Descent) -> float:
     """ma.thmA.2.1: Theorem A.2, its lower bound of phi(T)."""
     return float(angle_slacks(run)[0].min())
@@ -472,7 +464,7 @@ def angle(run: Descent) -> float:
 @statement(
     f"A.2: upper bound of phi(T), T >= 0, phi0 >= {OPPOSITE}",
     draws((0,)),
-    {**ON_THE_ANGLE, f"phi0 >= {OPPOSITE}": lambda run: run.start.phi >= OPPOSITE},
+    {**descents.ON_THE_ANGLE, f"phi0 >= {OPPOSITE}": lambda run: run.start.phi >= OPPOSITE},
 )
 def angle_away(run: Descent) -> float:
     """ma.thmA.2.2: Theorem A.2, its upper bound of phi(T), away from phi0 = 0."""
@@ -487,7 +479,7 @@ def _share(run: Descent) -> float:
 @statement(
     "A.2 repaired: upper bound of phi(T), T >= 0",
     # r is about the smaller one of |w0| and the norm at which |w| turns.
-    to_the_limit(
+    descents.to_the_limit(
         (0,), lambda start: 2.0 * min(1.0, start.v / start.target, float(pull(start.phi)))
     ),
     {
@@ -507,7 +499,7 @@ def repaired_angle(run: Descent) -> float:
 
 @statement(
     "A.2, |w0| <= |w*|: lower bound of phi(T)",
-    draws((0,), lambda _: 2.0, (NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
+    draws((0,), lambda _: 2.0, (descents.NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
     {
         "|w0| <= |w*|": lambda run: run.start.rho <= 0.0,
         "step below 2": lambda run: run.is_below(2.0),

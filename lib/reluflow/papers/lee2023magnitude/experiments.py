@@ -16,15 +16,8 @@ from scipy.stats import f as f_law
 from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude import runs
-from reluflow.papers.lee2023magnitude.population import (
-    RISING,
-    SHAPES,
-    TURNING,
-    PopulationPath,
-    phases,
-    shape_of,
-)
+from reluflow.papers.lee2023magnitude import population, runs
+from reluflow.papers.lee2023magnitude.population import RISING, SHAPES, TURNING, PopulationPath
 from reluflow.papers.lee2023magnitude.setting import Start, gap_bounds
 from reluflow.statistics import share_interval, wilson
 
@@ -58,11 +51,11 @@ def flow_shapes(
         start = runs.drawn_start(replace(panel, seed=seed + k))
         rho = start.rho - 0.5 * math.log(panel.norm) if variance else start.rho
         start = replace(start, rho=rho, target=panel.scale * math.sqrt(panel.d))
-        kind = phases(start.psi, start.rho, start.m).kind
+        kind = population.phases(start.psi, start.rho, start.m).kind
         if k >= follow:
             return _row(panel, kind)
         steps = np.linspace(0.0, panel.steps, 1001)
-        shape, turn = shape_of(start.flow(panel.rate * steps).rho, 1e-9)
+        shape, turn = population.shape_of(start.flow(panel.rate * steps).rho, 1e-9)
         return {**_row(panel, shape, steps[turn]), "shape": kind, "stray": shape != kind}
 
     return survey(product(panels, range(count)), moves)
@@ -76,7 +69,7 @@ def descent_shapes(panels: Sequence[runs.Setting], seed: int, count: int, n: int
         panel, k = at
         fast = replace(panel, rate=HURRY * panel.rate, steps=panel.steps // HURRY)
         path = runs.descent_on_data(replace(fast, seed=seed + k, n=n))
-        shape, turn = shape_of(path.length, runs.VISIBLE * path.target)
+        shape, turn = population.shape_of(path.length, runs.VISIBLE * path.target)
         return _row(replace(panel, n=n), shape, turn * HURRY)
 
     return survey(product(panels, range(count)), moves)
