@@ -17,7 +17,7 @@ from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import population, runs
-from reluflow.papers.lee2023magnitude.population import RISING, SHAPES, TURNING, PopulationPath
+from reluflow.papers.lee2023magnitude.population import RISING, SHAPES, TURNING
 from reluflow.papers.lee2023magnitude.setting import Start, gap_bounds
 from reluflow.statistics import share_interval, wilson
 
@@ -207,58 +207,35 @@ def loss_readings() -> pd.DataFrame:
     lower and upper bound are respected."""
 
     def panel(at: tuple[str, str, int, float]) -> dict[str, object]:
-        bounds = dict(zip(("lower bound holds", "upper bound holds"), respects(*at), strict=True))
-        return {"k is the": at[0], "loss": at[1], "arrives": arrives(*at), **bounds}
+        kept = zip(("arrives", "lower bound holds", "upper bound holds"), fate(*at), strict=True)
+        return {"k is the": at[0], "loss": at[1], **dict(kept)}
 
     found = survey(product((DEVIATION, VARIANCE), LOSSES, runs.RATES, runs.NORMS), panel)
     return found.groupby(["k is the", "loss"], sort=False).sum()
 
 
-def _typical(reading: str, layers: int, norm: float) -> Start:
-    """The typical start of a panel: at a right angle to w*."""
-    target, length = sizes(reading, layers, norm)
-    return Start.at(0.5 * math.pi, length, layers - 1, target)
-
-
-def _descent(start: Start, loss: str) -> PopulationPath | None:
-    """PROBE steps of descent at D.3's rate on the loss, None where they overflow."""
-    try:
-        with np.errstate(all="ignore"):
-            return start.descent(LOSSES[loss] * runs.RATES[start.m + 1], PROBE)
-    except OverflowError:
-        return None
-
-
-def arrives(reading: str, loss: str, layers: int, norm: float) -> bool:
-    """Whether descent at D.3's rate comes to the target, and does not diverge or jump about. A mean
-    takes steps so small that it follows the flow; a sum is tried."""
-    start = _typical(reading, layers, norm)
-    # The largest curvature of a balanced chain, at the start or at the target.
-    curvature = 0.5 * layers * max(start.target, start.v) ** (2 * start.m)
-    if LOSSES[loss] * runs.RATES[layers] * curvature < 0.1:
-        return True
-    path = _descent(start, loss)
-    # A path that ends at NaN has not come.
-    return path is not None and bool(abs(path.rho[-1]) < 1e-3 and path.theta[-1] < 1e-3)
-
-
-def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool]:
-    """Whether the population's angle respects the lower and the upper bound drawn in Figure 1. The
-    bounds are those of Theorems A.2 and 4.2 at D.3's rate; the angle is the flow's at the times
-    that the steps of the loss take, or the descent's where the steps are large."""
-    start, rate = _typical(reading, layers, norm), runs.RATES[layers]
-    if LOSSES[loss] > 2.0:
-        T = np.arange(1.0, PROBE + 1.0)
-        path = _descent(start, loss)
-        if path is None:
-            return False, False
-        theta = path.theta[1:]
-    else:
+def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool, bool]:
+    """Whether the population's descent at D.3's rate comes to the target, from the typical start of
+    a panel, at a right angle to w*, and whether the angle respects the lower and the upper bound
+    drawn in Figure 1, those of Theorems A.2 and 4.2 at that rate. A mean takes steps so small that
+    the angle is the flow's, which arrives; of a sum PROBE steps are taken."""
+    (target, length), rate, more = sizes(reading, layers, norm), runs.RATES[layers], LOSSES[loss]
+    start = Start.at(0.5 * math.pi, length, layers - 1, target)
+    if more <= 2.0:
         T = np.unique(np.round(np.geomspace(1.0, runs.STEPS, 120)))
-        theta = start.flow(LOSSES[loss] * rate * T).theta
+        came, theta = True, start.flow(more * rate * T).theta
+    else:
+        T = np.arange(1.0, PROBE + 1.0)
+        try:
+            with np.errstate(all="ignore"):
+                path = start.descent(more * rate, PROBE)
+        except OverflowError:
+            return False, False, False
+        # A path that ends at NaN has not come.
+        came, theta = bool(abs(path.rho[-1]) < 1e-3 and path.theta[-1] < 1e-3), path.theta[1:]
     ranges = (*runs.constants(start.v, start.target), start.target)
     below, above = gap_bounds(T, start.psi, *ranges, start.m, rate)
-    return bool((theta < above).all()), bool((theta > below).all())
+    return came, bool((theta < above).all()), bool((theta > below).all())
 
 
 def norm_scale(seed: int, draws: int) -> list[Evidence]:
