@@ -68,14 +68,13 @@ class ChainPath:
     t       (k,) times, from 0
     w       (k, d) weights
     v       (k, m) factors
-    zero    when a factor v_k, k >= 2, that was positive reaches 0; infinite if none does
-    factor  its k, counted from 1 as in the paper; 0 if none does
+    factor  the k >= 2, counted from 1 as in the paper, of the factor v_k that was positive and is 0
+            at the end; 0 if there is none
     """
 
     t: NDArray
     w: NDArray
     v: NDArray
-    zero: float
     factor: int
 
     @property
@@ -99,8 +98,7 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
         in_w, in_v = gradient(w0, v0)
         w, v = np.array([w0, w0 - horizon * in_w]), np.array([v0, v0 - horizon * in_v])
         turned = np.nonzero(np.sign(v[1, 1:]) != np.sign(v0[1:]))[0]
-        zero, factor = (0.0, 2 + int(turned[0])) if len(turned) else (math.inf, 0)
-        return ChainPath(np.array([0.0, horizon]), w, v, zero, factor)
+        return ChainPath(np.array([0.0, horizon]), w, v, 2 + int(turned[0]) if len(turned) else 0)
 
     def unpack(state: NDArray) -> tuple[NDArray, NDArray]:
         # A trial step near a pole may end anywhere; its error is large in any case.
@@ -128,9 +126,8 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
         raise ArithmeticError(f"the flow cannot be followed beyond t = {t[-1]:g}")
     w, v = map(np.array, zip(*map(unpack, path.y.T), strict=True))
     sudden = lowest[-1] < _GONE and t[-1] - t[lowest >= _HALF_WAY][-1] < 1e-9 * t[-1]
-    if not (sudden or path.status == -1):
-        return ChainPath(t, w, v, math.inf, 0)
-    return ChainPath(t, w, v, float(t[-1]), 2 + int(np.argmin(fallen[:, -1])))
+    zero = sudden or path.status == -1
+    return ChainPath(t, w, v, 2 + int(np.argmin(fallen[:, -1])) if zero else 0)
 
 
 def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:

@@ -277,9 +277,6 @@ def _of_times(
         ends = [(rho0, psi0 + psi1) for rho0 in (small, small + grow)]
         return slack(*(population.time_to_angle(psi0, rho0, m, end) for rho0, end in ends))
 
-    def is_ordered(item: Instance) -> bool:
-        return bool((item["passage"][2:] > 0.01).all())
-
     def is_told(item: Instance) -> bool:
         psi0, small, further, grow = item["passage"]
         return bool(abs(psi0) < 4.0 and further < 8.0 and -8.0 < small < 3.0 - grow)
@@ -291,7 +288,9 @@ def _of_times(
         slack=lambda item: float(slacks([item])[0]),
         batch=slacks,
         hypotheses={
-            "the second start is larger, the angle is later": is_ordered,
+            "the second start is larger, the angle is later": lambda item: bool(
+                (item["passage"][2:] > 0.01).all()
+            ),
             "angles and norms at which rounding does not hide the order": is_told,
         },
         fixed=("m",),
@@ -535,7 +534,7 @@ def positive() -> Reading:
         "Section 3.2 stands after the proposition",
         others="Section 2 admits a target of negative output, v_1* < 0, and for it the "
         f"proposition is false: with x = 1 and y = -1 the flow from w = {w:g}, "
-        f"v = ({v[0]:g}, {v[1]:g}) has v_{negative.factor} = 0 at t = {negative.zero:.4g}, "
+        f"v = ({v[0]:g}, {v[1]:g}) has v_{negative.factor} = 0 at t = {negative.t[-1]:.4g}, "
         "where it stops. The convention relu'(0) = 0 matters for "
         f"v_k = 0: with relu'(0) = 1 such a factor moves, x = y = w = v_1 = 1, v_2 = 0 have "
         f"dv_2/dt = {-kinked[1]:g}.",
