@@ -251,16 +251,10 @@ TENDENCY = Reading(
 # --- The scale of the start (Section 3.2): how long the flow takes to an angle and to a loss ------
 
 
-def late_error(phi0: ArrayLike, r: ArrayLike) -> NDArray:
-    """K = lim e^(t/2) |w(t) - w*| / |w*| of a one-layer neuron, phi0 (...) in (0, pi), r =
-    |w_0|/|w*| >= 0: with a = r sin(phi_0)/phi_0, K^2 = (pi a)^2 + (1 + a (1 + pi cot phi_0))^2."""
-    phi0 = np.asarray(phi0, float)
-    a = np.asarray(r, float) * np.sin(phi0) / phi0
-    return np.hypot(np.pi * a, 1.0 + a * (1.0 + np.pi / np.tan(phi0)))
-
-
 def best_norm(phi0: ArrayLike) -> NDArray:
-    """|w_0|/|w*| of least `late_error` at phi0 (...): 0 unless pi - phi_0 < arctan(pi)."""
+    """|w_0|/|w*| at phi0 (...) of the least lim e^(t/2) |w(t) - w*|, one layer: 0 unless pi - phi_0
+    < arctan(pi). Over |w*| the limit is K, K^2 = (pi a)^2 + (1 + a b)^2, where a = |w_0| sin(phi_0)
+    / (|w*| phi_0) and b = 1 + pi cot(phi_0)."""
     phi0 = np.asarray(phi0, float)
     b = 1.0 + np.pi / np.tan(phi0)
     return np.maximum(-b, 0.0) / (np.pi**2 + b**2) * phi0 / np.sin(phi0)
