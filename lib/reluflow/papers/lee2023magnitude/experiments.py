@@ -217,13 +217,14 @@ def loss_readings() -> pd.DataFrame:
 def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool, bool]:
     """Whether the population's descent at D.3's rate comes to the target, from the typical start of
     a panel, at a right angle to w*, and whether the angle respects the lower and the upper bound
-    drawn in Figure 1, those of Theorems A.2 and 4.2 at that rate. A mean takes steps so small that
-    the angle is the flow's, which arrives; of a sum PROBE steps are taken."""
+    drawn in Figure 1, those of Theorems A.2 and 4.2 at that rate. A mean takes steps far below what
+    the chain's largest curvature allows, and follows the flow; of a sum PROBE steps are taken."""
     (target, length), rate, more = sizes(reading, layers, norm), runs.RATES[layers], LOSSES[loss]
     start = Start.at(0.5 * math.pi, length, layers - 1, target)
     if more <= 2.0:
         T = np.unique(np.round(np.geomspace(1.0, runs.STEPS, 120)))
-        came, theta = True, start.flow(more * rate * T).theta
+        curvature = 0.5 * layers * max(target, length) ** (2 * start.m)
+        came, theta = more * rate * curvature < 0.1, start.flow(more * rate * T).theta
     else:
         T = np.arange(1.0, PROBE + 1.0)
         try:
