@@ -38,9 +38,6 @@ def test_magnitude_bounds_are_the_papers(phi0, v0, target) -> None:
                 exact = [gone + v0 * mp.exp(-t / 2), gone, goal * mp.sqrt(kappa / inside)]
                 found = [one[side][k], small[side][k], two[side][k]]
                 assert found == pytest.approx([float(a) for a in exact], rel=1e-13)
-    for m, explicit in ((0, one), (1, two)):
-        layered = setting.layered_magnitude_bounds(TIMES, phi0, v0, target, m)
-        np.testing.assert_allclose(layered, explicit, rtol=1e-12)
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 4])
@@ -71,7 +68,7 @@ def test_decays_of_descent_and_small_times_keep_their_digits() -> None:
 # --- The comparison equation ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("m", [2, 3, 7])
 @pytest.mark.parametrize("y0", [1e-2, 0.3, 0.97, 0.999999, 1.0, 1.000001, 1.2, 6.0])
 def test_comparison_solves_its_equation(m, y0) -> None:
     a, t = 0.8, np.array([0.0, 0.02, 1.0, 6.0])

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reluflow.papers.lee2023magnitude import rates
-from reluflow.papers.lee2023magnitude.population import (
-    FALLING,
-    RISING,
-    SHAPES,
-    TURNING,
-    nullcline,
-    phases,
-    quadrature_gradient,
-    threshold_norm,
-)
+from reluflow.papers.lee2023magnitude import population, rates
 from reluflow.papers.lee2023magnitude.setting import Start
 
 
@@ -30,25 +19,27 @@ def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
     """Above the nullcline w and both factors fall; the gradient of one of them is turned."""
 
     def other(*given):
-        return tuple(s * g for s, g in zip(turned, quadrature_gradient(*given), strict=True))
+        return tuple(
+            s * g for s, g in zip(turned, population.quadrature_gradient(*given), strict=True)
+        )
 
-    monkeypatch.setattr(rates, "quadrature_gradient", other)
+    monkeypatch.setattr(population, "quadrature_gradient", other)
     slack = rates.falls_above_nullcline().slack(item_at(Start.at(2.0, 1.5, 2)))
     assert slack == min(turned)
 
 
-THRESHOLD, LINE = float(threshold_norm(2.5)), float(nullcline(2.5, 1))
+THRESHOLD, LINE = float(population.threshold_norm(2.5)), float(population.nullcline(2.5, 1))
 
 
-@pytest.mark.parametrize("found", [*SHAPES, "turns twice"])
+@pytest.mark.parametrize("found", [*population.SHAPES, "turns twice"])
 @pytest.mark.parametrize(
     ("statement", "m", "norm", "expected"),
     [
-        (rates.threshold(), 0, 0.01 * THRESHOLD, RISING),
-        (rates.threshold(), 0, 0.99 * THRESHOLD, TURNING),
-        (rates.threshold(), 0, 1.01 * THRESHOLD, FALLING),
-        (rates.two_phases([1]), 1, 0.9999 * LINE, RISING),
-        (rates.two_phases([1]), 1, 1.0001 * LINE, TURNING),
+        (rates.threshold(), 0, 0.01 * THRESHOLD, population.RISING),
+        (rates.threshold(), 0, 0.99 * THRESHOLD, population.TURNING),
+        (rates.threshold(), 0, 1.01 * THRESHOLD, population.FALLING),
+        (rates.two_phases([1]), 1, 0.9999 * LINE, population.RISING),
+        (rates.two_phases([1]), 1, 1.0001 * LINE, population.TURNING),
     ],
 )
 def test_a_magnitude_that_moves_otherwise_is_found(
@@ -56,25 +47,8 @@ def test_a_magnitude_that_moves_otherwise_is_found(
 ) -> None:
     """Starts on both sides of a border, followed rightly and wrongly."""
     start = Start.at(2.5, norm, m)
-    moves = replace(phases(start.psi, start.rho, m), kind=found)
+    moves = replace(population.phases(start.psi, start.rho, m), kind=found)
     if found == "turns twice":
-        moves = replace(moves, kind=TURNING, flips=3)
-    monkeypatch.setattr(rates, "phases", lambda *_: moves)
+        moves = replace(moves, kind=population.TURNING, flips=3)
+    monkeypatch.setattr(population, "phases", lambda *_: moves)
     assert statement.fails(statement.slack(item_at(start))) == (found != expected)
-
-
-def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:
-    right, statement, item = Start.flow, rates.converges([1]), item_at(Start(0.0, 0.0, 1))
-
-    def elsewhere(start, t):
-        path = right(start, t)
-        return SimpleNamespace(psi=path.psi, rho=path.rho + 1e-5, theta=path.theta)
-
-    assert not statement.fails(statement.slack(item))
-    monkeypatch.setattr(Start, "flow", elsewhere)
-    assert statement.fails(statement.slack(item))
-
-
-def test_flows_that_wait_too_long_are_left_out() -> None:
-    item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
-    assert "floats still tell" in rates.converges([3]).unmet(item)

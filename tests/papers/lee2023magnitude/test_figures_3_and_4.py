@@ -1,5 +1,4 @@
-"""Section 5.2, Figures 3 and 4 of Lee et al. 2022b: runs against slow and plain ones, shapes of
-curves, restarted bounds, and evidence that can fail."""
+"""Figures 3 and 4 of Lee et al. 2022b: restarted bounds, the first steps and the record."""
 
 from __future__ import annotations
 
@@ -11,43 +10,10 @@ import torch
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
 from reluflow.papers.lee2023magnitude.population import pull
 
-TINY = page.DeepSetting(start=0.5, teacher=0.7, step=0.01, n_steps=400, n=37, d=4, width=5, depth=4)
+TINY = page.DeepSetting(start=0.5, teacher=0.7, step=0.01, n_steps=300, n=37, d=4, width=5, depth=4)
 
 
 # Deep networks
-
-
-def plain_gradient(weights, X, y):
-    weights = [W.clone().requires_grad_() for W in weights]
-    h = X
-    for W in weights[:-1]:
-        h = torch.relu(h @ W.T)
-    loss = 0.5 * ((h @ weights[-1].T)[:, 0] - y).square().mean()
-    return float(loss.detach()), torch.autograd.grad(loss, weights)
-
-
-def slow_descent(setting, seed, steps):
-    """Norms after every step of a plain loop with automatic gradients."""
-    problem = page.DeepProblem(setting, seed)
-    W, norms, losses = problem.layers(problem.start), [], []
-    for _ in range(steps + 1):
-        loss, G = plain_gradient(W, problem.X, problem.y)
-        norms.append([float(M.norm()) for M in W])
-        losses.append(loss)
-        W = [M - setting.step * g for M, g in zip(W, G, strict=True)]
-    return np.array(norms), np.array(losses)
-
-
-def test_descent_is_a_plain_loop():
-    run = page.deep_descent(page.DeepProblem(TINY, 1), 60)
-    norms, losses = slow_descent(TINY, 1, 60)
-    np.testing.assert_allclose(run.norms, norms, rtol=1e-10)
-    np.testing.assert_allclose(run.losses, losses, rtol=1e-10)
-    np.testing.assert_array_equal(run.steps, np.arange(61.0))
-    magnitudes = run.magnitudes
-    np.testing.assert_allclose(magnitudes["all weights"], np.linalg.norm(norms, axis=1))
-    np.testing.assert_allclose(magnitudes["product of all |W_k|"], norms.prod(axis=1))
-    np.testing.assert_allclose(magnitudes["first layer |W_1|"], norms[:, 0])
 
 
 def test_the_curvature_is_the_hessians():
@@ -91,10 +57,6 @@ def test_a_first_fall_is_the_flows():
 
 # Records at full scale
 
-RECORDED = page.DeepSetting(
-    start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4
-)
-
 
 @pytest.fixture(scope="module")
 def full():
@@ -118,10 +80,10 @@ def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
 
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
-    monkeypatch.setattr(page, "PANELS", {"tiny": RECORDED})
+    monkeypatch.setattr(page, "PANELS", {"tiny": TINY})
     monkeypatch.setattr(page, "CHUNK", 70)
     record = page.load("tiny", page.SHELF.at("tiny", 0, root=tmp_path))
-    plain = page.deep_descent(page.DeepProblem(RECORDED, 0), RECORDED.n_steps)
+    plain = page.deep_descent(page.DeepProblem(TINY, 0), TINY.n_steps)
     shown = record.steps.astype(int).tolist()
     assert shown == [*range(51), 100, *range(150, 201), 300]
     np.testing.assert_allclose(record.norms, plain.norms[shown], rtol=1e-4)

@@ -127,7 +127,7 @@ def test_all_data_flip_on_every_step() -> None:
     assert agrees(X, y, [0.1], 0.9 / 25, 200).max() in (0, 100)
     X, y, w0, _ = teacher(3, 500, 30)
     wild = agrees(X, -y, w0, 1.5 / 500, 120, tolerance=1e-9)
-    assert wild.max() > 500 / 30  # too many for rank-one updates
+    assert wild.max() > 500 / 30
 
 
 # --- The active set -------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from reluflow.papers.lee2023magnitude.population import (
     TURNING,
     _scalar_pull,
     coordinates,
-    dip_from_teacher_norm,
     log_tan,
     orbits,
     phases,
@@ -184,22 +183,6 @@ def test_orbits_are_the_flow(psi0, rho0, m) -> None:
     assert (flow.psi[0], flow.rho[0]) == pytest.approx((between[0], rho[0]), abs=1e-9)
 
 
-def test_dip_with_forty_digits() -> None:
-    """The orbit's integral from pi/2, v0 = v*, m = 2: where does it meet the nullcline?"""
-    with mp.workdps(40):
-
-        def odd(phi):
-            rest = mp.quad(lambda a: a**2 / mp.sin(a) ** 4, [mp.pi / 2, phi])
-            return ((mp.pi / 2) ** 3 + 3 * mp.pi * rest) / (phi / mp.sin(phi)) ** 3
-
-        gap = lambda phi: odd(phi) * (mp.sin(phi) - phi * mp.cos(phi)) / mp.pi - 1  # noqa: E731
-        turn = mp.findroot(gap, (1.9, 2.1), solver="anderson")
-        least = float(odd(turn) ** (-mp.mpf(1) / 3))
-    found = dip_from_teacher_norm(math.pi / 2, 2)
-    assert found.least == pytest.approx(least, rel=1e-12)
-    assert 2 * math.atan(math.exp(found.psi)) == pytest.approx(float(turn), rel=1e-10)
-
-
 def test_loss_against_quadrature() -> None:
     """L = 1/2 E (f - f*)^2 over the angles of a plane, v* = 1."""
     phi, v, m = 2.0, 1.3, 2
@@ -247,5 +230,7 @@ def test_phases_against_a_plain_loop(phi, v, m) -> None:
     assert found.dip == pytest.approx(1.0 - loop[k, 1] if k else 0.0, abs=2e-3)
     if k:
         assert 2 * math.atan(math.exp(found.psi)) == pytest.approx(loop[k, 0], abs=5e-3)
+        _, (turn,) = orbits(log_tan(angle), math.log(rows[0][1]), m).at(np.array([found.psi]))
+        assert turn == pytest.approx(math.log(found.least), abs=1e-11)
     late = time_to_angle(log_tan(angle), math.log(rows[0][1]), m, log_tan(loop[8000, 0]))
     assert float(late[0]) == pytest.approx(4.0, rel=3e-3)

@@ -9,51 +9,21 @@ import numpy as np
 import pytest
 from papers.lee2023magnitude.test_layered_descent import loop
 from reluflow.errors import InputError
-from reluflow.papers.lee2023magnitude import experiments
-from reluflow.papers.lee2023magnitude.population import (
-    FALLING,
-    OTHER,
-    RISING,
-    SHAPES,
-    TURNING,
-    PopulationPath,
-    shape_of,
-)
-from reluflow.papers.lee2023magnitude.runs import (
-    Run,
-    Setting,
-    angle_checks,
-    constants,
-    experiment,
-    magnitude_checks,
-    magnitude_curves,
-    train,
-    train_one,
-)
+from reluflow.papers.lee2023magnitude import experiments, population, runs
 from reluflow.papers.lee2023magnitude.setting import Start
 
 
-@pytest.fixture(scope="module")
-def small() -> tuple[Run, ...]:
-    """D.3's nine panels with few data and few large steps that make about as much progress."""
-    panels = experiment(n=400, d=100, steps=500, seed=3)
-    panels = tuple(replace(q, rate=200.0 * q.rate, d=12) for q in panels)
-    scales = [math.sqrt(100 / 12) * q.scale for q in panels]
-    panels = tuple(replace(q, scale=k) for q, k in zip(panels, scales, strict=True))
-    return train(panels, workers=1)
-
-
 def test_constants_are_the_three_cases_of_d3() -> None:
-    assert constants(1.0, 10.0) == (1.0, 10.0)  # small: |w0|, |w*|
-    assert constants(9.0, 10.0) == (5.0, 10.0)  # middle: |w*|/2, the larger
-    assert constants(11.0, 10.0) == (5.0, 11.0)
-    assert constants(21.0, 10.0) == (5.0, 21.0)  # large: |w*|/2, |w0|
+    assert runs.constants(1.0, 10.0) == (1.0, 10.0)  # small: |w0|, |w*|
+    assert runs.constants(9.0, 10.0) == (5.0, 10.0)  # middle: |w*|/2, the larger
+    assert runs.constants(11.0, 10.0) == (5.0, 11.0)
+    assert runs.constants(21.0, 10.0) == (5.0, 21.0)  # large: |w*|/2, |w0|
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4])
 def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
-    setting = Setting(layers, 0.7, 0.4, 0.05, 6, 150, 60, 11)
-    run, X, w, best = train_one(setting), setting.data(), setting.start(), setting.target()
+    setting = runs.Setting(layers, 0.7, 0.4, 0.05, 6, 150, 60, 11)
+    run, X, w, best = runs.train_one(setting), setting.data(), setting.start(), setting.target()
     y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
     v = [np.linalg.norm(w)] * setting.m
     states, factors, _ = loop(X, y, w, setting.rate / len(X), setting.steps, v)
@@ -72,48 +42,33 @@ def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
 
 
 def test_divergence_does_not_wait_for_the_panels_that_were_not_begun() -> None:
-    panels = experiment(layers=[1, 2], norms=[0.5, 1, 2], d=4, n=50, steps=300, learning_rate=5.0)
+    panels = runs.experiment(
+        layers=[1, 2], norms=[0.5, 1, 2], d=4, n=50, steps=300, learning_rate=5.0
+    )
     with pytest.raises(InputError, match=r"1L-0.5k\* diverges at learning rate 5: choose"):
-        train(panels, workers=2)
+        runs.train(panels, workers=2)
 
 
 def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None:
-    setting = Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
+    """And a path that is no number breaks its bounds, from the step on at which it is none."""
+    setting = runs.Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
+    path = population.PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
     flow = replace(path, t=0.1 * T, rho=np.minimum(rho, -0.01), clock="time")
-    run = Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
-    check = angle_checks([run])[0]
+    run = runs.Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
+    check = runs.angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}
+    lost = replace(flow, rho=np.where(T < 2.0, rho, np.nan))
+    for check in runs.magnitude_checks([replace(run, flow=lost)]):
+        assert check.breaches["flow"].steps[-2:].tolist() == [2, 3]
 
 
 def test_workers_do_not_change_a_digit() -> None:
-    panels = experiment(layers=[1, 3], norms=[1.0], d=30, n=500, steps=300, learning_rate=0.01)
-    for one, two in zip(train(panels, workers=1), train(panels, workers=2), strict=True):
+    panels = runs.experiment(layers=[1, 3], norms=[1.0], d=30, n=500, steps=300, learning_rate=0.01)
+    for one, two in zip(runs.train(panels, workers=1), runs.train(panels, workers=2), strict=True):
         for mine, other in zip(one.paths.values(), two.paths.values(), strict=True):
             assert np.array_equal([mine.psi, mine.rho], [other.psi, other.rho])
-
-
-def test_checks_find_what_a_plain_loop_finds(small: tuple[Run, ...]) -> None:
-    checks, seen = {(c.panel, c.side): c for c in magnitude_checks(small)}, 0
-    for run in small[:6]:
-        path = run.empirical
-        lower, upper = magnitude_curves(run.setting, path)
-        beyond = {"lower": lower - path.length, "upper": path.length - upper}
-        for side, excess in beyond.items():
-            broken = [T for T in range(1, len(excess)) if excess[T] > 1e-12 * run.start.target]
-            assert list(checks[run.setting.name, side].breaches["empirical"].steps) == broken
-            seen += len(broken)
-    assert seen > 0
-
-
-def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> None:
-    run, rho = small[1], small[1].flow.rho.copy()
-    rho[8:] = np.nan
-    for check in magnitude_checks([replace(run, flow=replace(run.flow, rho=rho))]):
-        breach = check.breaches["flow"]
-        assert (len(breach.steps), breach.steps[0]) == (len(rho) - 8, 8)
 
 
 # --- Shapes of |w(T)| -----------------------------------------------------------------------------
@@ -125,12 +80,12 @@ def plain_shape(values, least):
     rises = [i for i, j in pairs if v[i] - v[j] > least]
     falls = [(i, j) for i, j in pairs if v[j] - v[i] > least]
     if not rises and not falls:
-        return RISING if v[-1] > v[0] else FALLING
+        return population.RISING if v[-1] > v[0] else population.FALLING
     if not falls or not rises:
-        return FALLING if falls else RISING
+        return population.FALLING if falls else population.RISING
     after = any(j >= min(rises) for _, j in falls)
     early = not any(i < min(rises) for i, _ in falls)
-    return OTHER if after or early else TURNING
+    return population.OTHER if after or early else population.TURNING
 
 
 def test_shapes_of_random_curves():
@@ -141,14 +96,14 @@ def test_shapes_of_random_curves():
         if rng.random() < 0.4:
             values = np.abs(values - rng.uniform(-3, 3))
         least = float(rng.choice([0.0, 0.3, 1.0]))
-        found = shape_of(values, least)[0]
+        found = population.shape_of(values, least)[0]
         assert found == plain_shape(values, least)
         seen.add(found)
-    assert seen == set(SHAPES)
+    assert seen == set(population.SHAPES)
 
 
 def test_a_flow_cut_short_is_a_stray():
-    setting = replace(experiment(layers=(1,), norms=(2.0,))[0], steps=10)
+    setting = replace(runs.experiment(layers=(1,), norms=(2.0,))[0], steps=10)
     found = experiments.flow_shapes([setting], 3, 2, follow=1)
     assert found["stray"].tolist() == [True, False]  # it falls, and has not risen yet
-    assert (found["shape"] == TURNING).all()
+    assert (found["shape"] == population.TURNING).all()

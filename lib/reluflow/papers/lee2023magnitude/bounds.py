@@ -22,16 +22,9 @@ from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude import population, setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain
-from reluflow.papers.lee2023magnitude.population import (
-    PopulationPath,
-    balanced_path,
-    log_tan,
-    nullcline,
-    orbits,
-    pull,
-)
+from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline, orbits, pull
 from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
 
 # --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------
@@ -63,7 +56,7 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     paths = orbits(*np.transpose(columns))
     for start, s, psi, rho in zip(starts, paths.s, paths.psi, paths.rho, strict=True):
         t = s[1:] / start.target ** (2 * start.m)
-        found.append(balanced_path(t, psi[1:], rho[1:], start.m, start.target))
+        found.append(population.balanced_path(t, psi[1:], rho[1:], start.m, start.target))
     return found
 
 
@@ -99,8 +92,8 @@ def _on_flows(
     ours: str = "",
 ) -> Callable[[Slack], Callable[[], Statement]]:
     """Makes a Statement of the slack below it, of a start and its flow, m in `layers`; a witness
-    may plant a factor of |w|. On a claim `ours` of our own all hypotheses are these, named as in
-    its `given`, and a start out of the range of floats is not decided."""
+    may plant a factor of |w| and of tan(phi/2). On a claim `ours` of our own all hypotheses are
+    these, named as in its `given`, and a start out of the range of floats is not decided."""
 
     def of(slack: Slack) -> Callable[[], Statement]:
         def slacks(items: Sequence[Instance]) -> NDArray:
@@ -108,8 +101,8 @@ def _on_flows(
             told = [k for k, item in enumerate(items) if not ours or _inside(item)]
             starts = [Start.of(items[k]) for k in told]
             for k, start, path in zip(told, starts, flows(starts) if told else [], strict=True):
-                rho = path.rho + math.log(planted(items[k]))
-                values[k] = slack(start, replace(path, rho=rho))
+                by = math.log(planted(items[k]))
+                values[k] = slack(start, replace(path, psi=path.psi + by, rho=path.rho + by))
             return values
 
         def made() -> Statement:
@@ -287,7 +280,8 @@ def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
     """With theta_0 = pi - phi_0 and the rates p, q of the theorem the times are
     log(2 tan(theta_0/2) / theta_0) / p and log(cot(phi_0/2) / sqrt(3)) / q, 0 for phi_0 >= pi/3."""
     slope = 2.0 * np.pi / (path.length ** (start.m - 1) * path.phi)
-    end = float(CubicHermiteSpline(path.psi, path.t, slope)(-log_tan(start.theta / 100.0)))
+    late = -population.log_tan(start.theta / 100.0)
+    end = float(CubicHermiteSpline(path.psi, path.t, slope)(late))
     slow, fast = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
     theta0 = np.pi - start.phi
     lower = np.log(2.0 * np.tan(0.5 * theta0) / theta0) / slow

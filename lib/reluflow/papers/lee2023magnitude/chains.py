@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import RK45
+from scipy.integrate import solve_ivp
 from scipy.linalg.blas import daxpy, dger
 from scipy.special import digamma, hyp2f1
 
@@ -25,7 +25,6 @@ Gradient = Callable[[NDArray, NDArray], tuple[NDArray, NDArray]]
 """Of w (d,) and v (m,): the gradients of the loss in w and in v."""
 
 _SMALL, _HALF_WAY, _GONE, _TINY = (math.log(size) for size in (1e-9, 1e-15, 1e-30, 1e-250))
-_MOST_STEPS = 2_000
 
 
 def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient:
@@ -34,16 +33,13 @@ def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
 
-    def slope(h: NDArray) -> NDArray:
-        return (h > 0.0) + at_zero * (h == 0.0) if at_zero else h > 0.0
-
     def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
         h = X @ w
-        inputs, slopes = [np.maximum(h, 0.0)], [slope(h)]
+        inputs, slopes = [np.maximum(h, 0.0)], [np.heaviside(h, at_zero)]
         for factor in v[:0:-1]:
-            inner = factor * inputs[-1]
-            inputs.append(np.maximum(inner, 0.0))
-            slopes.append(slope(inner))
+            h = factor * inputs[-1]
+            inputs.append(np.maximum(h, 0.0))
+            slopes.append(np.heaviside(h, at_zero))
         back = (v[0] * inputs[-1] - y) / len(y)
         in_v = np.empty(len(v))
         in_v[0] = back @ inputs[-1]
@@ -72,14 +68,13 @@ class ChainPath:
     t       (k,) times, from 0
     w       (k, d) weights
     v       (k, m) factors
-    zero    when a factor v_k, k >= 2, that was positive reaches 0; infinite if none does
-    factor  its k, counted from 1 as in the paper; 0 if none does
+    factor  the k >= 2, counted from 1 as in the paper, of the factor v_k that was positive and is 0
+            at the end; 0 if there is none
     """
 
     t: NDArray
     w: NDArray
     v: NDArray
-    zero: float
     factor: int
 
     @property
@@ -103,8 +98,7 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
         in_w, in_v = gradient(w0, v0)
         w, v = np.array([w0, w0 - horizon * in_w]), np.array([v0, v0 - horizon * in_v])
         turned = np.nonzero(np.sign(v[1, 1:]) != np.sign(v0[1:]))[0]
-        zero, factor = (0.0, 2 + int(turned[0])) if len(turned) else (math.inf, 0)
-        return ChainPath(np.array([0.0, horizon]), w, v, zero, factor)
+        return ChainPath(np.array([0.0, horizon]), w, v, 2 + int(turned[0]) if len(turned) else 0)
 
     def unpack(state: NDArray) -> tuple[NDArray, NDArray]:
         # A trial step near a pole may end anywhere; its error is large in any case.
@@ -117,33 +111,23 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
         in_w, in_v = gradient(w, v)
         return np.concatenate([-in_w, -in_v[:1], -in_v[1:] / v[1:]])
 
+    def left(_: float, state: NDArray) -> float:
+        return float((state[d + 1 :] - start[d + 1 :]).min(initial=0.0)) - _TINY
+
+    left.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([w0, v0[:1], np.log(v0[1:])])
     size = float(np.abs(start[: d + 1]).max())
     atol = np.concatenate([np.full(d + 1, 1e-9 * size), np.full(m - 1, 1e-7)])
-    t, states, before = [0.0], [start], 0.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        solver = RK45(velocity, 0.0, start, horizon, rtol=1e-7, atol=atol)
-        for _ in range(_MOST_STEPS):
-            if solver.status != "running":
-                break
-            solver.step()
-            t.append(solver.t)
-            states.append(solver.y)
-            fallen = solver.y[d + 1 :] - start[d + 1 :]
-            lowest = float(fallen.min(initial=0.0))
-            if lowest >= _HALF_WAY:
-                before = solver.t
-            gone = lowest < _GONE and solver.t - before < 1e-9 * solver.t
-            if gone or lowest < _TINY:
-                break
-        else:
-            raise ArithmeticError(f"{_MOST_STEPS} steps reach t = {solver.t:g} of {horizon:g} only")
-    if solver.status == "failed" and lowest > _SMALL:
-        raise ArithmeticError(f"the flow cannot be followed beyond t = {solver.t:g}")
-    w, v = map(np.array, zip(*map(unpack, states), strict=True))
-    if not (gone or solver.status == "failed"):
-        return ChainPath(np.array(t), w, v, math.inf, 0)
-    return ChainPath(np.array(t), w, v, float(solver.t), 2 + int(np.argmin(fallen)))
+        path = solve_ivp(velocity, (0.0, horizon), start, events=left, rtol=1e-7, atol=atol)
+    t, fallen = path.t, path.y[d + 1 :] - start[d + 1 :, None]
+    lowest = fallen.min(axis=0, initial=0.0)
+    if path.status == -1 and lowest[-1] > _SMALL:
+        raise ArithmeticError(f"the flow cannot be followed beyond t = {t[-1]:g}")
+    w, v = map(np.array, zip(*map(unpack, path.y.T), strict=True))
+    sudden = lowest[-1] < _GONE and t[-1] - t[lowest >= _HALF_WAY][-1] < 1e-9 * t[-1]
+    zero = sudden or path.status == -1
+    return ChainPath(t, w, v, 2 + int(np.argmin(fallen[:, -1])) if zero else 0)
 
 
 def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:
@@ -177,16 +161,10 @@ _ROUNDS, _CLOSE = 100, 3e-14
 
 
 def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
-    """u(t) from u(0) = v0 > 0, a > 0, explicit for m = 0 and m = 1; for m >= 2 by the inverse of
-    `clock`."""
+    """u(t) from u(0) = v0 > 0, a > 0, m >= 2, by the inverse of `clock`."""
     t = np.asarray(t, float)
     if v0 == a:
         return np.full(t.shape, float(v0))
-    if m == 0:
-        return v0 * np.exp(-0.5 * t) - a * np.expm1(-0.5 * t)
-    if m == 1:
-        fading = np.exp(-(a**2) * t)
-        return v0 / np.sqrt(fading - (v0 / a) ** 2 * np.expm1(-(a**2) * t))
     above = v0 > a
     start = clock(log_odds(v0 / a, m), m, above)
     return a * ratio(odds_at(start + a ** (2 * m) * t, m, above), m, above)
@@ -318,10 +296,6 @@ class ActiveSet:
         # them fixes the sign even of the computed w.x.
         self._slack = 4.0 * (X.shape[1] + 8) * _EPS
         self._near_count = min(len(X), max(32, len(X) // 32))
-        self.reset(w)
-
-    def reset(self, w: NDArray) -> None:
-        """Start afresh from w (d,)."""
         h = self._X @ w
         self.on, self.calm = h > 0.0, 0.0
         self._sum()
@@ -333,8 +307,10 @@ class ActiveSet:
         becomes the present w; f = 0 where all k states keep the set."""
         start, k = 0, len(W)
         while start < k:
-            # Not "drift >= reach": the drift is nan where w = 0 has no direction.
-            unsafe = ~(self._drift(W[start:]) < self._reach)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                U = W[start:] / np.sqrt(np.vecdot(W[start:], W[start:]))[:, None] - self._direction
+            # Not "drift >= reach": the drift |u - u_ref| is nan where w = 0 has no direction.
+            unsafe = ~(np.sqrt(np.vecdot(U, U)) < self._reach)
             count = int(np.argmax(unsafe)) if unsafe.any() else k - start
             if count:
                 kept, flipped = self._look(W[start : start + count])
@@ -400,12 +376,6 @@ class ActiveSet:
         self._rows, self._h = self._X[self._near], h[self._near]
         self._near_on = self.on[self._near]
 
-    def _drift(self, W: NDArray) -> NDArray:
-        """|u - u_ref| for the directions u of W (k, d), shape (k,); nan for w = 0."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            U = W / np.sqrt(np.vecdot(W, W))[:, None] - self._direction
-        return np.sqrt(np.vecdot(U, U))
-
 
 # --- Full-batch descent of one neuron, or of a chain of single neurons, on many data --------------
 #
@@ -415,8 +385,6 @@ class ActiveSet:
 
 _BLOCK = 128
 """Steps taken at most before the data are looked at."""
-_PLAIN = 16
-"""Steps taken with all data after a step on which very many data flip."""
 _OVERFLOW = 1e150
 
 
@@ -474,7 +442,7 @@ def _blocks(
     """The states (k, d) and factors (k, m) after each of the `left` steps, some at a time."""
     active = ActiveSet(X, y, w)
     W, V = np.empty((_BLOCK, len(w))), np.empty((_BLOCK, len(v)))
-    length, plain = 1, _PLAIN
+    length = 1
     while left:
         length = min(length, left)
         _steps(active.H, active.q, w, v, step, W[:length], V[:length])
@@ -483,19 +451,9 @@ def _blocks(
         yield W[:taken], V[:taken]
         left -= taken
         w, v = W[taken - 1].copy(), V[taken - 1].tolist()
-        if flipped.size * len(w) <= len(X):
-            plain = _PLAIN
-            if flipped.size:
-                active.change(flipped)
-            length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
-        else:  # as many rank-one updates would cost more than some steps with all data
-            taken = min(plain, left)
-            for _ in range(taken):
-                w, v = _plain_step(X, y, w, v, step)
-                yield w[None], np.array([v])
-            left -= taken
-            active.reset(w)
-            length, plain = 1, 2 * plain
+        if flipped.size:
+            active.change(flipped)
+        length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
 
 
 def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None:
@@ -509,23 +467,10 @@ def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None
         g -= q
         if v:
             pull = step * float(w.dot(g))
-            v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
+            rests = [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
+            v = [a - pull * rest for a, rest in zip(v, rests, strict=True)]
             factors.append(v)
         g *= step * p
         w = np.subtract(w, g, row)
     if v:
         V[:] = factors
-
-
-def _plain_step(X, y, w, v: list[float], step: float) -> tuple[NDArray, list[float]]:
-    """One step that looks at all the data."""
-    p, h = math.prod(v), X @ w
-    residual = np.where(h > 0.0, p * h - y, 0.0)
-    pull = step * float(residual @ h)
-    v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
-    return w - step * p * (residual @ X), v
-
-
-def _others(v: list[float]) -> list[float]:
-    """The product of all but one, for each one; no division, for a factor may be 0."""
-    return [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]

@@ -18,16 +18,8 @@ from reluflow.errors import InputError
 from reluflow.falsify import Instance, Statement, given
 from reluflow.instances import Arrays, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, note
-from reluflow.papers.lee2023magnitude.descents import (
-    NEAR_ZERO,
-    ON_THE_ANGLE,
-    SMALLNESS,
-    Descent,
-    draws,
-    everywhere,
-    statement,
-    to_the_limit,
-)
+from reluflow.papers.lee2023magnitude import descents
+from reluflow.papers.lee2023magnitude.descents import SMALLNESS, Descent, draws, statement
 from reluflow.papers.lee2023magnitude.population import pull
 from reluflow.papers.lee2023magnitude.setting import gap_bounds, magnitude_bounds
 
@@ -46,7 +38,6 @@ class Profile:
     steepness   (least |g'|, largest |g'|, largest |g''|) on [0, 1]
     """
 
-    name: str
     value: Function
     slope: Function
     inverse: Function
@@ -63,7 +54,6 @@ def bent(beta: float, power: float) -> Profile:
     slopes = [base ** (power - 1.0) for base in ends]
     curvatures = [abs(beta * (power - 1.0)) * base ** (power - 2.0) for base in ends]
     return Profile(
-        f"((1 + {beta:.3g} x)^{power:.3g} - 1) / {beta * power:.3g}",
         lambda x: ((1.0 + beta * x) ** power - 1.0) / (beta * power),
         lambda x: (1.0 + beta * x) ** (power - 1.0),
         lambda w: ((1.0 + beta * power * w) ** (1.0 / power) - 1.0) / beta,
@@ -76,7 +66,6 @@ def flat_inside() -> Profile:
     u = (3.0 - math.sqrt(3.0)) / 6.0  # where g'' = e^(-1/|u|) (1 - 2|u|) / u^4 is largest
     most = math.exp(-1.0 / u) * (1.0 - 2.0 * u) / u**4
     return Profile(
-        "flat at x = 1/2",
         lambda x: math.copysign(math.exp(-1.0 / abs(x - 0.5)), x - 0.5) if x != 0.5 else 0.0,
         lambda x: math.exp(-1.0 / abs(x - 0.5)) / (x - 0.5) ** 2 if x != 0.5 else 0.0,
         lambda w: 0.5 + (math.copysign(1.0 / math.log(1.0 / abs(w)), w) if w else 0.0),
@@ -87,7 +76,6 @@ def flat_inside() -> Profile:
 def flat_start() -> Profile:
     """g(x) = (1 - x)^2, with g'(1) = 0: w = 0 at the start, where F(w) = 2 (sqrt w - w) is 0."""
     return Profile(
-        "(1 - x)^2",
         lambda x: (1.0 - x) ** 2,
         lambda x: -2.0 * (1.0 - x),
         lambda w: 1.0 - math.sqrt(w),
@@ -95,20 +83,15 @@ def flat_start() -> Profile:
     )
 
 
-def descent_path(profile: Profile, step: float, n_steps: int) -> NDArray:
-    """Descent w(0), ..., w(n_steps) of F(g(x)) = -x g'(x) from w(0) = g(1)."""
-    w, out = profile.value(1.0), np.empty(n_steps + 1)
+def approximation_errors(profile: Profile, step: float, n_steps: int) -> NDArray:
+    """|w(T) - g((1 - eta)^T)| at T = 0, ..., n_steps (12), for descent of F(g(x)) = -x g'(x) from
+    w(0) = g(1)."""
+    w, errors = profile.value(1.0), np.empty(n_steps + 1)
     for k in range(n_steps + 1):
-        out[k] = w
+        errors[k] = abs(w - profile.value((1.0 - step) ** k))
         x = profile.inverse(w)
         w = w - step * x * profile.slope(x)
-    return out
-
-
-def approximation_errors(profile: Profile, step: float, n_steps: int) -> NDArray:
-    """|w(T) - g((1 - eta)^T)| at T = 0, ..., n_steps (12)."""
-    guess = [profile.value((1.0 - step) ** k) for k in range(n_steps + 1)]
-    return np.abs(descent_path(profile, step, n_steps) - np.array(guess))
+    return errors
 
 
 def largest_errors(profile: Profile, steps: Sequence[float], span: float) -> NDArray:
@@ -472,7 +455,7 @@ def angle_slacks(run: Descent) -> tuple[NDArray, NDArray]:
     return (above - path.theta) / path.theta, (path.theta - below) / path.theta
 
 
-@statement("A.2: lower bound of phi(T), T >= 0", everywhere((0,)), ON_THE_ANGLE)
+@statement("A.2: lower bound of phi(T), T >= 0", descents.everywhere((0,)), descents.ON_THE_ANGLE)
 def angle(run: Descent) -> float:
     """ma.thmA.2.1: Theorem A.2, its lower bound of phi(T)."""
     return float(angle_slacks(run)[0].min())
@@ -481,7 +464,7 @@ def angle(run: Descent) -> float:
 @statement(
     f"A.2: upper bound of phi(T), T >= 0, phi0 >= {OPPOSITE}",
     draws((0,)),
-    {**ON_THE_ANGLE, f"phi0 >= {OPPOSITE}": lambda run: run.start.phi >= OPPOSITE},
+    {**descents.ON_THE_ANGLE, f"phi0 >= {OPPOSITE}": lambda run: run.start.phi >= OPPOSITE},
 )
 def angle_away(run: Descent) -> float:
     """ma.thmA.2.2: Theorem A.2, its upper bound of phi(T), away from phi0 = 0."""
@@ -496,7 +479,7 @@ def _share(run: Descent) -> float:
 @statement(
     "A.2 repaired: upper bound of phi(T), T >= 0",
     # r is about the smaller one of |w0| and the norm at which |w| turns.
-    to_the_limit(
+    descents.to_the_limit(
         (0,), lambda start: 2.0 * min(1.0, start.v / start.target, float(pull(start.phi)))
     ),
     {
@@ -516,7 +499,7 @@ def repaired_angle(run: Descent) -> float:
 
 @statement(
     "A.2, |w0| <= |w*|: lower bound of phi(T)",
-    draws((0,), lambda _: 2.0, (NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
+    draws((0,), lambda _: 2.0, (descents.NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
     {
         "|w0| <= |w*|": lambda run: run.start.rho <= 0.0,
         "step below 2": lambda run: run.is_below(2.0),

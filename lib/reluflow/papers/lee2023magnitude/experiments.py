@@ -16,28 +16,8 @@ from scipy.stats import f as f_law
 from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.population import (
-    RISING,
-    SHAPES,
-    TURNING,
-    PopulationPath,
-    phases,
-    shape_of,
-)
-from reluflow.papers.lee2023magnitude.runs import (
-    DATA,
-    DIMENSION,
-    NORMS,
-    RATES,
-    SCALES,
-    STEPS,
-    VISIBLE,
-    Setting,
-    constants,
-    descent_on_data,
-    drawn_start,
-    said_of,
-)
+from reluflow.papers.lee2023magnitude import population, runs
+from reluflow.papers.lee2023magnitude.population import RISING, SHAPES, TURNING
 from reluflow.papers.lee2023magnitude.setting import Start, gap_bounds
 from reluflow.statistics import share_interval, wilson
 
@@ -59,56 +39,56 @@ HURRY = 50
 
 
 def flow_shapes(
-    panels: Sequence[Setting], seed: int, count: int, follow: int = 0, variance: bool = False
+    panels: Sequence[runs.Setting], seed: int, count: int, follow: int = 0, variance: bool = False
 ) -> pd.DataFrame:
     """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel (their seeds do
     not count) for all time. The first `follow` starts of every panel are followed as well, at 1000
     times up to the panel's last step. The teacher has its typical size. Where k is a `variance`,
     norms have the ratio sqrt(k/k*) in place of k/k*."""
 
-    def moves(at: tuple[Setting, int]) -> dict[str, Any]:
+    def moves(at: tuple[runs.Setting, int]) -> dict[str, Any]:
         panel, k = at
-        start = drawn_start(replace(panel, seed=seed + k))
+        start = runs.drawn_start(replace(panel, seed=seed + k))
         rho = start.rho - 0.5 * math.log(panel.norm) if variance else start.rho
         start = replace(start, rho=rho, target=panel.scale * math.sqrt(panel.d))
-        kind = phases(start.psi, start.rho, start.m).kind
+        kind = population.phases(start.psi, start.rho, start.m).kind
         if k >= follow:
             return _row(panel, kind)
         steps = np.linspace(0.0, panel.steps, 1001)
-        shape, turn = shape_of(start.flow(panel.rate * steps).rho, 1e-9)
+        shape, turn = population.shape_of(start.flow(panel.rate * steps).rho, 1e-9)
         return {**_row(panel, shape, steps[turn]), "shape": kind, "stray": shape != kind}
 
     return survey(product(panels, range(count)), moves)
 
 
-def descent_shapes(panels: Sequence[Setting], seed: int, count: int, n: int) -> pd.DataFrame:
+def descent_shapes(panels: Sequence[runs.Setting], seed: int, count: int, n: int) -> pd.DataFrame:
     """Descent on n data at 50 times the paper's rate, for as much less steps, from `count` starts
     of every panel; falls and rises below `VISIBLE` |w*| are not told from standing still."""
 
-    def moves(at: tuple[Setting, int]) -> dict[str, Any]:
+    def moves(at: tuple[runs.Setting, int]) -> dict[str, Any]:
         panel, k = at
         fast = replace(panel, rate=HURRY * panel.rate, steps=panel.steps // HURRY)
-        path = descent_on_data(replace(fast, seed=seed + k, n=n))
-        shape, turn = shape_of(path.length, VISIBLE * path.target)
+        path = runs.descent_on_data(replace(fast, seed=seed + k, n=n))
+        shape, turn = population.shape_of(path.length, runs.VISIBLE * path.target)
         return _row(replace(panel, n=n), shape, turn * HURRY)
 
     return survey(product(panels, range(count)), moves)
 
 
-def _row(panel: Setting, shape: str, turn: float = math.nan) -> dict[str, Any]:
+def _row(panel: runs.Setting, shape: str, turn: float = math.nan) -> dict[str, Any]:
     turn = float(turn) if shape == TURNING else math.nan
     return {"panel": panel, "shape": shape, "turn": turn, "stray": False}
 
 
 def as_said(found: pd.DataFrame) -> pd.Series:
     """Of every start, whether Section 5.2 says so of its panel."""
-    return found["shape"] == found["panel"].map(said_of)
+    return found["shape"] == found["panel"].map(runs.said_of)
 
 
 def shape_table(found: pd.DataFrame) -> pd.DataFrame:
     """Counts by panel, and of the panel's shape in the paper the share and its interval."""
 
-    def of(group: tuple[Setting, pd.DataFrame]) -> dict[str, Any]:
+    def of(group: tuple[runs.Setting, pd.DataFrame]) -> dict[str, Any]:
         panel, part = group
         hits, trials = int(as_said(part).sum()), len(part)
         low, high = (float(end) for end in wilson(hits, trials))
@@ -168,8 +148,8 @@ DEVIATION, VARIANCE = "standard deviation", "variance"
 LOSSES: Mapping[str, float] = {
     "half the mean": 1.0,
     "mean": 2.0,
-    "half the sum": float(DATA),
-    "sum": 2.0 * DATA,
+    "half the sum": float(runs.DATA),
+    "sum": 2.0 * runs.DATA,
 }
 """How often the usual half mean each loss holds, at D.3's n: a step is as many times larger."""
 PROBE = 150
@@ -179,21 +159,23 @@ PROBE = 150
 def sizes(reading: str, layers: int, norm: float) -> tuple[float, float]:
     """Typical |w*| and |w_0|: sqrt(d) times the standard deviation of an entry."""
     root = (lambda k: k) if reading == DEVIATION else math.sqrt
-    unit = math.sqrt(DIMENSION)
-    return unit * root(SCALES[layers]), unit * root(SCALES[layers] * norm)
+    unit = math.sqrt(runs.DIMENSION)
+    return unit * root(runs.SCALES[layers]), unit * root(runs.SCALES[layers] * norm)
 
 
 def exceeds(reading: str, norm: float, factor: float) -> float:
     """The probability that |w_0| > factor |w*|, where |w_0|^2/|w*|^2 is a multiple of F(d, d)."""
     ratio = norm if reading == DEVIATION else math.sqrt(norm)
-    return float(f_law.sf((factor / ratio) ** 2, DIMENSION, DIMENSION))
+    return float(f_law.sf((factor / ratio) ** 2, runs.DIMENSION, runs.DIMENSION))
 
 
 def ratios(seed: int, draws: int) -> NDArray:
     """Drawn |w_0|/|w*| of D.3's norms, k a standard deviation, (draws, 3), small norm first."""
     rng = np.random.default_rng(seed)
-    lengths = np.linalg.norm(rng.standard_normal((2, draws, len(NORMS), DIMENSION)), axis=-1)
-    return lengths[0] / lengths[1] * np.array(list(NORMS))
+    lengths = np.linalg.norm(
+        rng.standard_normal((2, draws, len(runs.NORMS), runs.DIMENSION)), axis=-1
+    )
+    return lengths[0] / lengths[1] * np.array(list(runs.NORMS))
 
 
 def norm_table() -> pd.DataFrame:
@@ -201,12 +183,12 @@ def norm_table() -> pd.DataFrame:
     progress eta T |w*|^(2m) that D.3's three depths make."""
 
     def of(reading: str) -> dict[str, str]:
-        typical = {name: sizes(reading, 1, norm) for norm, name in NORMS.items()}
-        paces = {layers: progress(reading, "half the mean", layers) for layers in RATES}
+        typical = {name: sizes(reading, 1, norm) for norm, name in runs.NORMS.items()}
+        paces = {layers: progress(reading, "half the mean", layers) for layers in runs.RATES}
         return {
             "k is the": reading,
             **{name: approx(length / target, 3) for name, (target, length) in typical.items()},
-            "LN above 2: probability": approx(exceeds(reading, max(NORMS), 2.0), 1),
+            "LN above 2: probability": approx(exceeds(reading, max(runs.NORMS), 2.0), 1),
             **{f"ηT|w*|²ᵐ, {layers} layers": approx(pace, 3) for layers, pace in paces.items()},
         }
 
@@ -216,7 +198,7 @@ def norm_table() -> pd.DataFrame:
 def progress(reading: str, loss: str, layers: int) -> float:
     """eta T |w*|^(2m), the population's own time that the paper's steps take."""
     target, _ = sizes(reading, layers, 1.0)
-    return LOSSES[loss] * RATES[layers] * STEPS * target ** (2 * layers - 2)
+    return LOSSES[loss] * runs.RATES[layers] * runs.STEPS * target ** (2 * layers - 2)
 
 
 def loss_readings() -> pd.DataFrame:
@@ -225,58 +207,36 @@ def loss_readings() -> pd.DataFrame:
     lower and upper bound are respected."""
 
     def panel(at: tuple[str, str, int, float]) -> dict[str, object]:
-        bounds = dict(zip(("lower bound holds", "upper bound holds"), respects(*at), strict=True))
-        return {"k is the": at[0], "loss": at[1], "arrives": arrives(*at), **bounds}
+        kept = zip(("arrives", "lower bound holds", "upper bound holds"), fate(*at), strict=True)
+        return {"k is the": at[0], "loss": at[1], **dict(kept)}
 
-    found = survey(product((DEVIATION, VARIANCE), LOSSES, RATES, NORMS), panel)
+    found = survey(product((DEVIATION, VARIANCE), LOSSES, runs.RATES, runs.NORMS), panel)
     return found.groupby(["k is the", "loss"], sort=False).sum()
 
 
-def _typical(reading: str, layers: int, norm: float) -> Start:
-    """The typical start of a panel: at a right angle to w*."""
-    target, length = sizes(reading, layers, norm)
-    return Start.at(0.5 * math.pi, length, layers - 1, target)
-
-
-def _descent(start: Start, loss: str) -> PopulationPath | None:
-    """PROBE steps of descent at D.3's rate on the loss, None where they overflow."""
-    try:
-        with np.errstate(all="ignore"):
-            return start.descent(LOSSES[loss] * RATES[start.m + 1], PROBE)
-    except OverflowError:
-        return None
-
-
-def arrives(reading: str, loss: str, layers: int, norm: float) -> bool:
-    """Whether descent at D.3's rate comes to the target, and does not diverge or jump about. A mean
-    takes steps so small that it follows the flow; a sum is tried."""
-    start = _typical(reading, layers, norm)
-    # The largest curvature of a balanced chain, at the start or at the target.
-    curvature = 0.5 * layers * max(start.target, start.v) ** (2 * start.m)
-    if LOSSES[loss] * RATES[layers] * curvature < 0.1:
-        return True
-    path = _descent(start, loss)
-    # A path that ends at NaN has not come.
-    return path is not None and bool(abs(path.rho[-1]) < 1e-3 and path.theta[-1] < 1e-3)
-
-
-def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool]:
-    """Whether the population's angle respects the lower and the upper bound drawn in Figure 1. The
-    bounds are those of Theorems A.2 and 4.2 at D.3's rate; the angle is the flow's at the times
-    that the steps of the loss take, or the descent's where the steps are large."""
-    start, rate = _typical(reading, layers, norm), RATES[layers]
-    if LOSSES[loss] > 2.0:
-        T = np.arange(1.0, PROBE + 1.0)
-        path = _descent(start, loss)
-        if path is None:
-            return False, False
-        theta = path.theta[1:]
+def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool, bool]:
+    """Whether the population's descent at D.3's rate comes to the target, from the typical start of
+    a panel, at a right angle to w*, and whether the angle respects the lower and the upper bound
+    drawn in Figure 1, those of Theorems A.2 and 4.2 at that rate. A mean takes steps far below what
+    the chain's largest curvature allows, and follows the flow; of a sum PROBE steps are taken."""
+    (target, length), rate, more = sizes(reading, layers, norm), runs.RATES[layers], LOSSES[loss]
+    start = Start.at(0.5 * math.pi, length, layers - 1, target)
+    if more <= 2.0:
+        T = np.unique(np.round(np.geomspace(1.0, runs.STEPS, 120)))
+        curvature = 0.5 * layers * max(target, length) ** (2 * start.m)
+        came, theta = more * rate * curvature < 0.1, start.flow(more * rate * T).theta
     else:
-        T = np.unique(np.round(np.geomspace(1.0, STEPS, 120)))
-        theta = start.flow(LOSSES[loss] * rate * T).theta
-    ranges = (*constants(start.v, start.target), start.target)
+        T = np.arange(1.0, PROBE + 1.0)
+        try:
+            with np.errstate(all="ignore"):
+                path = start.descent(more * rate, PROBE)
+        except OverflowError:
+            return False, False, False
+        # A path that ends at NaN has not come.
+        came, theta = bool(abs(path.rho[-1]) < 1e-3 and path.theta[-1] < 1e-3), path.theta[1:]
+    ranges = (*runs.constants(start.v, start.target), start.target)
     below, above = gap_bounds(T, start.psi, *ranges, start.m, rate)
-    return bool((theta < above).all()), bool((theta > below).all())
+    return came, bool((theta < above).all()), bool((theta > below).all())
 
 
 def norm_scale(seed: int, draws: int) -> list[Evidence]:
@@ -284,8 +244,10 @@ def norm_scale(seed: int, draws: int) -> list[Evidence]:
     norm (D.3)."""
     drawn = ratios(seed, draws)
     ordered = int((np.diff(drawn) > 0.0).all(axis=1).sum())
-    likelier = exceeds(DEVIATION, max(NORMS), 2.0) / exceeds(VARIANCE, max(NORMS), 2.0)
-    paces = {r: [progress(r, "half the mean", k) for k in RATES] for r in (DEVIATION, VARIANCE)}
+    likelier = exceeds(DEVIATION, max(runs.NORMS), 2.0) / exceeds(VARIANCE, max(runs.NORMS), 2.0)
+    paces = {
+        r: [progress(r, "half the mean", k) for k in runs.RATES] for r in (DEVIATION, VARIANCE)
+    }
     spread = {r: max(values) / min(values) for r, values in paces.items()}
     middle = np.exp(np.abs(np.log(drawn[:, 1])).max())
     return [
@@ -316,7 +278,7 @@ def large_norm(seed: int, draws: int) -> tuple[list[Evidence], list[Evidence]]:
     ]
     return measured, [
         note("share of the draws, its 95 % interval", share_interval(above, draws)),
-        *(note(f"probability, if k is a {reading}", exceeds(reading, max(NORMS), 2.0),
+        *(note(f"probability, if k is a {reading}", exceeds(reading, max(runs.NORMS), 2.0),
                digits=digits)
           for reading, digits in ((DEVIATION, 3), (VARIANCE, 1))),
     ]  # fmt: skip

@@ -12,35 +12,15 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-from reluflow.figures import style
+from reluflow.figures import style, weight_space
 from reluflow.figures.frame import Window, halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.figures.weight_space import (
-    activation_boundaries,
-    flow,
-    loss_levels,
-    stationary_sets,
-    weight_plane,
-)
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
-from reluflow.papers.lee2023magnitude import laws, setting
-from reluflow.papers.lee2023magnitude.bounds import norm_range, room
+from reluflow.papers.lee2023magnitude import population, setting
+from reluflow.papers.lee2023magnitude.bounds import room
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
-from reluflow.papers.lee2023magnitude.population import (
-    PopulationPath,
-    angle,
-    dip_from_teacher_norm,
-    log_tan,
-    nullcline,
-    orbits,
-    phases,
-    pull,
-    threshold_norm,
-    time_to_angle,
-    time_to_loss,
-)
 from reluflow.papers.lee2023magnitude.rates import best_norm
 from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, distance, magnitude_curves
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
@@ -71,20 +51,21 @@ def phase_portraits() -> Figure:
     _vectors(vectors)
     phi = np.linspace(1e-3, math.pi, 400)
     for m, ax in enumerate(axes):
-        ax.fill_between(phi, nullcline(phi, m), _TOP, color=style.QUIET, alpha=0.12, lw=0)
+        edge = population.nullcline(phi, m)
+        ax.fill_between(phi, edge, _TOP, color=style.QUIET, alpha=0.12, lw=0)
         for start in _STARTS:
             _flow(ax, *_curve(*start, m))
         for phi0, r in _STARTS:  # where those flows turn from falling to rising
-            found = phases(float(log_tan(phi0)), math.log(r), m)
+            found = population.phases(float(population.log_tan(phi0)), math.log(r), m)
             if math.isfinite(found.psi):
-                ax.plot(angle(found.psi), found.least, "o", ms=4.5, mfc=style.INK,
+                ax.plot(population.angle(found.psi), found.least, "o", ms=4.5, mfc=style.INK,
                         mec="white", mew=0.7, zorder=5, ls="")  # fmt: skip
-        ax.plot(phi, nullcline(phi, m), color=style.INK, lw=2.0, ls=(0, (5, 1.5)), zorder=4,
+        ax.plot(phi, edge, color=style.INK, lw=2.0, ls=(0, (5, 1.5)), zorder=4,
                 label="eq. (11): $|w|$ turns")  # fmt: skip
         if m == 0:
-            at = phi[threshold_norm(phi) < _TOP]
-            ax.plot(at, threshold_norm(at), color=style.INK, lw=2.2, ls=(0, (1, 1)), zorder=4,
-                    label="beyond, $|w|$ only falls")  # fmt: skip
+            edge = population.threshold_norm(phi)
+            ax.plot(phi[edge < _TOP], edge[edge < _TOP], color=style.INK, lw=2.2, ls=(0, (1, 1)),
+                    zorder=4, label="beyond, $|w|$ only falls")  # fmt: skip
         ax.plot([math.pi], [1.0], clip_on=False, ls="", **style.MARKERS["global minimum"], zorder=7)
         ax.set(xlim=(0.0, math.pi), ylim=(0.0, _TOP), xlabel="$\\varphi$", ylabel="$|w| / |w^*|$")
         ax.set_xticks([0.0, 0.5 * math.pi, math.pi], ["0", "π/2", "π"])
@@ -120,12 +101,13 @@ def _vectors(ax: Axes) -> None:
 
 def _curve(phi0: float, r: float, m: int) -> tuple[NDArray, NDArray]:
     """phi and |w|/|w*| along the orbit from a start: its points, and cubics with their slopes."""
-    path = orbits(log_tan(phi0), math.log(r), m)
+    path = population.orbits(population.log_tan(phi0), math.log(r), m)
     psi, rho = path.psi[0], path.rho[0]
-    slope = np.pi / angle(psi) * (pull(angle(psi)) - np.exp((m + 1) * rho))
+    phi = population.angle(psi)
+    slope = np.pi / phi * (population.pull(phi) - np.exp((m + 1) * rho))
     first = psi[0] + np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 20)])
     dense = np.concatenate([first, np.linspace(psi[0] + 0.15, psi[-1], 240)])
-    return angle(dense), np.exp(CubicHermiteSpline(psi, rho, slope)(dense))
+    return population.angle(dense), np.exp(CubicHermiteSpline(psi, rho, slope)(dense))
 
 
 def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
@@ -143,21 +125,21 @@ def passage_times() -> Figure:
     titles = ("(a) to the angle $\\varphi = 3\\pi/4$", "(b) to the loss $10^{-4}\\,|w^*|^{2(m+1)}$")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     sizes, nearer, level = np.geomspace(1e-3, 1e2, 41), 0.75 * math.pi, 1e-4
-    psi = log_tan(nearer)
+    psi = population.log_tan(nearer)
     for m, colour, line in zip(range(4), FAMILY, DEPTH_LINES, strict=False):
-        times = time_to_angle(0.0, np.log(sizes), m, psi)
+        times = population.time_to_angle(0.0, np.log(sizes), m, psi)
         look = {"color": colour, "ls": line, "label": f"$m = {m}$"}
         left.loglog(sizes, times, **look)
-        right.semilogx(sizes, time_to_loss(0.0, np.log(sizes), m, level), **look)
+        right.semilogx(sizes, population.time_to_loss(0.0, np.log(sizes), m, level), **look)
         if m != 1:
             guide = 1.7 * times[0] * (sizes[:14] / sizes[0]) ** (1.0 - m)
             left.loglog(sizes[:14], guide, color=style.QUIET, lw=0.9)
             halo_text(left, np.array([sizes[6], 2.4 * guide[6]]), f"power ${1 - m}$",
                       color=style.QUIET, fontsize=9)  # fmt: skip
-    right.semilogx(sizes, time_to_loss(psi, np.log(sizes), 0, level), color=MOVES, lw=1.5,
-                   label="$m = 0$, from $3\\pi/4$")  # fmt: skip
+    times = population.time_to_loss(psi, np.log(sizes), 0, level)
+    right.semilogx(sizes, times, color=MOVES, lw=1.5, label="$m = 0$, from $3\\pi/4$")
     best = float(best_norm(nearer))
-    fastest = float(time_to_loss(psi, np.log([best]), 0, level)[0])
+    fastest = float(population.time_to_loss(psi, np.log([best]), 0, level)[0])
     right.semilogx([best], fastest, "o", ms=6, mfc=MOVES, mec="white", ls="")
     point_out(right, "best start\nfrom $3\\pi/4$", (best, fastest), (0.0, -28.0))
     left.set(xlabel="$|w_0| / |w^*|$", ylabel="time $s = |w^*|^{2m}\\, t$", ylim=(2e-3, 2e7))
@@ -174,13 +156,13 @@ def dips_and_depth(phi0: float) -> Figure:
     fig, (left, right) = panels(1, 2, height=3.4, titles=("(a) the dip", "(b) how far it falls"))
     for m, colour, line in zip((0, 1, 2, 4, 16), FAMILY, DEPTH_LINES, strict=False):
         left.plot(*_curve(phi0, 1.0, m), color=colour, ls=line, label=f"$m = {m}$")
-        found = dip_from_teacher_norm(phi0, m)
-        left.plot(angle(found.psi), found.least, "o", ms=5, mfc=style.INK,
+        found = population.dip_from_teacher_norm(phi0, m)
+        left.plot(population.angle(found.psi), found.least, "o", ms=5, mfc=style.INK,
                   mec="white", mew=0.7, ls="", zorder=5)  # fmt: skip
     left.set(xlabel="$\\varphi$", ylabel="$|w| / |w^*|$", xlim=(phi0, math.pi))
     left.set_xticks([0.5 * math.pi, 0.75 * math.pi, math.pi], ["π/2", "3π/4", "π"])
-    layers, pulled = np.arange(1, 34), nullcline(phi0, 0)
-    least = np.array([dip_from_teacher_norm(phi0, int(k) - 1).least for k in layers])
+    layers, pulled = np.arange(1, 34), population.nullcline(phi0, 0)
+    least = np.array([population.dip_from_teacher_norm(phi0, int(k) - 1).least for k in layers])
     for fall, bound, colour, mark, name, limit in (
         (1.0 - least, 1.0 - pulled ** (1.0 / layers), MOVES, "o-", "fall of $|w|$", "its bound"),
         (1.0 - least**layers, np.full(len(layers), 1.0 - pulled), style.INK, "s-",
@@ -230,14 +212,8 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
             lower, upper = (curve[at - start] / run.start.target for curve in curves)
             _between(ax, at, lower, upper, line, word)
         _paths(ax, run, T, lambda path: path.length / path.target)
-        ax.plot(
-            place,
-            run.trained.length[place] / run.start.target,
-            "o",
-            ms=5,
-            color=style.INK,
-            zorder=5,
-        )
+        dot = run.trained.length[place] / run.start.target
+        ax.plot(place, dot, "o", ms=5, color=style.INK, zorder=5)
         ax.set_ylim(bottom=0.0)
         _gap(ax, run, 1)
     legend_below(fig, columns=5)
@@ -277,7 +253,9 @@ def _between(ax: Axes, T: NDArray, lower: NDArray, upper: NDArray, line: str, wo
     ax.plot(T, lower, color=LOWER, lw=1.4, ls=line, label=f"lower {word}", zorder=2)
 
 
-def _paths(ax: Axes, run: Run, T: NDArray, value: Callable[[PopulationPath], NDArray]) -> None:
+def _paths(
+    ax: Axes, run: Run, T: NDArray, value: Callable[[population.PopulationPath], NDArray]
+) -> None:
     """The run on data, thick, and over it the population's descent."""
     if run.empirical is not None:
         ax.plot(T, value(run.empirical)[T], color=MOVES, lw=2.6, label="descent on data", zorder=3)
@@ -292,7 +270,7 @@ def _gap(ax: Axes, run: Run, which: int) -> None:
     ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=8)
 
 
-# --- Propositions B.2 and C.1 in pictures ---------------------------------------------------------
+# --- Proposition B.2 in pictures ------------------------------------------------------------------
 
 
 @in_house_style
@@ -305,48 +283,15 @@ def segment_of_minimisers(
     fig, axes = panels(1, 2, height=3.6, titles=("(a) the points", "(b) and their opposites"))
     for ax, X in zip(axes, (points, np.vstack([points, -points])), strict=True):
         y = np.maximum(X @ target, 0.0)
-        weight_plane(ax, window, equal=True)
-        loss_levels(ax, X, y, floor=0.0)
-        stationary_sets(ax, [m for m in local_minima(X, y) if m.rank == 1], X)
+        weight_space.weight_plane(ax, window, equal=True)
+        weight_space.loss_levels(ax, X, y, floor=0.0)
+        weight_space.stationary_sets(ax, [m for m in local_minima(X, y) if m.rank == 1], X)
         for w0 in np.asarray(starts, float):
-            flow(ax, affine_flow(X, y, w0), "ReLU flow", arrows=1, events=False)
+            weight_space.flow(ax, affine_flow(X, y, w0), "ReLU flow", arrows=1, events=False)
         ax.plot(*target, ls="", marker="x", ms=8, mew=2.0, color=style.INK, zorder=7,
                 label="teacher $w^*$")  # fmt: skip
-        activation_boundaries(ax, X, range(len(points)))  # opposites share theirs
+        weight_space.activation_boundaries(ax, X, range(len(points)))  # opposites share theirs
         name_curves(ax)
-    return fig
-
-
-@in_house_style
-def angle_tails(levels: Sequence[float]) -> Figure:
-    """Proposition C.1: (a) the exact tail over d with its bounds, for at most three values of eps;
-    (b) the angles that hold 95 % of all pairs of vectors."""
-    titles = "(a) the tail and its bounds", "(b) the angle of u and v"
-    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    every = np.unique(np.geomspace(2, 1000, 120).astype(int))
-    bounds = {
-        "printed bound": (laws.printed_bound, PRINTED),
-        "ours, a quarter": (laws.half_bound, UPPER),
-    }
-    for eps, colour in zip(levels, FAMILY, strict=False):
-        name = rf"tail, $\varepsilon = {eps:g}$"
-        left.plot(every, laws.upper_tail(eps, every), color=colour, lw=1.8, label=name)
-        for name, (bound, look) in bounds.items():
-            shown = name if eps == levels[0] else "_nolegend_"
-            left.plot(every, bound(eps, every), color=look, lw=1.3, ls="--", label=shown)
-    left.axhline(1.0, color=style.INK, lw=0.8)
-    left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
-             ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip
-    ends = np.array([laws.central_angles(int(k), 0.95) for k in every])
-    right.fill_between(every, ends[:, 0], ends[:, 1], color=style.QUIET, alpha=0.2, lw=0)
-    right.axhline(90.0, color=style.INK, lw=0.9)
-    halo_text(right, np.array([6.0, 90.0]), "95 % of all pairs", fontsize=9)
-    low, high = laws.central_angles(100, 0.95)
-    right.plot([100.0, 100.0], [low, high], color=style.INK, lw=2.0)
-    point_out(right, f"$d = 100$:\n{low:.0f}° to {high:.0f}°", (100.0, high), (15.0, 40.0))
-    right.set(xscale="log", xlabel="dimension $d$", ylabel="angle of $u$ and $v$ in degrees",
-              ylim=(0.0, 180.0), yticks=[0, 45, 90, 135, 180])  # fmt: skip
-    name_curves(left)
     return fig
 
 
@@ -360,7 +305,7 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
     titles = (f"(a) below the branch, $v_0 = {below:g}$", f"(b) above it, $v_0 = {above:g}$")
     fig, axes = panels(1, 2, height=3.4, titles=titles)
     t = np.linspace(0.0, until, 301)
-    rest = float(nullcline(phi0, m))
+    rest = float(population.nullcline(phi0, m))
     for ax, v0 in zip(axes, (below, above), strict=True):
         v = Start.at(phi0, v0, m).flow(t).length
         lower, upper = setting.layered_magnitude_bounds(t, phi0, v0, 1.0, m)
@@ -385,30 +330,15 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
 
 @in_house_style
 def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figure:
-    """Theorems 3.3 and 3.4, |w*| = 1: |w(t)| from several norms, phi(t) from the first of them, and
-    the first order of eq. (8)'s error."""
-    titles = ("(a) magnitude", "(b) angle", "(c) eq. (8), small norms")
-    fig, axes = panels(1, 3, height=3.1, titles=titles)
+    """Theorem 3.3, |w*| = 1: (a) |w(t)| from several norms between its bounds, (b) eq. (8)'s error,
+    ((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t = 1, and its limit for small norms."""
+    titles = ("(a) magnitude", "(b) eq. (8), small norms")
+    fig, (left, ax) = panels(1, 2, height=3.4, titles=titles)
     t = np.linspace(0.0, until, 201)
     for v0 in norms:
         v = Start.at(phi0, v0, 0).flow(t).length
-        _enclosed(axes[0], t, v, *setting.magnitude_bounds(t, phi0, v0, 1.0))
-    axes[0].set(xlabel="time $t$", ylabel="$|w(t)|$", xlim=(0.0, until), ylim=(0.0, None))
-    start = Start.at(phi0, norms[0], 0)
-    path = start.flow(t)
-    least, most = setting.gap_bounds(t, start.psi, *norm_range(start, path), 1.0, 0)
-    lower = np.pi - most
-    _enclosed(axes[1], t, path.phi, lower, np.minimum(np.pi - least, np.pi))
-    blind = lower <= phi0
-    axes[1].fill_between(t, phi0 - 0.6, phi0, where=blind, color=style.QUIET, lw=0, alpha=0.25)
-    at = int(np.count_nonzero(blind)) // 2
-    point_out(axes[1], "weaker than $\\varphi_0 < \\varphi$", (t[at], phi0 - 0.4), (52.0, 2.0))
-    axes[1].axhline(np.pi, color=style.QUIET, ls=":", lw=1.0)
-    axes[1].annotate(r"$\pi$", (until, np.pi), (-2, 3), textcoords="offset points", ha="right",
-                     color=style.QUIET)  # fmt: skip
-    axes[1].set(xlabel="time $t$", ylabel=r"$\varphi(t)$", xlim=(0.0, until),
-                ylim=(phi0 - 0.6, np.pi + 0.25))  # fmt: skip
-    ax = axes[2]  # ((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t = 1, and its limit
+        _enclosed(left, t, v, *setting.magnitude_bounds(t, phi0, v0, 1.0))
+    left.set(xlabel="time $t$", ylabel="$|w(t)|$", xlim=(0.0, until), ylim=(0.0, None))
     phi, few = np.linspace(0.8, 3.1, 120), np.linspace(1.0, 3.0, 6)
     ax.plot(phi, (np.sin(phi) + np.pi * np.cos(phi)) / phi, color=style.INK, lw=1.3,
             label="limit $|w_0| \\to 0$")  # fmt: skip
@@ -420,8 +350,8 @@ def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figur
     ax.text(0.85, -0.6, "(8) fails", color=PRINTED, va="center")
     ax.set(xlabel=r"$\varphi_0$", xlim=(0.8, 3.2), ylim=(-1.25, None),
            ylabel="scaled room below (8)")  # fmt: skip
-    name_curves(axes[1], axes[0])
-    name_curves(axes[2])
+    name_curves(left)
+    name_curves(ax)
     return fig
 
 

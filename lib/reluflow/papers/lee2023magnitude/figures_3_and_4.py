@@ -23,16 +23,8 @@ from reluflow.falsify import survey
 from reluflow.flows.stabilised import spectral_radius
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
-from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude import runs, setting
 from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
-from reluflow.papers.lee2023magnitude.runs import (
-    DATA,
-    DIMENSION,
-    Setting,
-    descent_on_data,
-    drawn_start,
-    magnitude_curves,
-)
 from reluflow.papers.lee2023magnitude.setting import Bounds
 from reluflow.parameters import DEVICE
 from reluflow.progress import progress
@@ -185,8 +177,8 @@ def deep_descent(problem: DeepProblem, n_steps: int) -> DeepRun:
 # Every plain step of descent on all 10000 data, 100000 of them in (a) and 30000 in (b), with the
 # chapter's default seed: half an hour on one core. D.3 does not give the teacher's scale; the panel
 # a-teacher-0.4 begins (a) with another. The network's arithmetic is in single precision;
-# weights, steps and the sums over the data are in double. The record says how far the same steps in
-# double precision lead elsewhere.
+# weights, steps and the sums over the data are in double. The page takes some steps again in double
+# precision.
 
 PANELS = {
     "a": SMALL,
@@ -279,11 +271,7 @@ def record_of(panel: str, made: Pieces, seed: int, device: str = "cpu") -> dict[
         norms, losses = (
             np.concatenate([*(each[i][:-1] for each in found), found[-1][i][-1:]]) for i in (0, 1)
         )
-        gaps, ends_of = [], (exact.start, kept.to(w), w)
-        for at in ends_of[:2]:  # how far SLICE steps in either precision end apart, of their way
-            double, single = (descend(p, at, step, range(SLICE))[2] for p in (exact, fast))
-            gaps.append(float((double - single).norm() / (double - at).norm()))
-        unstable = [step * exact.curvature(at) for at in ends_of]
+        unstable = [step * exact.curvature(at) for at in (exact.start, kept.to(w), w)]
     last = setting.n_steps
     every = {*range(SLICE + 1), *range(half, half + SLICE + 1), *range(0, last, EVERY), last}
     shown = sorted(k for k in every if k <= last)
@@ -294,11 +282,12 @@ def record_of(panel: str, made: Pieces, seed: int, device: str = "cpu") -> dict[
         "arithmetic": "network in float32; weights, steps and sums over the data in float64",
         "checksums": checksums(exact),
         "labels": exact.zero,
-        "float32_against_float64": {"start": _short(gaps[0]), "half": _short(gaps[1])},
-        "eta_lambda": dict(zip(("start", "half", "end"), map(_short, unstable), strict=True)),
+        "eta_lambda": {
+            at: float(f"{value:.3g}")
+            for at, value in zip(("start", "half", "end"), unstable, strict=True)
+        },
         "monotone": {name: pieces(values) for name, values in run.magnitudes.items()}
         | {"loss": pieces(losses)},
-        "least_move_of_W_1": float(np.abs(np.diff(norms[:, 0])).min()),
         "steps": shown,
         "norms": [[float(f"{v:.10g}") for v in norms[k]] for k in shown],
         "losses": [float(f"{losses[k]:.8g}") for k in shown],
@@ -335,10 +324,6 @@ def checksums(problem: DeepProblem) -> dict[str, float]:
         "labels": float((y * weights[:, 0]).sum()),
         "start": float((start * ramp[: len(start)]).sum()),
     }
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.3g}")
 
 
 SHELF = Shelf(
@@ -478,31 +463,33 @@ class Restarts:
     """A panel of Figure 3 for one start: its training at every step; and of each restart, at the
     steps T_j of `points` in order, the lower and the upper bound at the steps T_j, T_j + 1, ..."""
 
-    setting: Setting
+    setting: runs.Setting
     path: PopulationPath
     points: tuple[int, ...]
     bounds: tuple[Bounds, ...]
 
 
-def restart_setting(layers: int, norm: float, seed: int) -> Setting:
+def restart_setting(layers: int, norm: float, seed: int) -> runs.Setting:
     """D.3's setting of a panel of Figure 3; it does not say which norm k/k* the start has."""
-    return Setting(layers, norm, SCALE, RATES[layers], DIMENSION, DATA, STEPS[layers], seed)
+    return runs.Setting(
+        layers, norm, SCALE, RATES[layers], runs.DIMENSION, runs.DATA, STEPS[layers], seed
+    )
 
 
-def restart_run(setting: Setting) -> Restarts:
+def restart_run(setting: runs.Setting) -> Restarts:
     """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
-    return _restarted(setting, descent_on_data(setting))
+    return _restarted(setting, runs.descent_on_data(setting))
 
 
 def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
     """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
     panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
-    return [_restarted(q, drawn_start(q).descent(q.rate, q.steps)) for q in panels]
+    return [_restarted(q, runs.drawn_start(q).descent(q.rate, q.steps)) for q in panels]
 
 
-def _restarted(setting: Setting, path: PopulationPath) -> Restarts:
+def _restarted(setting: runs.Setting, path: PopulationPath) -> Restarts:
     points = POINTS[setting.layers]
-    bounds = tuple(magnitude_curves(setting, path, at) for at in points)
+    bounds = tuple(runs.magnitude_curves(setting, path, at) for at in points)
     return Restarts(setting, path, points, bounds)
 
 

@@ -16,24 +16,11 @@ from scipy.optimize import brentq
 from reluflow.falsify import Report, Statement, falsify, survey
 from reluflow.instances import Arrays, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude import descent, descents
+from reluflow.papers.lee2023magnitude import descent, descents, setting
 from reluflow.papers.lee2023magnitude.descent import OPPOSITE, SEEN, angle_slacks
-from reluflow.papers.lee2023magnitude.descents import (
-    ON_THE_ANGLE,
-    SMALLNESS,
-    Descent,
-    draws,
-    statement,
-    to_the_limit,
-)
+from reluflow.papers.lee2023magnitude.descents import Descent, draws, statement, to_the_limit
 from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
-from reluflow.papers.lee2023magnitude.setting import (
-    Start,
-    angle_rates,
-    enough_steps,
-    gap_bounds,
-    two_layer_magnitude_bounds,
-)
+from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, gap_bounds
 
 # --- Descent of several layers: Theorem 4.2 and Corollary 4.3 on the angle ------------------------
 
@@ -50,7 +37,7 @@ AWAY_DRAWS = draws(
 FAR = f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY_4_2}"
 CALM = "eta max(|w0|, v*)^(2m) <= 1/10"
 AWAY_TESTS = {
-    **{name: ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
+    **{name: descents.ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
     FAR: lambda run: run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2,
     "r < |w0| < R": lambda run: run.norm_range()[0] < run.start.v < run.norm_range()[1],
     CALM: lambda run: run.overshoot() <= 0.1,
@@ -139,7 +126,7 @@ def needed_table() -> pd.DataFrame:
     def measure(step: float) -> Mapping[str, object]:
         start, eps = Start.near(0.1 * step, 1e-3, 1), 0.1 * step / 20000.0
         slow, _ = angle_rates(start.phi, 1.0, 1.0, 1.0, 1)
-        count = enough_steps(math.log(eps), start.psi, 1.0 - slow * step)
+        count = setting.enough_steps(math.log(eps), start.psi, 1.0 - slow * step)
         path = start.descent(step, math.ceil(count) + 50)
         enough, needed = math.floor(count) + 1, int(np.argmax(path.theta < eps))
         return {
@@ -149,7 +136,7 @@ def needed_table() -> pd.DataFrame:
             "short by": needed - enough,
         }
 
-    return survey([2.0 / k for k in SMALLNESS], measure).set_index("step")
+    return survey([2.0 / k for k in descents.SMALLNESS], measure).set_index("step")
 
 
 def beyond_in_floats(theta0: float, v0: float, step: float, side: int) -> float:
@@ -171,7 +158,7 @@ def large_norms() -> list[Evidence]:
     """ma.thm4.2 for m = v* = 1, X = 2/3, where `CALM` does not hold. At eta |w0|^2 = 5/2 a step
     turns w over: v_1(1) < 0, and phi(1) is near pi - phi0. Once v_1 is positive again, |w| stays
     within `Descent.norm_range`."""
-    steps = [2.0 / (3.0 * k) for k in SMALLNESS]
+    steps = [2.0 / (3.0 * k) for k in descents.SMALLNESS]
     turned = [(math.pi - 2.5, math.sqrt(2.5 / step), step, 1) for step in steps]
     says = {
         "pi - phi0 = 3/5, |w0| = 19/5, eta = X/10: phi(1) above the upper bound": [
@@ -200,6 +187,7 @@ def small_r() -> list[Evidence]:
     start, r, eps = Start(0.0, 0.0, 2), 1e-3, 0.1
     slow, _ = angle_rates(start.phi, r, 1.0, 1.0, 2)
     step = 1e-3 / slow
+    enough = setting.enough_steps(math.log(eps), start.psi, 1.0 - slow * step)
     path = start.descent(step, 1)
     with mpmath.workdps(descents.DIGITS):
         place = descents.quadrature_step(descents.balanced(mpmath.pi / 2, 1, 2), 1, step)
@@ -212,8 +200,7 @@ def small_r() -> list[Evidence]:
             bound(f"{at}v_2(1){route}", float(v), "<", 0.0, ""),
             bound(f"{at}|w(1)|{route}", float(length), ">", r, ""),
             bound(f"{at}pi - phi(1){route}", float(theta), ">", eps, ""))),
-        note("its eps, and the steps that are to be enough",
-             (eps, math.floor(enough_steps(math.log(eps), start.psi, 1.0 - slow * step)) + 1)),
+        note("its eps, and the steps that are to be enough", (eps, math.floor(enough) + 1)),
     ]  # fmt: skip
 
 
@@ -236,7 +223,7 @@ def small_steps(report: Report, on: str) -> Reading:
 
 # --- Descent of two layers: Theorem A.3, which fails on both sides, and its repair ----------------
 
-STEPS_A_3 = tuple(Fraction(1, k) for k in SMALLNESS)
+STEPS_A_3 = tuple(Fraction(1, k) for k in descents.SMALLNESS)
 """Steps of the counterexample to Theorem A.3: v* = |w0| = v_1 = 1, phi0 = pi/2."""
 
 TWO_LAYERS = {
@@ -264,7 +251,7 @@ def two_layers(name: str) -> Statement:
         name,
         {**tried, **extended({f"{first}, long": one}, _prolonged)},
         {
-            "no step overshoots": ON_THE_ANGLE["no step overshoots"],
+            "no step overshoots": descents.ON_THE_ANGLE["no step overshoots"],
             "step small against 1/v*^2": lambda run: run.is_below(1 / run.start.target**2),
         },
     )
@@ -272,7 +259,7 @@ def two_layers(name: str) -> Statement:
         start, path = run.start, run.path
         size = path.length if which == "w" else path.layers[:, 0]
         given = (start.phi, start.v, start.target, run.step)
-        limit = two_layer_magnitude_bounds(path.t, *given)[side]
+        limit = setting.two_layer_magnitude_bounds(path.t, *given)[side]
         return float((limit - size if side else size - limit)[1:].min()) / start.target
 
     return slack()
@@ -296,8 +283,8 @@ def corrected_two_layers(run: Descent) -> float:
     x = 0.5 * step * (start.v**2 - a)
     moved = step * (1.0 - 0.75 * a * step) if x <= 0.0 else step * (1.0 - x / 2) / (1.0 - x) ** 2
     given = (path.t, start.phi, start.v, start.target)
-    lower = two_layer_magnitude_bounds(*given, moved)[0]
-    upper = two_layer_magnitude_bounds(*given, step)[1]
+    lower = setting.two_layer_magnitude_bounds(*given, moved)[0]
+    upper = setting.two_layer_magnitude_bounds(*given, step)[1]
     slacks = np.minimum(np.minimum(path.length, v) / lower - 1.0, 1.0 - v / upper)
     return float(slacks[1:].min())
 
@@ -305,7 +292,7 @@ def corrected_two_layers(run: Descent) -> float:
 def run_from_the_middle(step: Fraction) -> tuple[PopulationPath, NDArray, NDArray]:
     """Descent from phi0 = pi/2, |w0| = v_1 = v* = 1 until eta T = 20, and Theorem A.3's bounds."""
     path = Start(0.0, 0.0, 1).descent(float(step), math.ceil(20 / step))
-    return path, *two_layer_magnitude_bounds(path.t, math.pi / 2, 1.0, 1.0, float(step))
+    return path, *setting.two_layer_magnitude_bounds(path.t, math.pi / 2, 1.0, 1.0, float(step))
 
 
 def lower_bound_missed() -> Counterexample:
@@ -363,7 +350,7 @@ def _from_the_middle(
         assumptions={
             "balanced start": bool(start.length == start.v[0]),
             "the steps are a tenth, a hundredth, a thousandth of 1/v*^2 = 1/|w0|^2": all(
-                step * k == 1 for step, k in zip(STEPS_A_3, SMALLNESS, strict=True)
+                step * k == 1 for step, k in zip(STEPS_A_3, descents.SMALLNESS, strict=True)
             ),
         },
         breaks=breaks,

@@ -360,7 +360,9 @@ def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLik
         losses = relative_loss(path.psi, path.rho, m[:, None])
         if np.all(losses[:, -1] <= level):
             break
-        path = _continued(path)
+        more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
+        pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
+        path = Orbit(*(np.hstack([first, then[:, 1:]]) for first, then in pairs), path.m)
     else:
         raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
     k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)
@@ -374,14 +376,6 @@ def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLik
 
 def _columns(*given: ArrayLike) -> list[NDArray]:
     return [np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(*given)]
-
-
-def _continued(path: Orbit) -> Orbit:
-    """The orbits, and those that start at their ends."""
-    more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
-    pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
-    s, psi, rho = (np.hstack([first, then[:, 1:]]) for first, then in pairs)
-    return Orbit(s, psi, rho, path.m)
 
 
 # --- Where the magnitude of a balanced chain turns under a Gaussian teacher: its phases, its dip --

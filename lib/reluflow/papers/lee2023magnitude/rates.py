@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,31 +15,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import upwards
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, statement, survived
+from reluflow.falsify import (
+    Instance,
+    Report,
+    Statement,
+    falsify,
+    given,
+    planted,
+    statement,
+    survived,
+)
+from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude.chains import (
-    chain_flow,
-    chain_gradient,
-    chain_output,
-    time_scale,
-)
+from reluflow.papers.lee2023magnitude import chains, population
 from reluflow.papers.lee2023magnitude.laws import upper_tail
-from reluflow.papers.lee2023magnitude.population import (
-    FALLING,
-    RISING,
-    TURNING,
-    Phases,
-    angle,
-    dip_from_teacher_norm,
-    log_tan,
-    nullcline,
-    orbits,
-    phases,
-    quadrature_gradient,
-    threshold_norm,
-    time_to_angle,
-    time_to_loss,
-)
+from reluflow.papers.lee2023magnitude.population import FALLING, RISING, TURNING, Phases
 from reluflow.papers.lee2023magnitude.setting import Start, drawn, one_layer_length
 
 # --- Theorems 3.2 and 3.7: the flow comes to w* from every start off the edge phi_0 = 0 -----------
@@ -52,7 +43,7 @@ PATIENCE = 1e10
 """A flow that waits longer before it moves cannot be integrated in time."""
 
 
-def starts(layers: Sequence[int], edge: float = 12.0) -> dict[str, Draw]:
+def starts(layers: Sequence[int], edge: float = 12.0) -> Draws:
     """Starts of every kind that might be special: moderate ones, phi_0 near 0 and near pi, tiny and
     huge norms, and both at once. `edge` is the largest |psi_0| and |rho_0|."""
     middle, low, high = (-2.0, 2.0), (-edge, -2.0), (2.0, edge)
@@ -77,17 +68,17 @@ def converges(layers: Sequence[int]) -> Statement:
 
     def slack(item: Instance) -> float:
         start = Start.of(item)
-        orbit = orbits(start.psi, start.rho, start.m)
+        orbit = population.orbits(start.psi, start.rho, start.m)
         steps = np.floor((orbit.psi[0] - start.psi) / 0.5)  # rises are not measured between nearer
         s = orbit.s[0, np.diff(steps, prepend=-1.0) >= 1.0]
-        path = start.flow(np.concatenate([s, s[-1] + [12.0, 26.0]]))  # the error shrinks by e^-13
-        around = 2.0 * np.exp(0.5 * path.rho[-1]) * np.sin(0.5 * path.theta[-1])
-        left = np.hypot(np.expm1(path.rho[-1]), around)
+        path = start.flow(np.concatenate([s, s[-1] + [15.0, 40.0]]))  # the error shrinks by e^-20
+        rho = path.rho[-1] + math.log(planted(item))
+        left = np.hypot(np.expm1(rho), 2.0 * np.exp(0.5 * rho) * np.sin(0.5 * path.theta[-1]))
         return float(min(np.diff(path.psi).min(), 1.0 - left / REACHED))
 
     def arrives(item: Instance) -> bool:
         start = Start.of(item)
-        return float(orbits(start.psi, start.rho, start.m).s[0, -1]) < PATIENCE
+        return float(population.orbits(start.psi, start.rho, start.m).s[0, -1]) < PATIENCE
 
     return Statement(
         says="phi strictly increases to π and w goes to w*",
@@ -119,14 +110,6 @@ def euler(phi: float, v: float, m: int, times: Sequence[float]) -> list[tuple[fl
     return found
 
 
-def rate_at_teacher_norm() -> sp.Expr:
-    """dv/dt of (9) at v = v* and phi = pi/2, for every m."""
-    m, v = sp.symbols("m v", positive=True)
-    phi = sp.pi / 2
-    share = (sp.sin(phi) - phi * sp.cos(phi)) / sp.pi
-    return sp.simplify(-(v**m) * (v ** (m + 1) - v ** (m + 1) * share) / 2)
-
-
 # --- Eq. (11): where the magnitude falls, and how far depth lets it fall --------------------------
 #
 # v = |w| falls exactly beyond v* (1 - eps)^(1/(m+1)), the nullcline; |w(t)| is said to be monotone.
@@ -139,18 +122,18 @@ DEEPER = (*DEPTHS, 50, 100)
 
 def resting(start: Start) -> float:
     """The norm on the nullcline at a start's angle, |w*| = 1."""
-    return float(nullcline(start.phi, start.m))
+    return float(population.nullcline(start.phi, start.m))
 
 
 def _beside_nullcline(layers: Sequence[int], rng: np.random.Generator) -> Instance:
     """A start off the nullcline by a relative 1e-6 to 0.1, to either side."""
     psi, m = rng.uniform(-2.0, 2.0), int(rng.choice(layers))
-    rho = math.log(float(nullcline(angle(psi), m)))
+    rho = math.log(float(population.nullcline(population.angle(psi), m)))
     rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-5.9, -1.0)
     return {"psi": np.array(psi), "rho": np.array(rho), "m": np.array(m)}
 
 
-def followed(layers: Sequence[int]) -> dict[str, Draw]:
+def followed(layers: Sequence[int]) -> Draws:
     """Starts whose turn can be followed: not within 0.1 of the teacher's direction."""
     low, high = (-3.5, -2.0), (1.0, 3.0)
     kinds = {
@@ -182,27 +165,28 @@ def falls_above_nullcline(item: Instance) -> float:
     start = Start.of(item)
     m, v = start.m, start.v
     w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
-    slope, slopes = quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
+    slope, slopes = population.quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
     rates = np.array([-float(slope @ w) / v, *(-slopes)])
-    return 1.0 if np.all((rates < 0.0) == (v > resting(start))) else -1.0
+    return 1.0 if np.all((rates < 0.0) == (v > planted(item) * resting(start))) else -1.0
 
 
 def about_phases(
     says: str,
-    draws: Mapping[str, Draw],
+    draws: Draws,
     slack: Callable[[Phases, Start], float],
     hypotheses: Mapping[str, Callable[[Instance], bool]] | None = None,
     strict: bool = False,
 ) -> Statement:
-    """A statement whose slack is a function of a start and of how |w(t)| moves from it."""
+    """A statement whose slack is a function of a start and of how |w(t)| moves from it; a witness
+    may plant a factor of its least value."""
 
     def of(item: Instance) -> float:
         start = Start.of(item)
         try:
-            found = phases(start.psi, start.rho, start.m)
+            found = population.phases(start.psi, start.rho, start.m)
         except InputError:
             return math.nan  # a turn so late that floats do not follow the flow to it
-        return slack(found, start)
+        return slack(replace(found, least=planted(item) * found.least), start)
 
     return Statement(says, draws, of, hypotheses or {}, strict, fixed=("m",))
 
@@ -211,6 +195,9 @@ def falls_from_teacher_norm() -> Counterexample:
     """From |w_0| = |w*| at a right angle |w| falls first, at every depth."""
     m, right, size = 10, 0.5 * math.pi, 1
     (_, early), (_, late) = euler(right, size, m, (0.25, 20.0))
+    any_m, v = sp.symbols("m v", positive=True)
+    share = (sp.sin(sp.pi / 2) - sp.pi / 2 * sp.cos(sp.pi / 2)) / sp.pi
+    rate = -(v**any_m) * (v ** (any_m + 1) - v ** (any_m + 1) * share) / 2  # (9) at v = v*
     return Counterexample(
         instance={"m": m, "φ0": "π/2", "|w0| = v_1 = ... = v_m": size, "|w*| = v_k*": 1},
         assumptions={"0 < φ0 < π": 0.0 < right < math.pi, "w0 not 0": size > 0.0,
@@ -218,13 +205,13 @@ def falls_from_teacher_norm() -> Counterexample:
                      "m is large (the recheck is for every m)": m >= 10},
         breaks=(
             bound("depth to which |w| falls below |w0| = |w*|, its limit",
-                  dip_from_teacher_norm(right, m).dip, "<=", 0, "|w*|"),
+                  population.dip_from_teacher_norm(right, m).dip, "<=", 0, "|w*|"),
         ),
         recheck=(
             fact("a plain Euler loop sees |w| fall until t = 1/4 and rise later",
                  early < 1.0 and late > early, False),
             fact("dv/dt < 0 though v is not above v*: v = v*, φ = π/2, every m (SymPy)",
-                 bool(rate_at_teacher_norm().is_negative), False),
+                 bool(sp.simplify(rate).is_negative), False),
         ),
         route="plain Euler steps of (9)-(10), and the sign of dv/dt for all m by SymPy",
     )  # fmt: skip
@@ -264,16 +251,10 @@ TENDENCY = Reading(
 # --- The scale of the start (Section 3.2): how long the flow takes to an angle and to a loss ------
 
 
-def late_error(phi0: ArrayLike, r: ArrayLike) -> NDArray:
-    """K = lim e^(t/2) |w(t) - w*| / |w*| of a one-layer neuron, phi0 (...) in (0, pi), r =
-    |w_0|/|w*| >= 0: with a = r sin(phi_0)/phi_0, K^2 = (pi a)^2 + (1 + a (1 + pi cot phi_0))^2."""
-    phi0 = np.asarray(phi0, float)
-    a = np.asarray(r, float) * np.sin(phi0) / phi0
-    return np.hypot(np.pi * a, 1.0 + a * (1.0 + np.pi / np.tan(phi0)))
-
-
 def best_norm(phi0: ArrayLike) -> NDArray:
-    """|w_0|/|w*| of least `late_error` at phi0 (...): 0 unless pi - phi_0 < arctan(pi)."""
+    """|w_0|/|w*| at phi0 (...) of the least lim e^(t/2) |w(t) - w*|, one layer: 0 unless pi - phi_0
+    < arctan(pi). Over |w*| the limit is K, K^2 = (pi a)^2 + (1 + a b)^2, where a = |w_0| sin(phi_0)
+    / (|w*| phi_0) and b = 1 + pi cot(phi_0)."""
     phi0 = np.asarray(phi0, float)
     b = 1.0 + np.pi / np.tan(phi0)
     return np.maximum(-b, 0.0) / (np.pi**2 + b**2) * phi0 / np.sin(phi0)
@@ -287,10 +268,8 @@ def _of_times(
     def slacks(items: Sequence[Instance]) -> NDArray:
         psi0, small, psi1, grow = np.transpose([item["passage"] for item in items])
         m = np.array([int(item["m"]) for item in items])
-        return slack(*(time_to_angle(psi0, rho0, m, psi0 + psi1) for rho0 in (small, small + grow)))
-
-    def is_ordered(item: Instance) -> bool:
-        return bool((item["passage"][2:] > 0.01).all())
+        ends = [(rho0, psi0 + psi1) for rho0 in (small, small + grow)]
+        return slack(*(population.time_to_angle(psi0, rho0, m, end) for rho0, end in ends))
 
     def is_told(item: Instance) -> bool:
         psi0, small, further, grow = item["passage"]
@@ -303,7 +282,9 @@ def _of_times(
         slack=lambda item: float(slacks([item])[0]),
         batch=slacks,
         hypotheses={
-            "the second start is larger, the angle is later": is_ordered,
+            "the second start is larger, the angle is later": lambda item: bool(
+                (item["passage"][2:] > 0.01).all()
+            ),
             "angles and norms at which rounding does not hide the order": is_told,
         },
         fixed=("m",),
@@ -342,7 +323,7 @@ def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[E
     angle to a loss of 1e-4."""
     report, sizes = orders[name := "m = " + ", ".join(map(str, layers))], np.log([1e-4, 1e-3])
     powers = {
-        m: np.diff(np.log(time_to_loss(0.0, sizes, m, 1e-4)))[0] / np.diff(sizes)[0]
+        m: np.diff(np.log(population.time_to_loss(0.0, sizes, m, 1e-4)))[0] / np.diff(sizes)[0]
         for m in layers
         if m in (2, 3)
     }
@@ -356,7 +337,7 @@ def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[E
 
 def speed() -> Reading:
     """What "faster" means, and what small starts gain in the other meaning."""
-    gain = float(-np.diff(time_to_loss(0.0, np.log([1.0, 1e-4]), 0, 1e-6))[0])
+    gain = float(-np.diff(population.time_to_loss(0.0, np.log([1.0, 1e-4]), 0, 1e-6))[0])
     return Reading(
         taken="speed is the time to a fixed angle, as the argument from dφ/dt says, of any two "
         "norms",
@@ -396,9 +377,9 @@ def two_phases(layers: Sequence[int]) -> Statement:
 
 def _near_threshold(side: float, rng: np.random.Generator) -> Instance:
     phi = rng.uniform(math.pi - math.atan(math.pi) + 0.01, 3.0)
-    rho = math.log(float(threshold_norm(phi)))
+    rho = math.log(float(population.threshold_norm(phi)))
     rho += side * 10.0 ** rng.uniform(-5.0, -1.0)
-    return {"psi": log_tan(phi), "rho": np.array(rho), "m": np.array(0)}
+    return {"psi": population.log_tan(phi), "rho": np.array(rho), "m": np.array(0)}
 
 
 def threshold() -> Statement:
@@ -406,7 +387,7 @@ def threshold() -> Statement:
     `threshold_norm`."""
 
     def slack(found: Phases, start: Start) -> float:
-        beyond = start.v / float(threshold_norm(start.phi))
+        beyond = start.v / float(population.threshold_norm(start.phi))
         if abs(beyond - 1.0) <= 1e-6:
             return math.nan  # rounding would decide
         rises, falls = start.v <= resting(start), beyond >= 1.0
@@ -528,9 +509,10 @@ def positive_target(
     """ma.prop3.5: where a network with positive factors gives the labels, the signs are kept: the
     least v_k(t) / v_k(0) over the positive factors with k >= 2, or -1 where they are not; NaN where
     the flow could not be followed for 1000 units of `time_scale`."""
-    y = chain_output(X, target, factors)
+    y = chains.chain_output(X, target, factors)
     try:
-        path = chain_flow(chain_gradient(X, y), w0, v0, 1000.0 / time_scale(X, y, w0, v0))
+        horizon = 1000.0 / chains.time_scale(X, y, w0, v0)
+        path = chains.chain_flow(chains.chain_gradient(X, y), w0, v0, horizon)
     except ArithmeticError:
         return math.nan
     return -1.0 if path.factor else path.smallest_share
@@ -539,14 +521,14 @@ def positive_target(
 def positive() -> Reading:
     """Section 3.2's assumption of a positive target, and what becomes of others."""
     v, w = (2.0, 1.0), 3.0
-    negative = chain_flow(chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
-    kinked = chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
+    negative = chains.chain_flow(chains.chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
+    kinked = chains.chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
     return Reading(
         taken="the target's factors are positive: the sentence that assumes it throughout "
         "Section 3.2 stands after the proposition",
         others="Section 2 admits a target of negative output, v_1* < 0, and for it the "
         f"proposition is false: with x = 1 and y = -1 the flow from w = {w:g}, "
-        f"v = ({v[0]:g}, {v[1]:g}) has v_{negative.factor} = 0 at t = {negative.zero:.4g}, "
+        f"v = ({v[0]:g}, {v[1]:g}) has v_{negative.factor} = 0 at t = {negative.t[-1]:.4g}, "
         "where it stops. The convention relu'(0) = 0 matters for "
         f"v_k = 0: with relu'(0) = 1 such a factor moves, x = y = w = v_1 = 1, v_2 = 0 have "
         f"dv_2/dt = {-kinked[1]:g}.",

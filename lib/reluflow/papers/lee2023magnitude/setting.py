@@ -15,16 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.falsify import Instance
 from reluflow.instances import Arrays, Draws
+from reluflow.papers.lee2023magnitude import population
 from reluflow.papers.lee2023magnitude.chains import balanced_chain, clock, log_odds, odds_at, ratio
-from reluflow.papers.lee2023magnitude.population import (
-    PopulationPath,
-    angle,
-    log_tan,
-    nullcline,
-    population_descent,
-    population_flow,
-    pull,
-)
+from reluflow.papers.lee2023magnitude.population import PopulationPath, angle, log_tan, pull
 from reluflow.parameters import EFFORT, SEED, Parameter, between, few, number, whole
 
 # --- What the parameters cells of chapter 2 may hold: that of its page, and those of its sections -
@@ -118,11 +111,11 @@ class Start:
 
     def flow(self, t: ArrayLike) -> PopulationPath:
         """The flow from here at times t (k,)."""
-        return population_flow(self.psi, self.rho, self.m, t, self.target)
+        return population.population_flow(self.psi, self.rho, self.m, t, self.target)
 
     def descent(self, step: float, n_steps: int) -> PopulationPath:
         """Descent from here, every step of it."""
-        return population_descent(self.psi, self.rho, self.m, step, n_steps, self.target)
+        return population.population_descent(self.psi, self.rho, self.m, step, n_steps, self.target)
 
 
 def _drawn(
@@ -202,13 +195,15 @@ def two_layer_magnitude_bounds(
 
 
 def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float, m: int) -> Bounds:
-    """Theorem 3.8 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
+    """Theorem 3.8, for m >= 2 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
 
         du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
 
-    which is (15) with its sign corrected.
+    which is (15) with its sign corrected; explicit for m = 0 (Theorem 3.3) and m = 1.
     """
-    below = target * float(nullcline(phi0, m))
+    if m < 2:
+        return (magnitude_bounds, two_layer_magnitude_bounds)[m](t, phi0, v0, target)
+    below = target * float(population.nullcline(phi0, m))
     return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
 
 
@@ -228,7 +223,7 @@ def implicit_printed(
     if m < 2:
         raise InputError(f"the implicit formula needs m of at least 2, not {m}")
     t = np.asarray(t, float)
-    a, a0 = target * kappa ** (1.0 / (m + 1)), target * float(nullcline(phi0, m))
+    a, a0 = target * kappa ** (1.0 / (m + 1)), target * float(population.nullcline(phi0, m))
     above = v0 > a0
     if v0 == a0 or (above and not math.isclose(a, a0, rel_tol=1e-12)):
         return np.full(t.shape, np.nan)
