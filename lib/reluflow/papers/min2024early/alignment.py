@@ -21,7 +21,14 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.setting import none_of
-from reluflow.papers.min2024early.theorem_1 import everywhere, path, separated, started
+from reluflow.papers.min2024early.theorem_1 import (
+    BOTH_LABELS,
+    everywhere,
+    path,
+    separated,
+    started,
+    where_mu_is_known,
+)
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 
@@ -61,6 +68,7 @@ def placed(item: Instance) -> tuple[NDArray, NDArray]:
 @statement("on a boundary the neuron turns to the right side, by the rate of the proof",
            extended(setting.separable_draws(), _network), {"(A1)": separated}, tolerance=ROUNDING,
            fixed=("y", "signs"))  # fmt: skip
+@where_mu_is_known
 def turns_across(item: Instance) -> float:
     """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) over mu^(3/2) X_min / 2, less
     1."""
@@ -79,7 +87,8 @@ def turns_across(item: Instance) -> float:
 
 
 @statement("own data are only gained, others only lost, n changes at most", everywhere(),
-           {"(A1)": separated}, fixed=("y", "sign", "log_angle"))  # fmt: skip
+           BOTH_LABELS, fixed=("y", "sign", "log_angle"))  # fmt: skip
+@where_mu_is_known
 def changes_one_way(item: Instance) -> float:
     """ea.eq7-8.2: as eps -> 0 no neuron loses a datum of its own label or gains another one, and
     each makes at most n changes; the slack counts what is wrong."""
@@ -88,8 +97,9 @@ def changes_one_way(item: Instance) -> float:
     return -float(wrong + max(len(events) - len(own), 0))
 
 
-@statement("a pattern ends in time, ζ = min(ζ_1, ζ_2)", everywhere(), {"(A1)": separated},
+@statement("a pattern ends in time, ζ = min(ζ_1, ζ_2)", everywhere(), BOTH_LABELS,
            fixed=("y", "sign", "log_angle"))  # fmt: skip
+@where_mu_is_known
 def needed_durations(item: Instance) -> float:
     """ea.pattern-time: with min(zeta_1, zeta_2) no pattern but that of the own cone lasts longer
     than 4/(m_2 sqrt(mu) X_min n_a), m_2 = min(zeta, xi); the slack is relative."""
@@ -101,8 +111,8 @@ def needed_durations(item: Instance) -> float:
 
 
 @statement("a neuron comes no nearer to the centre of the other label", everywhere(),
-           {"(A1)": separated}, tolerance=ROUNDING,
-           fixed=("y", "sign", "log_angle"))  # fmt: skip
+           BOTH_LABELS, tolerance=ROUNDING, fixed=("y", "sign", "log_angle"))  # fmt: skip
+@where_mu_is_known
 def never_nearer(item: Instance) -> float:
     """A neuron of V_+ never comes nearer to x_- than it began, or than a right angle, so that it
     enters no cap S_-^zeta: the least difference of the cosines."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -75,9 +76,27 @@ def excluded(item: Mapping[str, Any]) -> bool:
     return bool(np.array_equal(X @ w > 0.0, y == -float(item["sign"])))
 
 
+def where_mu_is_known(slack: Callable[[Instance], float]) -> Callable[[Instance], float]:
+    """The slack, but NaN where floats know less than eight digits of mu > 0."""
+
+    @wraps(slack)
+    def known(item: Instance) -> float:
+        return slack(item) if not 0.0 < separation(item["X"], item["y"]) < 1e-7 else float("nan")
+
+    return known
+
+
 def separated(item: Mapping[str, Any]) -> bool:
-    """(A1) with mu >= 1e-7, of which floats still know eight digits."""
-    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) >= 1e-7
+    """(A1)."""
+    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) > 0.0
+
+
+def both_labels(item: Mapping[str, Any]) -> bool:
+    """(A1), with data of both labels."""
+    return len(set(np.asarray(item["y"]))) == 2 and separated(item)
+
+
+BOTH_LABELS = {"(A1), data of both labels": both_labels}
 
 
 def starts() -> dict[str, Draw]:
@@ -158,12 +177,6 @@ def vector(item: Mapping[str, Any]) -> NDArray:
     across = item["w"] - (item["w"] @ away) * away
     angle = np.exp(max(float(item["log_angle"]), -50.0))
     return np.asarray(np.cos(angle) * away + np.sin(angle) * across / np.linalg.norm(across))
-
-
-def both_labels(item: Mapping[str, Any]) -> bool:
-    """(A1), with data of both labels."""
-    known = np.isfinite(item["X"]).all() and len(set(np.asarray(item["y"]))) == 2
-    return bool(known and separation(item["X"], item["y"]) > 0.0)
 
 
 def allowed_start(item: Mapping[str, Any]) -> bool:
@@ -409,8 +422,8 @@ def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
 
 def home_at_t_1(zeta: Zeta, says: str) -> Statement:
     """As eps -> 0 the neuron is home at t_1, computed with this zeta."""
-    return Statement(says, everywhere(), lambda item: before_t_1(item, zeta, "serves", "dead"),
-                     {"(A1)": separated}, fixed=("y", "sign", "log_angle"))  # fmt: skip
+    slack = where_mu_is_known(lambda item: before_t_1(item, zeta, "serves", "dead"))
+    return Statement(says, everywhere(), slack, BOTH_LABELS, fixed=("y", "sign", "log_angle"))
 
 
 def alignment_printed_time() -> Statement:
@@ -439,15 +452,16 @@ def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:
     "active on its own label: serves at t₁",
     {**starts(), **{f"{name}, hardly active": draw for name, draw in
                     extended(separable_draws(), _hardly_active).items()}},
-    {"(A1)": lambda X, y: bool(np.isfinite(X).all()) and separation(X, y) > 0.0,
+    {"(A1)": separated,
      "starts active on its own label": lambda X, y, w, sign: np.any(X[y == float(sign)] @ w > 0.0)},
     fixed=("y", "sign"),
 )  # fmt: skip
+@where_mu_is_known
 def own_label_serves(item: Instance) -> float:
     """ea.thm1.align.2: how long before t_1 a neuron that starts active on a datum of its label
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
-    so that zeta_2 does not matter to it. NaN where floats know less than eight digits of mu."""
-    return before_t_1(item, printed_zeta, "serves") if separated(item) else float("nan")
+    so that zeta_2 does not matter to it."""
+    return before_t_1(item, printed_zeta, "serves")
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
@@ -485,7 +499,7 @@ def flows_are_home(seed: int, count: int) -> list[Evidence]:
 
 @statement(
     "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
-    everywhere(), {"(A1), data of both labels": both_labels}, fixed=("y", "sign", "log_angle"),
+    everywhere(), BOTH_LABELS, fixed=("y", "sign", "log_angle"),
 )  # fmt: skip
 def home_within_the_order(item: Instance) -> float:
     """ea.thm1.align.order: as eps -> 0 a neuron is home by 3 log n / (sqrt(mu) X_min), and the stay
@@ -574,19 +588,21 @@ def start() -> NDArray:
     return (along * X[1] + across * np.array([5.0 / 13.0, 12.0 / 13.0]))[None]
 
 
-def _times() -> tuple[float, float, float, bool]:
+def _times() -> tuple[float, float, float, bool, bool]:
     """By the flow at ln eps = LOG_EPS: when the first pattern ends, and when the neuron is home;
-    beside them the printed t_1, and whether (Small) allows this eps."""
+    beside them the printed t_1, whether (Small) allows this eps, and whether the neuron is active
+    on some datum all along."""
     signs = np.ones(1)
     data, begin = data_constants(X, Y), start_constants(X, Y, start(), signs)
     zeta = printed_zeta(data, begin)
     found = flow(X, Y, start(), signs, LOG_EPS, 20.0, rtol=1e-12)  # the angle is 2e-7 at first
-    first = [t for t, _ in patterns(found)][1]
-    allowed = log_eps_allowed(data, begin, zeta)
-    return first, float(alignment_times(found)[0]), alignment_time(data, zeta), allowed >= LOG_EPS
+    seen = list(patterns(found))
+    alive, allowed = all(active.any() for _, active in seen), log_eps_allowed(data, begin, zeta)
+    home = float(alignment_times(found)[0])
+    return seen[1][0], home, alignment_time(data, zeta), allowed >= LOG_EPS, alive
 
 
-def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexample:
+def _example(breaks: Evidence, recheck: Evidence, allowed: bool, alive: bool) -> Counterexample:
     certain = enclosed(HALF_TANGENT, LOG_EPS)
     return Counterexample(
         instance={
@@ -600,7 +616,7 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
             "(A1), μ = 12/13": abs(separation(X, Y) - 12.0 / 13.0) < 1e-12,
             "(A2), w₁(0) is no multiple of x₋ = x₂": HALF_TANGENT > 0,
             "(Small), by both routes": allowed and certain.small,
-            "(R), the flow is the regular one": "the integrator's is",
+            "(R), the neuron is never in S_dead": alive,
         },
         breaks=(breaks,),
         recheck=(recheck,),
@@ -625,19 +641,20 @@ def kept_at_every_mu() -> Evidence:
 
 def is_not_home_at_t_1() -> Counterexample:
     """Two data, mu = 12/13, t_1 = 13.5, and a neuron that is in S_- until 15.7."""
-    _, home, t_1, allowed = _times()
+    _, home, t_1, allowed, alive = _times()
     certain = enclosed(HALF_TANGENT, LOG_EPS)
     early = certainly_less(certain.exit, certain.t_1)
     return _example(
         bound("time at which the flow brings the neuron home", home, "<=", t_1, "", digits=3),
         fact("the time of the exit from S₋ is enclosed below t₁", early, True),
         allowed,
+        alive,
     )
 
 
 def keeps_its_pattern() -> Counterexample:
     """The same neuron keeps its one active datum until 15.7, where 4.9 is allowed."""
-    first, _, t_1, allowed = _times()
+    first, _, t_1, allowed, alive = _times()
     certain = enclosed(HALF_TANGENT, LOG_EPS)
     early = certainly_less(certain.exit, certain.pattern)
     longest = t_1 / (4.0 * np.log(2.0))  # 4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
@@ -645,6 +662,7 @@ def keeps_its_pattern() -> Counterexample:
         bound("time for which the flow keeps x₂ alone active", first, "<=", longest, "", digits=3),
         fact("the time of the exit from S₋ is enclosed below 4/(m₂ √μ Xₘᵢₙ)", early, True),
         allowed,
+        alive,
     )
 
 
