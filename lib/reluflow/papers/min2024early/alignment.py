@@ -313,27 +313,27 @@ def rests_and_leaves() -> Evidence:
 
 
 def leaves_the_dead() -> Counterexample:
-    """The neuron is in S_dead at t = 0 and not at t = 1."""
+    """The neuron is in S_dead until t = 1 and not at t = 2: the lemma may mean t_1 > 0."""
     return Counterexample(
         instance={"x_1": (1, 0), "y_1": 1, "x_2": (-1, 0), "y_2": -1, "w_1(0)": (0, 1),
-                  "v_1(0)": 1, "solution (E.4, eq (47))": "w = (sinh τ, 1), v = cosh τ, "
-                  "τ' = exp(-sinh τ cosh τ), τ(0) = 0"},
+                  "v_1(0)": 1, "solution (E.4, eq (47))": "at rest until t = 1, then w = (sinh τ, "
+                  "1), v = cosh τ, τ' = exp(-sinh τ cosh τ), τ(1) = 0"},
         assumptions={
             "(A1), μ = 1": bool(np.all(np.outer(Y, Y) * (X @ X.T) == 1.0)),
             "(A2): w₁(0) is no multiple of x₋ = x₂":
                 bool(np.linalg.matrix_rank([START, X[1]]) == 2),
             "(Init): |w₁(0)| = v₁(0)": bool(np.linalg.norm(START) == 1.0),
-            "w₁(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
-            "(GF): the integral equation holds on [0, 1], to 1e-7":
+            "w₁ is in S_dead until t = 1, and nothing moves it": not np.any(X @ START > 0.0),
+            "(GF): the integral equation holds on [1, 2], to 1e-7":
                 departure_residual(float(np.arcsinh(leaving(TIME)[0]))) <= 1e-7,
         },
         breaks=(
-            bound("⟨x₁, w₁(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
+            bound("⟨x₁, w₁(2)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
         ),
         recheck=(
-            bound("⟨x₁, w₁(1)⟩ by integrating the velocity of the active side from the same start",
+            bound("⟨x₁, w₁(2)⟩ by integrating the velocity of the active side from t = 1 on",
                   followed(TIME), "<=", 0, ""),
         ),
-        route="an integrator that starts at the edge, with the velocity that (GF) has at all t > 0 "
+        route="an integrator that starts at the edge, with the velocity that (GF) has at all t > 1 "
         "where ⟨x₁, w₁⟩ > 0",
     )  # fmt: skip
