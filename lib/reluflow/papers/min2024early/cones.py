@@ -189,26 +189,23 @@ def _combined(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> NDA
     return a * first + b * second
 
 
-@statement("sums and multiples of members of S₊ or S₋ are members, and 0 is none",
-           extended(separable_draws(), _members),
-           {**BOTH_LABELS, "w₁ and w₂ are members": _are_members})  # fmt: skip
-def sums_stay(
+def _closed(
     X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
 ) -> float:
-    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0; 0 is not."""
-    w = _combined(X, parts, edges, times)
-    held = serves_exactly(X, y, w, float(sign)) and not serves_exactly(X, y, 0 * w, float(sign))
-    return 1.0 if held else -1.0
+    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0; 0 is there if
+    no datum has the cone's label, and only then."""
+    w, label = _combined(X, parts, edges, times), float(sign)
+    held = serves_exactly(X, y, 0 * w, label) == (label not in y)
+    return 1.0 if held and serves_exactly(X, y, w, label) else -1.0
 
 
-@statement("sums and multiples of members are members, for data of one label",
-           extended(one_label(), _members),
-           {**SEPARABLE, "w₁ and w₂ are members": _are_members})  # fmt: skip
-def sums_stay_with_one_label(
-    X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
-) -> float:
-    """The same for data of one label, 0 allowed: then it is in the cone of the other one."""
-    return 1.0 if serves_exactly(X, y, _combined(X, parts, edges, times), float(sign)) else -1.0
+sums_stay = statement("sums and multiples of members of S₊ or S₋ are members, and 0 is none",
+                      extended(separable_draws(), _members),
+                      {**BOTH_LABELS, "w₁ and w₂ are members": _are_members})(_closed)  # fmt: skip
+sums_stay_with_one_label = statement(
+    "sums and multiples of members are members, for data of one label",
+    extended(one_label(), _members), {**SEPARABLE, "w₁ and w₂ are members": _are_members},
+)(_closed)  # fmt: skip
 
 
 @statement("sums and multiples of members of S_dead are members",
