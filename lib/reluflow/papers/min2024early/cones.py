@@ -297,15 +297,6 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
     return squared_cosines(np.array([Z[y == s].sum(axis=0) for s in signs]), Z).min()
 
 
-EXCESS = Fraction(1, 10**6)
-"""How much larger than zeta_1, as (1 + EXCESS)^2, a cap is that does not serve."""
-
-
-def cap_is_largest(items: list[Instance]) -> Evidence:
-    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone."""
-    return _of_all(items, _leaves, "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone")
-
-
 def one_cap_is_too_large() -> list[Evidence]:
     """x_1 = (1, 1) of label 1, (0, -1) and (-3, -1) of label -1: each cone's own largest zeta, and
     a point that is in the cap of S_+'s about x_-, and not in S_-."""
@@ -318,16 +309,6 @@ def one_cap_is_too_large() -> list[Evidence]:
         fact("(−1, 0) is within 1/2 about x₋", bool(in_cap), True),
         fact("(−1, 0) is in S₋", serves_exactly(X, y, w, -1.0), False),
     ]
-
-
-def gap_is_largest(items: list[Instance]) -> Evidence:
-    """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
-    return _of_all(items, _reaches, "data where a w in neither cone reaches √(1 − μ²) exactly")
-
-
-def _of_all(items: list[Instance], test: Callable[[Instance], bool], what: str) -> Evidence:
-    return fact(what, (sum(map(test, items)), len(items)), (len(items), len(items)),
-                tried=len(items))  # fmt: skip
 
 
 def plain(seed: int, number: int) -> list[Instance]:
@@ -371,23 +352,6 @@ def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
     return squared_cosines(int(sign) * whole(w)[None], signed_whole(X, y)).min()
 
 
-def _leaves(item: Instance) -> bool:
-    """u - (1 + EXCESS) c z_i does, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1.
-    Data on one line have zeta_1 = 1, and there is no larger cap."""
-    X, y = item["X"], np.asarray(item["y"])
-    Z = signed_whole(X, y)
-    signs = sorted(set(y.tolist()))
-    U = np.array([Z[y == s].sum(axis=0) for s in signs])
-    cosines = squared_cosines(U, Z)
-    if cosines.min() == 1:
-        return True
-    k, i = np.unravel_index(int(np.argmin(cosines)), cosines.shape)
-    u, z = U[k], Z[i]
-    w = u - (1 + EXCESS) * Fraction(z.dot(u), z.dot(z)) * z
-    in_cap = squared_cosines(w[None], u[None])[0, 0] >= 1 - (1 + EXCESS) ** 2 * cosines.min()
-    return bool(in_cap and not serves_exactly(X, y, int(signs[k]) * w, signs[k]))
-
-
 def _outside(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     """Coefficients a of z in K, and w: any direction, or near the boundary of a datum and as near
     to z as it can be there, with either sign."""
@@ -412,6 +376,13 @@ def outside_is_far(X: NDArray, y: NDArray, a: NDArray, w: NDArray) -> Fraction:
     Z = signed_whole(X, y)
     squared = abs(squared_cosines(whole(a).dot(Z)[None], whole(w)[None])[0, 0])
     return 1 - squared_cosines(Z, Z).min() - squared
+
+
+def gap_is_largest(items: list[Instance]) -> Evidence:
+    """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
+    found = sum(map(_reaches, items)), len(items)
+    return fact("data where a w in neither cone reaches √(1 − μ²) exactly", found,
+                (len(items), len(items)), tried=len(items))  # fmt: skip
 
 
 def _reaches(item: Instance) -> bool:
@@ -726,45 +697,6 @@ def norms_along_flows(seed: int, count: int) -> list[Evidence]:
                                 "3's bound: largest ‖wⱼ‖²", "3's bound: largest |f(xᵢ)|"),
                                worst, strict=True)
     ]  # fmt: skip
-
-
-def _outputs(item: Instance) -> NDArray:
-    v = item["signs"] * np.linalg.norm(item["W"], axis=1)
-    before = item["X"] @ item["W"].T
-    return np.maximum(before, float(item["leak"]) * before) @ v
-
-
-def _parameters(rng: np.random.Generator, decades: float, more: int) -> dict[str, Any]:
-    """Data X (n, d) of lengths over `decades` to either side, balanced W (h, d), max |f| <= 1."""
-    n, d, h = (int(k) for k in rng.integers(1, (1 + 6 * more, 8, 7), endpoint=True))
-    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-decades, decades, (n, 1))
-    item = {
-        "X": X, "y": rng.choice([-1.0, 1.0], n), "W": rng.standard_normal((h, d)),
-        "signs": rng.choice([-1.0, 1.0], h), "leak": rng.choice(lemmas.LEAKS),
-    }  # fmt: skip
-    size = float(np.abs(_outputs(item)).max())
-    scale = np.sqrt(10.0 ** rng.uniform(-9.0, 0.0) / size) if size else 1.0
-    return {**item, "W": (1.0 - 1e-12) * scale * item["W"]}
-
-
-@statement("Lemma 4 with the square loss",
-           {kind: partial(_parameters, decades=decades, more=more) for kind, decades, more in
-            (("ordinary", 0.5, 1), ("spread", 4.0, 1), ("one datum", 0.5, 0))},
-           {"max |f| ≤ 1": lambda item: float(np.abs(_outputs(item)).max()) <= 1.0},
-           tolerance=1e-12, fixed=("y", "signs", "leak"))  # fmt: skip
-def directions_near(item: Instance) -> float:
-    """Lemma 4 with the loss (y - z)^2/2, any leak and any data, as its proof gives it, with 1 in
-    place of 2: 1 - |d/dt u_j - s_j P x_a(w_j)| / (n X_max max_i |f(x_i)|), the least over j;
-    infinite where the bound is 0."""
-    X, W = item["X"], item["W"]
-    f, norms = _outputs(item), np.linalg.norm(W, axis=1)
-    most = len(X) * float(np.linalg.norm(X, axis=1).max() * np.abs(f).max())
-    if most == 0.0 or not norms.all():
-        return np.inf
-    units, slopes = W / norms[:, None], np.where(X @ W.T > 0.0, 1.0, item["leak"])
-    error = -(slopes * f[:, None]).T @ X  # -dl/dz - y is -f
-    error -= np.sum(error * units, axis=1, keepdims=True) * units
-    return 1.0 - float(np.linalg.norm(error, axis=1).max()) / most
 
 
 # --- The constants of a start ever nearer to what (A2) forbids, as a table ------------------------
