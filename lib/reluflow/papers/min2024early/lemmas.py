@@ -639,17 +639,6 @@ def linear_loss_falls(loss: Loss) -> Statement:
     )  # fmt: skip
 
 
-def best_factors() -> list[Evidence]:
-    """The largest factor for each loss, and a network that comes to it: x = y = v = 1, w -> 0."""
-    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.full((1, 1), 1e-9), "v": np.ones(1)}
-    found = {loss.name: rate_of_decay(item, loss) for loss in LOSSES}
-    return [
-        bound(f"{name} loss, x = y = v = 1, w = 1e-9: the factor, above the best one",
-              value - BEST[name], "<=", 1e-6, "")
-        for name, value in found.items()
-    ] + [note("the best factor for each of these losses", tuple(found.values()))]  # fmt: skip
-
-
 def velocity(item: Instance, loss: Loss) -> NDArray:
     """F / L of the two-layer ReLU network W (h, d), v (h,), computed without L, W row by row and
     then v; s'(0) = 0."""

@@ -543,7 +543,6 @@ LARGEST_CAP = Reading(
 HALF_TANGENT = Fraction(1, 10**7)
 """tan(theta/2) of the start's angle theta from x_2."""
 LOG_EPS = -200
-EXAMPLE_MUS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
 Y = np.array([1.0, -1.0])
 
@@ -592,10 +591,9 @@ def kept_at_every_mu() -> Evidence:
     """How many mu have two unit data, as eps -> 0, and a neuron of V_+ so near to x_- that it keeps
     its pattern for too long, longer than the printed t_1: all."""
     kept = list[bool]()
-    for mu in EXAMPLE_MUS:
+    for mu in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
         pair = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
-        data = setting.data_constants(pair, Y)
-        t_1 = setting.alignment_time(data, data.xi)
+        t_1 = setting.alignment_time(setting.data_constants(pair, Y), mu**2)
         found = align(pair, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0)))
         kept.append(found.durations[0] > t_1 / (4.0 * np.log(2.0)))
     return none_of("values of μ for which two data have a start that keeps its active datum for "
@@ -667,12 +665,6 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
     ours = [uniform_time(data.mu) + stay(X, Y, log, 1.0) for log in logs]
     return pd.DataFrame({"decades": decades, "needed": needed, "ours": ours,
                          "printed": setting.alignment_time(data, data.xi)})  # fmt: skip
-
-
-def late_at_printed_time(found: pd.DataFrame) -> Evidence:
-    """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
-    return none_of("angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the "
-                   "printed t₁", found.needed > found.printed)  # fmt: skip
 
 
 def largest_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float) -> float:
