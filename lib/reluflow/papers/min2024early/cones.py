@@ -19,8 +19,8 @@ from reluflow.falsify import Instance, Statement, planted, statement
 from reluflow.flows.alignment import align
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.losses import LOGISTIC, SQUARE
-from reluflow.papers.min2024early import lemmas, setting
+from reluflow.losses import LOGISTIC
+from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.setting import Draws, centres, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
@@ -674,29 +674,6 @@ INDEPENDENT_SIGNS = Reading(
     "depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of labels 1 and −1 let vⱼ > 0 "
     "only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is small enough for every W₀",
 )
-
-
-# --- Remark 4: the bounds of Appendix B for the square loss ---------------------------------------
-
-
-def norms_along_flows(seed: int, count: int) -> list[Evidence]:
-    """Lemmas 1 and 3 with the square loss and each leak: the error of directions, max_j |w_j|^2 and
-    max_i |f(x_i)| up to T, from the largest eps allowed, as shares of their bounds."""
-    rng, worst = np.random.default_rng(seed), np.zeros(3)
-    for run in range(count):
-        n, d, h = (int(k) for k in rng.integers((2, 2, 3), (7, 6, 9)))
-        X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
-        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        leak = lemmas.LEAKS[run % len(lemmas.LEAKS)]
-        start = lemmas.Start(X, y, W, signs, leak, SQUARE, lemmas.largest_log_eps(X, W))
-        worst = np.maximum(worst, lemmas.slack(start, reach=1.0).largest(1.0))
-    return [
-        bound(f"with the square loss, as a share of Lemma {what}", float(share), "<=", 1.0, "",
-              digits=2)
-        for what, share in zip(("1's bound: largest error of a direction",
-                                "3's bound: largest ‖wⱼ‖²", "3's bound: largest |f(xᵢ)|"),
-                               worst, strict=True)
-    ]  # fmt: skip
 
 
 # --- The constants of a start ever nearer to what (A2) forbids, as a table ------------------------
