@@ -11,6 +11,7 @@ from reluflow.flows.trajectory import Event
 from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import inclusions, lemmas
+from reluflow.papers.min2024early.setting import neurons
 from scipy.integrate import solve_ivp
 
 from tests.papers.min2024early.test_lemmas import velocities
@@ -71,7 +72,7 @@ def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ..
         assert status == ("horizon" if ways else "sliding")
     # From either side of the boundary: up where "above" is a way, down to it where it is not.
     above = inclusions.flow(float(label), 0.0, start=0.01, until=1.0)
-    W = inclusions.CHART.split(above.end)[0][0]
+    W = neurons(above)[0][0]
     assert (W[0] > 0.01) == ("above" in ways)
     assert inclusions.flow(float(label), 0.0, start=-0.01).status == "converged"
 

@@ -19,22 +19,13 @@ from reluflow.falsify import Instance, statement, survey
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early import setting
+from reluflow.papers.min2024early import setting, theorem_1
 from reluflow.papers.min2024early.setting import none_of
-from reluflow.papers.min2024early.theorem_1 import (
-    BOTH_LABELS,
-    everywhere,
-    path,
-    separated,
-    started,
-    where_mu_is_known,
-)
+from reluflow.papers.min2024early.theorem_1 import BOTH_LABELS, everywhere, where_mu_is_known
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 
 ROUNDING = 1e-8
-
-
 APPENDIX_LOSS = Reading(
     "the logistic loss is 2 log(1 + e^(-yf)), as in Appendix B",
     "with log(1 + e^(-yf)) of Section 2.1 the sign is the same and the rate half as large: for μ "
@@ -66,8 +57,8 @@ def placed(item: Instance) -> tuple[NDArray, NDArray]:
 
 
 @statement("on a boundary the neuron turns to the right side, by the rate of the proof",
-           extended(setting.separable_draws(), _network), {"(A1)": separated}, tolerance=ROUNDING,
-           fixed=("y", "signs"))  # fmt: skip
+           extended(setting.separable_draws(), _network), {"(A1)": theorem_1.separated},
+           tolerance=ROUNDING, fixed=("y", "signs"))  # fmt: skip
 @where_mu_is_known
 def turns_across(item: Instance) -> float:
     """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) over mu^(3/2) X_min / 2, less
@@ -92,7 +83,7 @@ def turns_across(item: Instance) -> float:
 def changes_one_way(item: Instance) -> float:
     """ea.eq7-8.2: as eps -> 0 no neuron loses a datum of its own label or gains another one, and
     each makes at most n changes; the slack counts what is wrong."""
-    events, own = path(item).events, item["y"] == float(item["sign"])
+    events, own = theorem_1.path(item).events, item["y"] == float(item["sign"])
     wrong = sum((event.kind == "activate") != own[event.datum] for event in events)
     return -float(wrong + max(len(events) - len(own), 0))
 
@@ -103,8 +94,8 @@ def changes_one_way(item: Instance) -> float:
 def needed_durations(item: Instance) -> float:
     """ea.pattern-time: with min(zeta_1, zeta_2) no pattern but that of the own cone lasts longer
     than 4/(m_2 sqrt(mu) X_min n_a), m_2 = min(zeta, xi); the slack is relative."""
-    found, data = path(item), setting.data_constants(item["X"], item["y"])
-    m_2 = min(setting.needed_zeta(data, started(item)), data.xi)
+    found, data = theorem_1.path(item), setting.data_constants(item["X"], item["y"])
+    m_2 = min(setting.needed_zeta(data, theorem_1.started(item)), data.xi)
     active = found.patterns.sum(axis=1)[:-1]
     allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
     return float(np.min(1.0 - found.durations / allowed, initial=1.0))
@@ -116,7 +107,7 @@ def needed_durations(item: Instance) -> float:
 def never_nearer(item: Instance) -> float:
     """A neuron of V_+ never comes nearer to x_- than it began, or than a right angle, so that it
     enters no cap S_-^zeta: the least difference of the cosines."""
-    found, sign = path(item), float(item["sign"])
+    found, sign = theorem_1.path(item), float(item["sign"])
     u = -sign * setting.centres(item["X"], item["y"])[-sign]
     grid = np.linspace(0.0, found.time, 20) if found.time > 0.0 else np.zeros(1)
     cosines = found.at(np.union1d(grid, found.times)) @ u / np.linalg.norm(u)

@@ -374,14 +374,13 @@ def departure_solves_the_equation() -> bool:
 SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 """Values of s'(0) for which E.3 is tried; its argument needs only that s'(0) > 0."""
 
-CHART = Neurons(np.ones(1), 2)
-
 
 def flow(label: float, at_zero: float | None, start: float = 0.0, until: float = 5.0) -> FlowPath:
     """The house's integrator from w = (start, 1), balanced; `at_zero` None for every s'(0)."""
-    field = GradientFlow(CHART, EXPONENTIAL, np.array([[1.0, 0.0]]), np.array([label]), TIME)
-    z = CHART.along([[start, 1.0]], 0.5 * np.log1p(start**2))
-    return integrate(field, z, until, at_zero=at_zero, rtol=1e-10, method=DOP853)
+    one, w = np.ones(1), np.array([[start, 1.0]])
+    size = np.log(np.linalg.norm(w, axis=1))
+    problem = Problem("one datum", np.array([[1.0, 0.0]]), label * one, w, one, size, EXPONENTIAL)
+    return problem.path(until, 1e-10, at_zero=at_zero)
 
 
 def departure() -> tuple[NDArray, NDArray, NDArray]:

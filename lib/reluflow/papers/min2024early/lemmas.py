@@ -460,10 +460,6 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
 
 # --- Lemmas 4 and 10: how far directions are from their motion in the limit of small eps ----------
 
-LOG_NORM = -5.0
-"""log |w| of the neuron that shows what the loss of Section 2.1 does."""
-_ROUNDING = 1e-13
-"""Of a rate of a cosine, over n X_max."""
 _SMALL = {"max |f| ≤ 1": lambda state: largest_output(state) <= 1.0}
 
 
@@ -515,19 +511,19 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
     def slack(state: State) -> float:
         rate, limit = rates_of_cosines(state, loss)
         gaps = np.abs(rate - limit)[~np.isnan(limit)]
-        return _slack(float(gaps.max()), state, _ROUNDING) if gaps.size else np.inf
+        return _slack(float(gaps.max()), state, 1e-13) if gaps.size else np.inf
 
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
         extended(balanced_states((0.0,), least=1e-6), reference),
         slack,
         _SMALL,
-        tolerance=1e-7,  # _ROUNDING, at |f| = 1e-6
+        tolerance=1e-7,  # 1e-13 at |f| = 1e-6
         fixed=NOT_MOVED,
     )
 
 
-def at_forty_five_degrees(loss: Loss, log_norm: float) -> tuple[float, float, float]:
+def at_forty_five_degrees(loss: Loss, log_norm: float = -5.0) -> tuple[float, float, float]:
     """Error, its bound 2 n X_max |f|, and |f|, for x = (1, 0), y = 1 and w at 45 degrees, v > 0."""
     one = np.ones(1)
     state = {"X": np.array([[1.0, 0.0]]), "y": one, "U": np.ones((1, 2)),
@@ -538,15 +534,15 @@ def at_forty_five_degrees(loss: Loss, log_norm: float) -> tuple[float, float, fl
 
 def with_half_the_pull() -> Evidence:
     """The logistic loss of Section 2.1 keeps an error of half the speed, however small f is."""
-    error, allowed, _ = at_forty_five_degrees(LOGISTIC, LOG_NORM)
+    error, allowed, _ = at_forty_five_degrees(LOGISTIC)
     return note("with log(1 + exp(-y f)) of Section 2.1, x = (1, 0), y = 1, w at 45 degrees and "
                 "|w| = e⁻⁵: the error, and 2 n Xₘₐₓ|f|", (error, allowed), digits=3)  # fmt: skip
 
 
 def appendix_loss() -> Reading:
     """Which logistic loss Lemma 1 means, and what the other one does: h = n = W_max = 1."""
-    error, _, _ = at_forty_five_degrees(LOGISTIC, LOG_NORM)
-    allowed = 4.0 * np.exp(LOG_NORM)
+    error, _, _ = at_forty_five_degrees(LOGISTIC)
+    allowed = 4.0 * np.exp(-5.0)
     return Reading(
         "the logistic loss is 2 log(1 + exp(-y f)), as in Appendix B, whose pull at f = 0 is y",
         "with log(1 + exp(-y f)), as in Section 2.1, the pull at f = 0 is y/2, and the error tends "
