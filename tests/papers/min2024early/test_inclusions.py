@@ -1,9 +1,8 @@
-"""Eq. (46), crossings, regular solutions, E.3, E.4 and Appendix F."""
+"""Eq. (46), and how crossings are counted."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,11 +10,8 @@ from reluflow.flows.trajectory import Event
 from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import inclusions, lemmas
-from reluflow.papers.min2024early.setting import neurons
 
 from tests.papers.min2024early.test_lemmas import velocities
-
-HALF = Fraction(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -37,25 +33,3 @@ def test_a_change_counts_once_until_the_other_one() -> None:
     kinds = ("deactivate", "deactivate", "activate", "slide", "deactivate")
     events = tuple(Event(float(k), 3, kind, 1) for k, kind in enumerate(kinds))
     assert inclusions.crossings(replace(path, events=events)) == {(3, 1): 3}
-
-
-@pytest.mark.parametrize(
-    ("label", "at_zero", "ways"),
-    [
-        (-1, HALF, ()),
-        (-1, Fraction(0), ("stay",)),
-        (1, Fraction(0), ("stay", "above")),
-        (1, HALF, ("above",)),
-    ],
-)
-def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ...]) -> None:
-    """And the integrator says the same of the four cases."""
-    assert inclusions.ways(label, at_zero) == ways
-    if at_zero:
-        status = inclusions.flow(float(label), float(at_zero)).status
-        assert status == ("horizon" if ways else "sliding")
-    # From either side of the boundary: up where "above" is a way, down to it where it is not.
-    above = inclusions.flow(float(label), 0.0, start=0.01, until=1.0)
-    W = neurons(above)[0][0]
-    assert (W[0] > 0.01) == ("above" in ways)
-    assert inclusions.flow(float(label), 0.0, start=-0.01).status == "converged"
