@@ -31,7 +31,6 @@ APPENDIX_LOSS = Reading(
     "with log(1 + e^(-yf)) of Section 2.1 the sign is the same and the rate half as large: for μ "
     "near 1 it can be just below the bound of the proof, at outputs that eq (29) allows",
 )
-"""How the number of eqs (7) and (8) is read."""
 
 
 def _network(item: Instance, rng: np.random.Generator) -> Instance:

@@ -218,8 +218,7 @@ def silent_sums_stay(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray)
 
 def zero_with_one_label() -> list[Evidence]:
     """The least datum x = 1, y = 1 in R^1: S_- has no strict condition left."""
-    X, y = np.ones((1, 1)), np.ones(1)
-    within = serves_exactly(X, y, whole(np.zeros(1)), -1.0)
+    within = serves_exactly(np.ones((1, 1)), np.ones(1), whole(np.zeros(1)), -1.0)
     return [fact("0 is in S₋ for the one datum x = 1, y = 1", within, True)]
 
 
@@ -593,8 +592,7 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
         X, y = separable(4, D, 0.3, rng)
         W = rng.standard_normal((count, D))
         signs = rng.choice([-1.0, 1.0], count)
-        each = (setting.clearance(X, y, W[[k]], signs[[k]]) for k in range(count))
-        nearest = np.fromiter(each, float)
+        nearest = np.array([setting.clearance(X, y, W[[k]], signs[[k]]) for k in range(count)])
         parallel += int((nearest == 0.0).sum())
         outside += sum(not _likely(int((nearest <= z).sum()), count, chance_of_clearance(z, 1, D))
                        for z in (0.05, 0.5))  # fmt: skip

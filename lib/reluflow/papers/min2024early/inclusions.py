@@ -22,15 +22,15 @@ from reluflow.flows.integrate import FlowPath, Stop, integrate, then
 from reluflow.geometry.separability import separation, silent
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early import lemmas
 from reluflow.papers.min2024early.alignment import leaving, velocity
+from reluflow.papers.min2024early.lemmas import LOSSES
 from reluflow.papers.min2024early.setting import none_of, polygon, separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 
-LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 DECADES = 10.0
 """Flows are followed until the loss has fallen by this many powers of ten, or falls no more."""
 _KINDS = ("wide", "integers", "parallel", "one against many")
@@ -278,7 +278,6 @@ VELOCITY = Reading(
     "with the gradient of L itself, which is the opposite of the velocity of (2), every active "
     "neuron breaks the inequality: x = 1, y = 1 and w = v = 1 have -1/e for the exponential loss",
 )
-"""Which sign of the gradient is meant."""
 _A1 = {"(A1)": lambda item: bool(separation(item["X"], item["y"]) > 0.0)}
 
 
@@ -326,16 +325,13 @@ def velocity_points_inward(loss: Loss) -> Statement:
 # x = (1, 0) and w = (p, q): only p and v move. While v > 0 the sign of p' is that of y s'(p): a
 # number for p > 0, one for p = 0 and one for p < 0, which decide all (the page has the proof).
 
-NONE = Fraction(0)
-"""The slope of the ReLU at negative inputs."""
 
-
-def slopes(at_zero: Fraction, leak: Fraction = NONE) -> dict[str, Fraction]:
+def slopes(at_zero: Fraction, leak: Fraction = Fraction()) -> dict[str, Fraction]:
     """The derivative of the activation for p > 0, at p = 0 and for p < 0."""
     return {"above": Fraction(1), "at": at_zero, "below": leak}
 
 
-def ways(label: int, at_zero: Fraction, leak: Fraction = NONE) -> tuple[str, ...]:
+def ways(label: int, at_zero: Fraction, leak: Fraction = Fraction()) -> tuple[str, ...]:
     """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below". No way
     at all means that there is no Caratheodory solution on any interval [0, t_0]."""
     pushes = {side: label * slope for side, slope in slopes(at_zero, leak).items()}

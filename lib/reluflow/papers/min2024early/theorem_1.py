@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from typing import Any, NamedTuple
@@ -207,21 +208,18 @@ def slowest(mu: float, gap: float) -> dict[str, Any]:
 
 def time_is_reached() -> list[Evidence]:
     """ea.ours.reached: the slowest data satisfy (A1) with this mu, and 1 - time / t_* -> 0."""
-    items = [(mu, gap, slowest(mu, gap)) for mu in BOUND_MUS for gap in GAPS]
-    off = max(abs(separation(item["X"], item["y"]) / mu - 1.0) for mu, _, item in items)
-    short = {
-        gap: max(1.0 - path(item).time / uniform_time(mu) for mu, g, item in items if g == gap)
-        for gap in GAPS
-    }
-    inside = sum(excluded(item) for _, _, item in items)
+    found = pd.DataFrame(
+        [(gap, excluded(item), abs(separation(item["X"], item["y"]) / mu - 1.0),
+          1.0 - path(item).time / uniform_time(mu))
+         for mu in BOUND_MUS for gap in GAPS for item in [slowest(mu, gap)]],
+        columns=["gap", "inside", "off", "short"],
+    )  # fmt: skip
     return [
-        fact("of these neurons start in S₋", inside, 0),
-        bound("|μ of the data / μ - 1|", off, "<=", 1e-8, ""),
-        *(
-            bound(f"1 - time / t_* at gap {gap:g}, the largest over μ", one, "<=", 20.0 * gap, "",
-                  digits=2)
-            for gap, one in short.items()
-        ),
+        fact("of these neurons start in S₋", int(found.inside.sum()), 0),
+        bound("|μ of the data / μ - 1|", float(found.off.max()), "<=", 1e-8, ""),
+        *(bound(f"1 - time / t_* at gap {gap:g}, the largest over μ",
+                float(found.short[found.gap == gap].max()), "<=", 20.0 * gap, "", digits=2)
+          for gap in GAPS),
         note("values of μ", BOUND_MUS, digits=None),
     ]  # fmt: skip
 
@@ -371,7 +369,6 @@ RATE = Reading(
     "the constant of the proof is 16 / (min(ζ, ξ) Xₘᵢₙ), where ξ = μ² by itself: its bound is of "
     "order log n / √(μ⁵)",
 )
-"""How the order log n / sqrt(mu) is read."""
 
 
 def started(item: Mapping[str, Any]) -> StartConstants:
@@ -380,8 +377,7 @@ def started(item: Mapping[str, Any]) -> StartConstants:
     found = setting.start_constants(item["X"], item["y"], w, sign)
     if "log_angle" not in item:
         return found
-    squared = float(np.sin(np.exp(item["log_angle"])) ** 2)
-    return StartConstants(found.h, found.W_min, found.W_max, squared)
+    return replace(found, zeta_2=float(np.sin(np.exp(item["log_angle"])) ** 2))
 
 
 def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
@@ -539,7 +535,6 @@ LARGEST_CAP = Reading(
     "Lemma 8 says only that there is one. With a smaller ζ₁ the printed bound grows, and fails for "
     "starts that are nearer to x₋, as long as ζ₁ > ζ₂",
 )
-"""Which zeta_1 is meant."""
 HALF_TANGENT = Fraction(1, 10**7)
 """tan(theta/2) of the start's angle theta from x_2."""
 LOG_EPS = -200
