@@ -17,6 +17,7 @@ from scipy.special import betainc, lambertw
 from reluflow.exact import determinant, fractions, null_vectors
 from reluflow.falsify import Instance, Statement, planted, statement
 from reluflow.flows.alignment import align
+from reluflow.geometry.separability import cosines
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC
@@ -553,17 +554,13 @@ def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> di
 def plane_share(own: NDArray) -> float:
     """1/2 + alpha/(2 pi) for data (n, 2) that span the angle alpha < pi: the chance of a direction
     to be active on one of them."""
-    middle = own.sum(axis=0) / np.linalg.norm(own.sum(axis=0))
-    turned = own @ np.array([[middle[0], -middle[1]], [middle[1], middle[0]]])
-    angles = np.arctan2(turned[:, 1], turned[:, 0])
-    return 0.5 + float(angles.max() - angles.min()) / (2.0 * math.pi)
+    return 0.5 + float(np.arccos(cosines(own).min())) / (2.0 * math.pi)
 
 
 def space_share(own: NDArray) -> float:
     """7/8 - sum of arcsin rho_ij / (4 pi) for three data (3, 3) with the cosines rho_ij: one less
     the chance that all three are silent (Sheppard)."""
-    unit = own / np.linalg.norm(own, axis=1, keepdims=True)
-    rho = np.clip((unit @ unit.T)[np.triu_indices(3, 1)], -1.0, 1.0)
+    rho = cosines(own)[np.triu_indices(3, 1)]
     return 0.875 - float(np.arcsin(rho).sum()) / (4.0 * math.pi)
 
 
