@@ -20,8 +20,8 @@ from reluflow.flows.alignment import align
 from reluflow.geometry.separability import cosines
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.losses import LOGISTIC
-from reluflow.papers.min2024early import setting
+from reluflow.losses import LOGISTIC, SQUARE
+from reluflow.papers.min2024early import lemmas, setting
 from reluflow.papers.min2024early.setting import Draws, centres, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
@@ -527,6 +527,11 @@ def slope_near_0(name: str) -> Statement:
         {f"|ŷ| ≤ {most:g}": lambda item: abs(float(item["q"])) <= most},
         tolerance=1e-15,
     )  # fmt: skip
+
+
+def lemma_4_with_the_square_loss() -> Statement:
+    """Remark 4: the proof of Lemma 4 needs nothing else of a loss."""
+    return lemmas.near_the_limit(SQUARE)
 
 
 def end_of_the_exponential_bound() -> Evidence:
