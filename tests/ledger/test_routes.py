@@ -250,8 +250,8 @@ def test_a_section_of_second_routes_stands_alone(module: str) -> None:
 
 PLANTED = [
     ("min2024early.alignment", 'followed(TIME), "<="', 'leaving(TIME)[0], "<="', "leaving"),
-    ("min2024early.theorem_1", "early = certainly_less(certain.exit, certain.t_1)",
-     "early = home <= t_1", "flow"),
+    ("min2024early.theorem_1", "early = certain.exit < certain.t_1",
+     "early = setting.flow(X, Y, X, Y).t", "flow"),
     ("lee2022support.dynamics", "loops[0],", "continuation_sides(one, one[0], [0.0], 0)[0],",
      "continuation_sides"),
     ("lee2023magnitude.layers", "after = descents.quadrature_step(start, 1, eta)",

@@ -3,8 +3,8 @@
 
 It says: along any solution of the flow, if w_j(t_1) is in S_dead (<x_i, w_j> <= 0 for all data), it
 is there at all later times. For two data, one neuron and the exponential loss the solution of the
-paper's own equation (47) leaves S_dead at once. True instead: for regular solutions (Definition 1),
-and Theorem 1 asks for these.
+paper's own equation (47) leaves S_dead, at once or, where t_1 > 0 is meant, after a rest until t_1.
+True instead: for regular solutions (Definition 1), and Theorem 1 asks for these.
 """
 
 from math import cosh, exp, sinh
@@ -29,6 +29,7 @@ w, v = state(0.0)
 inputs = [x[0] * w[0] + x[1] * w[1] for x in X]
 check("(Init): v = |w| at tau = 0, where w = (0, 1)", v == 1 == w[0] ** 2 + w[1] ** 2)
 check("w(0) is in S_dead: <x_i, w> <= 0 for both data", max(inputs) <= 0)
+# No datum is active there, so that w may rest until any time. Count t from the end of the rest.
 # With d tau/dt = exp(-sinh tau cosh tau), tau(0) = 0, tau grows. For tau > 0 only x_1 is active,
 # the output on it is f = v <w, x_1> = sinh tau cosh tau, and the flow is dw/dt = v exp(-f) x_1,
 # dv/dt = exp(-f) <w, x_1>.

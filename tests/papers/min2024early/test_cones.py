@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.geometry.separability import separation, serves, silent
+from reluflow.geometry.separability import serves, silent
 from reluflow.losses import EXPONENTIAL, SQUARE, TWICE_LOGISTIC
 from reluflow.papers.min2024early import cones
 from reluflow.papers.min2024early.cones import has_dead_ray
@@ -78,6 +78,7 @@ def test_hypotheses_end_where_they_say() -> None:
         w = along * np.array([1.0, 1.0]) + across * np.array([1.0, -1.0])
         assert cones._is_in_cap(X, y, w, np.array(1.0)) is inside
     assert not cones._is_in_cap(X, y, -X[0], np.array(1.0))
+    assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))  # they span a line of R^3
 
 
 def test_signs_of_cosines_are_kept() -> None:
@@ -87,14 +88,6 @@ def test_signs_of_cosines_are_kept() -> None:
     assert cones.separable_exactly(rows.astype(float), np.ones(2)) is False
     right = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert not cones.separable_exactly(right, np.ones(2))
-
-
-def test_data_without_dead_directions() -> None:
-    X, y = cones.WITHOUT
-    assert not has_dead_ray(X)
-    assert has_dead_ray(X[:2])
-    assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
-    assert separation(X, y) > 0.0
 
 
 @pytest.mark.parametrize(

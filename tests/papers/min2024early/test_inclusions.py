@@ -1,9 +1,8 @@
-"""Eq. (46), crossings, regular solutions, E.3, E.4 and Appendix F."""
+"""Eq. (46), and how crossings are counted."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,11 +10,8 @@ from reluflow.flows.trajectory import Event
 from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import inclusions, lemmas
-from scipy.integrate import solve_ivp
 
 from tests.papers.min2024early.test_lemmas import velocities
-
-HALF = Fraction(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -32,52 +28,8 @@ def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
 
 
 def test_a_change_counts_once_until_the_other_one() -> None:
+    assert separation(*inclusions.TWICE[:2]) < 0.0 < separation(*inclusions.SEPARATED[:2])
     path, _ = inclusions.alone(*inclusions.TWICE, 0.1)
     kinds = ("deactivate", "deactivate", "activate", "slide", "deactivate")
     events = tuple(Event(float(k), 3, kind, 1) for k, kind in enumerate(kinds))
     assert inclusions.crossings(replace(path, events=events)) == {(3, 1): 3}
-
-
-def test_the_example_turns_back_exactly_and_along_its_flow() -> None:
-    assert separation(*inclusions.TWICE[:2]) < 0.0 < separation(*inclusions.SEPARATED[:2])
-    path, problem = inclusions.alone(*inclusions.TWICE, 1.2)
-    assert inclusions.backward(path, problem) == 1
-    # The way of w from length 1, by the flow: |w| w' grows like the polygon's own length.
-    w = np.asarray(inclusions.TWICE[2], float)
-    first = w + np.array([2, 0, 1])
-    places = [first, first + np.array([2, 0, 0])]
-    for event, place in zip(path.events, places, strict=False):
-        u = problem.chart.split(path.at(event.t))[0][0]
-        np.testing.assert_allclose(u, place / np.linalg.norm(place), atol=1e-6)
-    path, problem = inclusions.alone(*inclusions.SEPARATED, 1.2)
-    assert inclusions.backward(path, problem) == 0
-    assert max(inclusions.crossings(path).values()) == 1
-
-
-@pytest.mark.parametrize(
-    ("label", "at_zero", "ways"),
-    [
-        (-1, HALF, ()),
-        (-1, Fraction(0), ("stay",)),
-        (1, Fraction(0), ("stay", "above")),
-        (1, HALF, ("above",)),
-    ],
-)
-def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ...]) -> None:
-    """And the integrator says the same of the four cases."""
-    assert inclusions.ways(label, at_zero) == ways
-    if at_zero:
-        status = inclusions.flow(float(label), float(at_zero)).status
-        assert status == ("horizon" if ways else "sliding")
-    # From either side of the boundary: up where "above" is a way, down to it where it is not.
-    above = inclusions.flow(float(label), 0.0, start=0.01, until=1.0)
-    W = inclusions.CHART.split(above.end)[0][0]
-    assert (W[0] > 0.01) == ("above" in ways)
-    assert inclusions.flow(float(label), 0.0, start=-0.01).status == "converged"
-
-
-def test_the_loss_of_the_one_that_leaves() -> None:
-    """f = p v obeys f' = e^-f (p^2 + v^2) = e^-f sqrt(1 + 4 f^2)."""
-    found = solve_ivp(lambda _, f: np.exp(-f) * np.sqrt(1.0 + 4.0 * f**2), (0.0, 8.0), [0.0],
-                      rtol=1e-11, atol=1e-13)  # fmt: skip
-    assert np.prod(inclusions.leaving(8.0)) == pytest.approx(found.y[0, -1], rel=1e-8)

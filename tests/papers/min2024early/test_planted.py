@@ -594,9 +594,6 @@ def no_solution() -> Faults:
     ):
         yield what, told(SLOPES=tuple(slopes))
     yield "with s'(0) = 0, the ways", told(slopes=leaky(Fraction(1)))
-    flow = inclusions.flow
-    for what in ("what the integrator says", "and for"):
-        yield what, told(flow=lambda label, at: flow(label, 0.5 - at))
 
 
 def leaky(leak: Fraction) -> Callable[..., dict[str, Fraction]]:
@@ -612,9 +609,6 @@ def many_solutions() -> Faults:
     yield "p = sinh s", where(judge, inclusions.sympy, sinh=lambda s: sinh(s) + 1)
     moved = lambda p, v, label, _: velocity(p, v, label, 1e-15)  # noqa: E731
     yield "residual of the constant", told(velocity=moved)
-    for k in range(3):
-        other = at_call(inclusions.departure_residual, k, lambda found: found + 2e-9)
-        yield "largest residual", told(departure_residual=other)
 
 
 # --- The alignment --------------------------------------------------------------------------------

@@ -19,21 +19,18 @@ from reluflow.falsify import Instance, statement, survey
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early import setting
+from reluflow.papers.min2024early import setting, theorem_1
 from reluflow.papers.min2024early.setting import none_of
-from reluflow.papers.min2024early.theorem_1 import everywhere, path, separated, started
+from reluflow.papers.min2024early.theorem_1 import BOTH_LABELS, everywhere, where_mu_is_known
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 
 ROUNDING = 1e-8
-
-
 APPENDIX_LOSS = Reading(
     "the logistic loss is 2 log(1 + e^(-yf)), as in Appendix B",
     "with log(1 + e^(-yf)) of Section 2.1 the sign is the same and the rate half as large: for μ "
     "near 1 it can be just below the bound of the proof, at outputs that eq (29) allows",
 )
-"""How the number of eqs (7) and (8) is read."""
 
 
 def _network(item: Instance, rng: np.random.Generator) -> Instance:
@@ -59,8 +56,9 @@ def placed(item: Instance) -> tuple[NDArray, NDArray]:
 
 
 @statement("on a boundary the neuron turns to the right side, by the rate of the proof",
-           extended(setting.separable_draws(), _network), {"(A1)": separated}, tolerance=ROUNDING,
-           fixed=("y", "signs"))  # fmt: skip
+           extended(setting.separable_draws(), _network), {"(A1)": theorem_1.separated},
+           tolerance=ROUNDING, fixed=("y", "signs"))  # fmt: skip
+@where_mu_is_known
 def turns_across(item: Instance) -> float:
     """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) over mu^(3/2) X_min / 2, less
     1."""
@@ -79,34 +77,36 @@ def turns_across(item: Instance) -> float:
 
 
 @statement("own data are only gained, others only lost, n changes at most", everywhere(),
-           {"(A1)": separated}, fixed=("y", "sign", "log_angle"))  # fmt: skip
+           BOTH_LABELS, fixed=("y", "sign", "log_angle"))  # fmt: skip
+@where_mu_is_known
 def changes_one_way(item: Instance) -> float:
     """ea.eq7-8.2: as eps -> 0 no neuron loses a datum of its own label or gains another one, and
     each makes at most n changes; the slack counts what is wrong."""
-    events, own = path(item).events, item["y"] == float(item["sign"])
+    events, own = theorem_1.path(item).events, item["y"] == float(item["sign"])
     wrong = sum((event.kind == "activate") != own[event.datum] for event in events)
     return -float(wrong + max(len(events) - len(own), 0))
 
 
-@statement("a pattern ends in time, ζ = min(ζ_1, ζ_2)", everywhere(), {"(A1)": separated},
+@statement("a pattern ends in time, ζ = min(ζ_1, ζ_2)", everywhere(), BOTH_LABELS,
            fixed=("y", "sign", "log_angle"))  # fmt: skip
+@where_mu_is_known
 def needed_durations(item: Instance) -> float:
     """ea.pattern-time: with min(zeta_1, zeta_2) no pattern but that of the own cone lasts longer
     than 4/(m_2 sqrt(mu) X_min n_a), m_2 = min(zeta, xi); the slack is relative."""
-    found, data = path(item), setting.data_constants(item["X"], item["y"])
-    m_2 = min(setting.needed_zeta(data, started(item)), data.xi)
+    found, data = theorem_1.path(item), setting.data_constants(item["X"], item["y"])
+    m_2 = min(setting.needed_zeta(data, theorem_1.started(item)), data.xi)
     active = found.patterns.sum(axis=1)[:-1]
     allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
     return float(np.min(1.0 - found.durations / allowed, initial=1.0))
 
 
 @statement("a neuron comes no nearer to the centre of the other label", everywhere(),
-           {"(A1)": separated}, tolerance=ROUNDING,
-           fixed=("y", "sign", "log_angle"))  # fmt: skip
+           BOTH_LABELS, tolerance=ROUNDING, fixed=("y", "sign", "log_angle"))  # fmt: skip
+@where_mu_is_known
 def never_nearer(item: Instance) -> float:
     """A neuron of V_+ never comes nearer to x_- than it began, or than a right angle, so that it
     enters no cap S_-^zeta: the least difference of the cosines."""
-    found, sign = path(item), float(item["sign"])
+    found, sign = theorem_1.path(item), float(item["sign"])
     u = -sign * setting.centres(item["X"], item["y"])[-sign]
     grid = np.linspace(0.0, found.time, 20) if found.time > 0.0 else np.zeros(1)
     cosines = found.at(np.union1d(grid, found.times)) @ u / np.linalg.norm(u)
@@ -303,27 +303,27 @@ def rests_and_leaves() -> Evidence:
 
 
 def leaves_the_dead() -> Counterexample:
-    """The neuron is in S_dead at t = 0 and not at t = 1."""
+    """The neuron is in S_dead until t = 1 and not at t = 2: the lemma may mean t_1 > 0."""
     return Counterexample(
         instance={"x_1": (1, 0), "y_1": 1, "x_2": (-1, 0), "y_2": -1, "w_1(0)": (0, 1),
-                  "v_1(0)": 1, "solution (E.4, eq (47))": "w = (sinh τ, 1), v = cosh τ, "
-                  "τ' = exp(-sinh τ cosh τ), τ(0) = 0"},
+                  "v_1(0)": 1, "solution (E.4, eq (47))": "at rest until t = 1, then w = (sinh τ, "
+                  "1), v = cosh τ, τ' = exp(-sinh τ cosh τ), τ(1) = 0"},
         assumptions={
             "(A1), μ = 1": bool(np.all(np.outer(Y, Y) * (X @ X.T) == 1.0)),
             "(A2): w₁(0) is no multiple of x₋ = x₂":
                 bool(np.linalg.matrix_rank([START, X[1]]) == 2),
             "(Init): |w₁(0)| = v₁(0)": bool(np.linalg.norm(START) == 1.0),
-            "w₁(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
-            "(GF): the integral equation holds on [0, 1], to 1e-7":
+            "w₁ is in S_dead until t = 1, and nothing moves it": not np.any(X @ START > 0.0),
+            "(GF): the integral equation holds on [1, 2], to 1e-7":
                 departure_residual(float(np.arcsinh(leaving(TIME)[0]))) <= 1e-7,
         },
         breaks=(
-            bound("⟨x₁, w₁(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
+            bound("⟨x₁, w₁(2)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
         ),
         recheck=(
-            bound("⟨x₁, w₁(1)⟩ by integrating the velocity of the active side from the same start",
+            bound("⟨x₁, w₁(2)⟩ by integrating the velocity of the active side from t = 1 on",
                   followed(TIME), "<=", 0, ""),
         ),
-        route="an integrator that starts at the edge, with the velocity that (GF) has at all t > 0 "
+        route="an integrator that starts at the edge, with the velocity that (GF) has at all t > 1 "
         "where ⟨x₁, w₁⟩ > 0",
     )  # fmt: skip

@@ -17,6 +17,7 @@ from scipy.special import betainc, lambertw
 from reluflow.exact import determinant, fractions, null_vectors
 from reluflow.falsify import Instance, Statement, planted, statement
 from reluflow.flows.alignment import align
+from reluflow.geometry.separability import cosines
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC, SQUARE
@@ -189,26 +190,23 @@ def _combined(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> NDA
     return a * first + b * second
 
 
-@statement("sums and multiples of members of S₊ or S₋ are members, and 0 is none",
-           extended(separable_draws(), _members),
-           {**BOTH_LABELS, "w₁ and w₂ are members": _are_members})  # fmt: skip
-def sums_stay(
+def _closed(
     X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
 ) -> float:
-    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0; 0 is not."""
-    w = _combined(X, parts, edges, times)
-    held = serves_exactly(X, y, w, float(sign)) and not serves_exactly(X, y, 0 * w, float(sign))
-    return 1.0 if held else -1.0
+    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0; 0 is there if
+    no datum has the cone's label, and only then."""
+    w, label = _combined(X, parts, edges, times), float(sign)
+    held = serves_exactly(X, y, 0 * w, label) == (label not in y)
+    return 1.0 if held and serves_exactly(X, y, w, label) else -1.0
 
 
-@statement("sums and multiples of members are members, for data of one label",
-           extended(one_label(), _members),
-           {**SEPARABLE, "w₁ and w₂ are members": _are_members})  # fmt: skip
-def sums_stay_with_one_label(
-    X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
-) -> float:
-    """The same for data of one label, 0 allowed: then it is in the cone of the other one."""
-    return 1.0 if serves_exactly(X, y, _combined(X, parts, edges, times), float(sign)) else -1.0
+sums_stay = statement("sums and multiples of members of S₊ or S₋ are members, and 0 is none",
+                      extended(separable_draws(), _members),
+                      {**BOTH_LABELS, "w₁ and w₂ are members": _are_members})(_closed)  # fmt: skip
+sums_stay_with_one_label = statement(
+    "sums and multiples of members are members, for data of one label",
+    extended(one_label(), _members), {**SEPARABLE, "w₁ and w₂ are members": _are_members},
+)(_closed)  # fmt: skip
 
 
 @statement("sums and multiples of members of S_dead are members",
@@ -221,8 +219,7 @@ def silent_sums_stay(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray)
 
 def zero_with_one_label() -> list[Evidence]:
     """The least datum x = 1, y = 1 in R^1: S_- has no strict condition left."""
-    X, y = np.ones((1, 1)), np.ones(1)
-    within = serves_exactly(X, y, whole(np.zeros(1)), -1.0)
+    within = serves_exactly(np.ones((1, 1)), np.ones(1), whole(np.zeros(1)), -1.0)
     return [fact("0 is in S₋ for the one datum x = 1, y = 1", within, True)]
 
 
@@ -300,15 +297,6 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
     return squared_cosines(np.array([Z[y == s].sum(axis=0) for s in signs]), Z).min()
 
 
-EXCESS = Fraction(1, 10**6)
-"""How much larger than zeta_1, as (1 + EXCESS)^2, a cap is that does not serve."""
-
-
-def cap_is_largest(items: list[Instance]) -> Evidence:
-    """How many of the data have a point of the cap of (1 + EXCESS)^2 zeta_1 outside its cone."""
-    return _of_all(items, _leaves, "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone")
-
-
 def one_cap_is_too_large() -> list[Evidence]:
     """x_1 = (1, 1) of label 1, (0, -1) and (-3, -1) of label -1: each cone's own largest zeta, and
     a point that is in the cap of S_+'s about x_-, and not in S_-."""
@@ -321,16 +309,6 @@ def one_cap_is_too_large() -> list[Evidence]:
         fact("(−1, 0) is within 1/2 about x₋", bool(in_cap), True),
         fact("(−1, 0) is in S₋", serves_exactly(X, y, w, -1.0), False),
     ]
-
-
-def gap_is_largest(items: list[Instance]) -> Evidence:
-    """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
-    return _of_all(items, _reaches, "data where a w in neither cone reaches √(1 − μ²) exactly")
-
-
-def _of_all(items: list[Instance], test: Callable[[Instance], bool], what: str) -> Evidence:
-    return fact(what, (sum(map(test, items)), len(items)), (len(items), len(items)),
-                tried=len(items))  # fmt: skip
 
 
 def plain(seed: int, number: int) -> list[Instance]:
@@ -374,23 +352,6 @@ def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
     return squared_cosines(int(sign) * whole(w)[None], signed_whole(X, y)).min()
 
 
-def _leaves(item: Instance) -> bool:
-    """u - (1 + EXCESS) c z_i does, with i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1.
-    Data on one line have zeta_1 = 1, and there is no larger cap."""
-    X, y = item["X"], np.asarray(item["y"])
-    Z = signed_whole(X, y)
-    signs = sorted(set(y.tolist()))
-    U = np.array([Z[y == s].sum(axis=0) for s in signs])
-    cosines = squared_cosines(U, Z)
-    if cosines.min() == 1:
-        return True
-    k, i = np.unravel_index(int(np.argmin(cosines)), cosines.shape)
-    u, z = U[k], Z[i]
-    w = u - (1 + EXCESS) * Fraction(z.dot(u), z.dot(z)) * z
-    in_cap = squared_cosines(w[None], u[None])[0, 0] >= 1 - (1 + EXCESS) ** 2 * cosines.min()
-    return bool(in_cap and not serves_exactly(X, y, int(signs[k]) * w, signs[k]))
-
-
 def _outside(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     """Coefficients a of z in K, and w: any direction, or near the boundary of a datum and as near
     to z as it can be there, with either sign."""
@@ -415,6 +376,13 @@ def outside_is_far(X: NDArray, y: NDArray, a: NDArray, w: NDArray) -> Fraction:
     Z = signed_whole(X, y)
     squared = abs(squared_cosines(whole(a).dot(Z)[None], whole(w)[None])[0, 0])
     return 1 - squared_cosines(Z, Z).min() - squared
+
+
+def gap_is_largest(items: list[Instance]) -> Evidence:
+    """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
+    found = sum(map(_reaches, items)), len(items)
+    return fact("data where a w in neither cone reaches √(1 − μ²) exactly", found,
+                (len(items), len(items)), tried=len(items))  # fmt: skip
 
 
 def _reaches(item: Instance) -> bool:
@@ -561,6 +529,11 @@ def slope_near_0(name: str) -> Statement:
     )  # fmt: skip
 
 
+def lemma_4_with_the_square_loss() -> Statement:
+    """Remark 4: the proof of Lemma 4 needs nothing else of a loss."""
+    return lemmas.near_the_limit(SQUARE)
+
+
 def end_of_the_exponential_bound() -> Evidence:
     """Where e^q - 1 = 2 q with q > 0, by Lambert's function."""
     end = -0.5 - lambertw(-0.5 * np.exp(-0.5), -1).real
@@ -586,17 +559,13 @@ def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> di
 def plane_share(own: NDArray) -> float:
     """1/2 + alpha/(2 pi) for data (n, 2) that span the angle alpha < pi: the chance of a direction
     to be active on one of them."""
-    middle = own.sum(axis=0) / np.linalg.norm(own.sum(axis=0))
-    turned = own @ np.array([[middle[0], -middle[1]], [middle[1], middle[0]]])
-    angles = np.arctan2(turned[:, 1], turned[:, 0])
-    return 0.5 + float(angles.max() - angles.min()) / (2.0 * math.pi)
+    return 0.5 + float(np.arccos(cosines(own).min())) / (2.0 * math.pi)
 
 
 def space_share(own: NDArray) -> float:
     """7/8 - sum of arcsin rho_ij / (4 pi) for three data (3, 3) with the cosines rho_ij: one less
     the chance that all three are silent (Sheppard)."""
-    unit = own / np.linalg.norm(own, axis=1, keepdims=True)
-    rho = np.clip((unit @ unit.T)[np.triu_indices(3, 1)], -1.0, 1.0)
+    rho = cosines(own)[np.triu_indices(3, 1)]
     return 0.875 - float(np.arcsin(rho).sum()) / (4.0 * math.pi)
 
 
@@ -625,8 +594,7 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
         X, y = separable(4, D, 0.3, rng)
         W = rng.standard_normal((count, D))
         signs = rng.choice([-1.0, 1.0], count)
-        each = (setting.clearance(X, y, W[[k]], signs[[k]]) for k in range(count))
-        nearest = np.fromiter(each, float)
+        nearest = np.array([setting.clearance(X, y, W[[k]], signs[[k]]) for k in range(count)])
         parallel += int((nearest == 0.0).sum())
         outside += sum(not _likely(int((nearest <= z).sum()), count, chance_of_clearance(z, 1, D))
                        for z in (0.05, 0.5))  # fmt: skip
@@ -706,68 +674,6 @@ INDEPENDENT_SIGNS = Reading(
     "depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of labels 1 and −1 let vⱼ > 0 "
     "only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is small enough for every W₀",
 )
-
-
-# --- Remark 4: the bounds of Appendix B for the square loss ---------------------------------------
-
-
-def norms_along_flows(seed: int, count: int) -> list[Evidence]:
-    """Lemmas 1 and 3 with the square loss and each leak: the error of directions, max_j |w_j|^2 and
-    max_i |f(x_i)| up to T, from the largest eps allowed, as shares of their bounds."""
-    rng, worst = np.random.default_rng(seed), np.zeros(3)
-    for run in range(count):
-        n, d, h = (int(k) for k in rng.integers((2, 2, 3), (7, 6, 9)))
-        X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
-        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        leak = lemmas.LEAKS[run % len(lemmas.LEAKS)]
-        start = lemmas.Start(X, y, W, signs, leak, SQUARE, lemmas.largest_log_eps(X, W))
-        worst = np.maximum(worst, lemmas.slack(start, reach=1.0).largest(1.0))
-    return [
-        bound(f"with the square loss, as a share of Lemma {what}", float(share), "<=", 1.0, "",
-              digits=2)
-        for what, share in zip(("1's bound: largest error of a direction",
-                                "3's bound: largest ‖wⱼ‖²", "3's bound: largest |f(xᵢ)|"),
-                               worst, strict=True)
-    ]  # fmt: skip
-
-
-def _outputs(item: Instance) -> NDArray:
-    v = item["signs"] * np.linalg.norm(item["W"], axis=1)
-    before = item["X"] @ item["W"].T
-    return np.maximum(before, float(item["leak"]) * before) @ v
-
-
-def _parameters(rng: np.random.Generator, decades: float, more: int) -> dict[str, Any]:
-    """Data X (n, d) of lengths over `decades` to either side, balanced W (h, d), max |f| <= 1."""
-    n, d, h = (int(k) for k in rng.integers(1, (1 + 6 * more, 8, 7), endpoint=True))
-    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-decades, decades, (n, 1))
-    item = {
-        "X": X, "y": rng.choice([-1.0, 1.0], n), "W": rng.standard_normal((h, d)),
-        "signs": rng.choice([-1.0, 1.0], h), "leak": rng.choice(lemmas.LEAKS),
-    }  # fmt: skip
-    size = float(np.abs(_outputs(item)).max())
-    scale = np.sqrt(10.0 ** rng.uniform(-9.0, 0.0) / size) if size else 1.0
-    return {**item, "W": (1.0 - 1e-12) * scale * item["W"]}
-
-
-@statement("Lemma 4 with the square loss",
-           {kind: partial(_parameters, decades=decades, more=more) for kind, decades, more in
-            (("ordinary", 0.5, 1), ("spread", 4.0, 1), ("one datum", 0.5, 0))},
-           {"max |f| ≤ 1": lambda item: float(np.abs(_outputs(item)).max()) <= 1.0},
-           tolerance=1e-12, fixed=("y", "signs", "leak"))  # fmt: skip
-def directions_near(item: Instance) -> float:
-    """Lemma 4 with the loss (y - z)^2/2, any leak and any data, as its proof gives it, with 1 in
-    place of 2: 1 - |d/dt u_j - s_j P x_a(w_j)| / (n X_max max_i |f(x_i)|), the least over j;
-    infinite where the bound is 0."""
-    X, W = item["X"], item["W"]
-    f, norms = _outputs(item), np.linalg.norm(W, axis=1)
-    most = len(X) * float(np.linalg.norm(X, axis=1).max() * np.abs(f).max())
-    if most == 0.0 or not norms.all():
-        return np.inf
-    units, slopes = W / norms[:, None], np.where(X @ W.T > 0.0, 1.0, item["leak"])
-    error = -(slopes * f[:, None]).T @ X  # -dl/dz - y is -f
-    error -= np.sum(error * units, axis=1, keepdims=True) * units
-    return 1.0 - float(np.linalg.norm(error, axis=1).max()) / most
 
 
 # --- The constants of a start ever nearer to what (A2) forbids, as a table ------------------------

@@ -42,19 +42,16 @@ _ZERO = 1e-13
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
-def chart(state: State) -> Neurons:
-    """The coordinates of the state's neurons."""
-    return Neurons(state["signs"], state["X"].shape[1], float(state["leak"]))
-
-
-def coordinates(state: State) -> NDArray:
-    """z (k,) of a state in its chart."""
-    return chart(state).along(state["U"], state["R"])
+def charted(state: State) -> tuple[Neurons, NDArray]:
+    """The chart of the state's neurons, and z (k,) in it."""
+    chart = Neurons(state["signs"], state["X"].shape[1], float(state["leak"]))
+    return chart, chart.along(state["U"], state["R"])
 
 
 def outputs(state: State) -> NDArray:
     """f(x_i), shape (n,)."""
-    return chart(state).outputs(coordinates(state), state["X"])
+    chart, z = charted(state)
+    return chart.outputs(z, state["X"])
 
 
 def largest_output(state: State) -> float:
@@ -64,15 +61,15 @@ def largest_output(state: State) -> float:
 
 def active(state: State) -> NDArray:
     """Which data activate which neurons, shape (h, n); none does on whose boundary it is."""
-    U, X = chart(state).split(coordinates(state))[0], state["X"]
+    chart, z = charted(state)
+    U, X = chart.split(z)[0], state["X"]
     return _ZERO * (np.abs(U) @ np.abs(X).T) < U @ X.T
 
 
 def turning(state: State, c: NDArray) -> NDArray:
     """d/dt w_j / |w_j| for the pulls c (n,) at the outputs, shape (h, d)."""
-    neurons, z = chart(state), coordinates(state)
-    rates = neurons.velocity(z, state["X"], c, TIME, [active(state).T])
-    return neurons.split(rates)[0]
+    chart, z = charted(state)
+    return chart.split(chart.velocity(z, state["X"], c, TIME, [active(state).T]))[0]
 
 
 def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
@@ -128,10 +125,6 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 TOLERANCES = (1e-3, 1e-7)
 """The integrator's, of the flows whose drift is measured."""
-LARGEST = 1e-4
-"""Drifts up to this part of |w|^2 are the integrator's, at its smallest tolerance."""
-SPAN = 5.0
-"""Flows are followed for the time SPAN / (X_max L(0)), in which |v_j| can lose a factor e^-SPAN."""
 
 
 def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
@@ -189,7 +182,8 @@ def balanced_starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray,
 def drifts(seed: int, count: int) -> pd.DataFrame:
     """One row a flow of `starts` in the parameters themselves: the largest |v_j^2 - |w_j|^2| at
     each tolerance over the largest |w_j|^2, whether a sign of v changes, and the least of log|v_j|
-    above its bound log|v_j(0)| - X_max L(0) t, at the smallest tolerance."""
+    above its bound log|v_j(0)| - X_max L(0) t, at the smallest tolerance. Flows are followed for
+    5 / (X_max L(0)), in which |v_j| can lose a factor e^-5."""
 
     def measured(start: tuple[str, Loss, NDArray, NDArray, NDArray]) -> dict[str, Any]:
         kind, loss, X, y, theta = start
@@ -199,7 +193,7 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
         pace = float(np.linalg.norm(X, axis=1).max() * np.exp(field.log_loss(theta)))
         row: dict[str, Any] = {"kind": kind}
         for tolerance in TOLERANCES:
-            path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
+            path = integrate(field, theta, 5.0 / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
             times = np.linspace(0.0, path.t[-1], 60) if path.t[-1] > 0.0 else path.t
             Z = path.at(times)
             W, v = Z[:, : h * d].reshape(-1, h, d), Z[:, h * d :]
@@ -220,8 +214,8 @@ def stays_balanced(found: pd.DataFrame) -> list[Evidence]:
     first, last = found[f"{TOLERANCES[0]:g}"], found[f"{TOLERANCES[-1]:g}"]
     moved = first > 1e-9
     return [
-        none_of(f"flows along which v² - |w|² leaves 0 by {LARGEST:g} of |w|² at the tolerance "
-                f"{TOLERANCES[-1]:g}", last > LARGEST),
+        none_of("flows along which v² - |w|² leaves 0 by 0.0001 of |w|² at the tolerance "
+                f"{TOLERANCES[-1]:g}", last > 1e-4),  # less is the integrator's
         bound("median factor by which a tolerance 10000 times smaller lessens the drift",
               float(np.median(first[moved] / np.maximum(last[moved], 1e-16))), ">=", 25.0, "",
               digits=2),
@@ -248,10 +242,6 @@ BOUNDS = ("direction", "norm", "output")
 """The bound of Lemma 1, and the two of Lemma 3."""
 HORIZON_ROUNDING = 1e-6
 """A bound is passed where what it bounds exceeds it by more than this part of it."""
-PROVED_PART = 0.5
-"""Lemma 3's proof gives its two bounds without their factor 2."""
-REACH = 3.0
-"""Flows are followed to this multiple of T."""
 
 
 @dataclass(frozen=True)
@@ -276,10 +266,6 @@ class Start:
         return float(np.linalg.norm(self.X, axis=1).max())
 
     @property
-    def W_max(self) -> float:
-        return float(np.linalg.norm(self.W0, axis=1).max())
-
-    @property
     def T(self) -> float:
         """log(1 / (sqrt(h) eps)) / (4 n X_max); not positive for a large eps."""
         room = -self.log_eps - 0.5 * np.log(self.h)
@@ -288,7 +274,7 @@ class Start:
     @property
     def log_bounds(self) -> NDArray:
         """Logarithms (3,) of the `BOUNDS`: on the errors of directions, |w_j|^2 and |f(x_i)|."""
-        size = self.log_eps + 2.0 * np.log(self.W_max)
+        size = self.log_eps + 2.0 * np.log(np.linalg.norm(self.W0, axis=1).max())
         n, h, X = len(self.X), np.log(self.h), np.log(self.X_max)
         return np.array([np.log(4.0 * n) + size + 0.5 * h + 2.0 * X,
                          np.log(2.0) + size - 0.5 * h,
@@ -301,10 +287,10 @@ def largest_log_eps(X: NDArray, W0: NDArray) -> float:
     return float(-np.log(4.0 * X_max * W_max**2) - 0.5 * np.log(len(W0)))
 
 
-def path(start: Start, reach: float = REACH) -> FlowPath:
-    """The flow from a start up to the time `reach` T, with s'(0) the leak; it ends before where it
-    slides along a boundary."""
-    return flow(start.X, start.y, start.W0, start.signs, start.log_eps, reach * start.T, start.loss,
+def path(start: Start) -> FlowPath:
+    """The flow from a start up to the time 3 T, with s'(0) the leak; it ends before where it slides
+    along a boundary."""
+    return flow(start.X, start.y, start.W0, start.signs, start.log_eps, 3.0 * start.T, start.loss,
                 leak=start.leak, rtol=1e-8, method=DOP853)  # fmt: skip
 
 
@@ -316,9 +302,10 @@ class Slack:
     log_ratios: NDArray
     status: str
 
-    def largest(self, until: float) -> NDArray:
-        """The largest ratio (3,) for t <= `until` T."""
-        return np.exp(self.log_ratios[self.times <= until + 1e-12].max(axis=0))
+    @property
+    def largest(self) -> NDArray:
+        """The largest ratio (3,) for t <= T."""
+        return np.exp(self.log_ratios[self.times <= 1.0 + 1e-12].max(axis=0))
 
     @property
     def holds(self) -> NDArray:
@@ -327,9 +314,9 @@ class Slack:
         return np.where(passed.any(axis=0), self.times[passed.argmax(axis=0)], np.inf)
 
 
-def slack(start: Start, reach: float = REACH) -> Slack:
+def slack(start: Start) -> Slack:
     """The slack of all three bounds along the flow from a start with T > 0."""
-    found = path(start, reach)
+    found = path(start)
     times = np.linspace(0.0, found.t[-1], 91) if found.t[-1] > 0.0 else np.zeros(1)
     U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
     fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
@@ -391,7 +378,7 @@ def table(found: Followed) -> pd.DataFrame:
     def row(pair: tuple[Start, Slack]) -> dict[str, Any]:
         start, along = pair
         cells = {"loss": start.loss.name, "leak": start.leak, "status": along.status}
-        for name, at_T, holds in zip(BOUNDS, along.largest(1.0), along.holds, strict=True):
+        for name, at_T, holds in zip(BOUNDS, along.largest, along.holds, strict=True):
             cells |= {name: at_T, f"{name} holds": holds}
         return cells
 
@@ -427,12 +414,12 @@ def neurons_stay_small(found: pd.DataFrame) -> list[Evidence]:
     """ea.lem3: |w_j|^2 <= 2 eps W_max^2 / sqrt(h) and |f(x_i)| <= 2 eps sqrt(h) X_max W_max^2 for
     t <= T (eq. 10); the proof itself gives both without the factor 2."""
     sizes = ["norm", "output"]
-    past = (found[sizes] > PROVED_PART * (1.0 + HORIZON_ROUNDING)).any(axis=1)
+    past = (found[sizes] > 0.5 * (1.0 + HORIZON_ROUNDING)).any(axis=1)
     return [
         none_of("flows along which |wⱼ|² or |f| passes its bound before T",
                 _passed(found, ("norm", "output"), 1.0)),
-        none_of(f"flows along which one passes {PROVED_PART:g} of its bound before T, which the "
-                "proof excludes", past),
+        none_of("flows along which one passes 0.5 of its bound before T, which the proof excludes",
+                past),
         bound("the largest of both over its bound", float(found[sizes].max().max()), "<=", 1.0, "",
               digits=2),
         *_followed(found),
@@ -473,10 +460,6 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
 
 # --- Lemmas 4 and 10: how far directions are from their motion in the limit of small eps ----------
 
-LOG_NORM = -5.0
-"""log |w| of the neuron that shows what the loss of Section 2.1 does."""
-_ROUNDING = 1e-13
-"""Of a rate of a cosine, over n X_max."""
 _SMALL = {"max |f| ≤ 1": lambda state: largest_output(state) <= 1.0}
 
 
@@ -528,19 +511,19 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
     def slack(state: State) -> float:
         rate, limit = rates_of_cosines(state, loss)
         gaps = np.abs(rate - limit)[~np.isnan(limit)]
-        return _slack(float(gaps.max()), state, _ROUNDING) if gaps.size else np.inf
+        return _slack(float(gaps.max()), state, 1e-13) if gaps.size else np.inf
 
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
         extended(balanced_states((0.0,), least=1e-6), reference),
         slack,
         _SMALL,
-        tolerance=1e-7,  # _ROUNDING, at |f| = 1e-6
+        tolerance=1e-7,  # 1e-13 at |f| = 1e-6
         fixed=NOT_MOVED,
     )
 
 
-def at_forty_five_degrees(loss: Loss, log_norm: float) -> tuple[float, float, float]:
+def at_forty_five_degrees(loss: Loss, log_norm: float = -5.0) -> tuple[float, float, float]:
     """Error, its bound 2 n X_max |f|, and |f|, for x = (1, 0), y = 1 and w at 45 degrees, v > 0."""
     one = np.ones(1)
     state = {"X": np.array([[1.0, 0.0]]), "y": one, "U": np.ones((1, 2)),
@@ -551,15 +534,15 @@ def at_forty_five_degrees(loss: Loss, log_norm: float) -> tuple[float, float, fl
 
 def with_half_the_pull() -> Evidence:
     """The logistic loss of Section 2.1 keeps an error of half the speed, however small f is."""
-    error, allowed, _ = at_forty_five_degrees(LOGISTIC, LOG_NORM)
+    error, allowed, _ = at_forty_five_degrees(LOGISTIC)
     return note("with log(1 + exp(-y f)) of Section 2.1, x = (1, 0), y = 1, w at 45 degrees and "
                 "|w| = e⁻⁵: the error, and 2 n Xₘₐₓ|f|", (error, allowed), digits=3)  # fmt: skip
 
 
 def appendix_loss() -> Reading:
     """Which logistic loss Lemma 1 means, and what the other one does: h = n = W_max = 1."""
-    error, _, _ = at_forty_five_degrees(LOGISTIC, LOG_NORM)
-    allowed = 4.0 * np.exp(LOG_NORM)
+    error, _, _ = at_forty_five_degrees(LOGISTIC)
+    allowed = 4.0 * np.exp(-5.0)
     return Reading(
         "the logistic loss is 2 log(1 + exp(-y f)), as in Appendix B, whose pull at f = 0 is y",
         "with log(1 + exp(-y f)), as in Section 2.1, the pull at f = 0 is y/2, and the error tends "
@@ -581,10 +564,6 @@ IN_INPUT_SPACE = Reading(
 #
 # Both rest on |l'| against l, with q = y f: for the exponential loss |l'| = l, for the logistic
 # one, of either factor, c l <= |l'| <= l where q >= 0, with c = 1 / (2 log 2), reached at q = 0.
-
-BEST = {loss.name: 1.0 if loss is EXPONENTIAL else 0.25 / np.log(2.0) ** 2
-        for loss in (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)}  # fmt: skip
-"""The largest factor that can stand there, for each loss: the square of the least |l'| / l."""
 
 
 def rate_of_decay(item: Instance, loss: Loss) -> float:
@@ -620,8 +599,8 @@ def _output_weights(rng: np.random.Generator) -> Instance:
 def linear_loss_falls(loss: Loss) -> Statement:
     """ea.lem15: dL/dt <= -|v|^2 L^2 gamma^2 / 4 for a linear network that classifies all data
     correctly (eq. 31), gamma being any margin; the largest one is asked for, and the best factor,
-    which is not less than 1/4."""
-    factor = BEST[loss.name]
+    the square of the least |l'| / l, which is not less than 1/4."""
+    factor = 1.0 if loss is EXPONENTIAL else 0.25 / np.log(2.0) ** 2
     return Statement(
         f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|² L² γ² "
         "or faster",
@@ -639,28 +618,12 @@ def linear_loss_falls(loss: Loss) -> Statement:
     )  # fmt: skip
 
 
-def best_factors() -> list[Evidence]:
-    """The largest factor for each loss, and a network that comes to it: x = y = v = 1, w -> 0."""
-    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.full((1, 1), 1e-9), "v": np.ones(1)}
-    found = {loss.name: rate_of_decay(item, loss) for loss in LOSSES}
-    return [
-        bound(f"{name} loss, x = y = v = 1, w = 1e-9: the factor, above the best one",
-              value - BEST[name], "<=", 1e-6, "")
-        for name, value in found.items()
-    ] + [note("the best factor for each of these losses", tuple(found.values()))]  # fmt: skip
-
-
 def velocity(item: Instance, loss: Loss) -> NDArray:
     """F / L of the two-layer ReLU network W (h, d), v (h,), computed without L, W row by row and
     then v; s'(0) = 0."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
     return network.gradient(theta, X, loss.pull(network.output(theta, X), y, relative=True))
-
-
-def speed(item: Instance, loss: Loss) -> float:
-    """|F| / L."""
-    return float(np.linalg.norm(velocity(item, loss)))
 
 
 def _on_any_data(
@@ -682,7 +645,8 @@ def speed_is_bounded(loss: Loss) -> Statement:
 
     def slack(item: Instance) -> float:
         length = np.sqrt(np.sum(item["W"] ** 2) + np.sum(item["v"] ** 2))
-        return 1.0 - speed(item, loss) / float(np.linalg.norm(item["X"], axis=1).max() * length)
+        speed = np.linalg.norm(velocity(item, loss))
+        return 1.0 - float(speed / (np.linalg.norm(item["X"], axis=1).max() * length))
 
     return Statement(
         f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",

@@ -186,7 +186,7 @@ def room(found: Followed) -> Figure:
             some = [(start, along) for start, along in found if start.loss.name == name]
             depth = np.array([-start.log_eps - 0.5 * np.log(start.h) for start, _ in some])
             with np.errstate(divide="ignore"):
-                ratio = np.log10([along.largest(1.0)[k] for _, along in some])
+                ratio = np.log10([along.largest[k] for _, along in some])
             kept = np.isfinite(ratio)
             ax.plot(depth[kept], ratio[kept], marker=MARKS[name], mfc=colour, ms=4, mew=0.5,
                     mec="white", ls="", label=NAMES[name])  # fmt: skip

@@ -254,16 +254,10 @@ def unmarked(value: float, digits: int = DIGITS) -> str:
 
 # --- Every constant of Theorem 1: of the data, of the start, times and scales ---------------------
 #
-# With z_i = y_i x_i, x_+ and x_- the sums of the data of either label, u = x_+ or -x_-, everything
-# follows from mu = min_ij cos(z_i, z_j), the shortest and the longest datum, and three squared
-# sines:
-#
-#     zeta_1  largest cap about u whose inner points are in the cone of its label (Lemma 8)
-#     zeta_2  least squared sine between a neuron and the direction that (A2) forbids it (eq 26)
-#     xi      least squared sine between K and what is in neither cone (Lemma 9)
-#
-# The text takes zeta = max(zeta_1, zeta_2); its proof needs the minimum. Each function of zeta is
-# given the one that the caller means. eps is too small for a float, and is given by its logarithm.
+# Everything follows from mu, the shortest and the longest datum, and the squared sines zeta_1
+# (Lemma 8), zeta_2 (eq 26) and xi (Lemma 9), which is mu^2 by the page `cones`. The text takes
+# zeta = max(zeta_1, zeta_2); its proof needs the minimum. Each function of zeta is given the one
+# that the caller means. eps is too small for a float, and is given by its logarithm.
 
 
 @dataclass(frozen=True)

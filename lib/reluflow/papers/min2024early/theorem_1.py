@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import wraps
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,24 +21,8 @@ from reluflow.geometry.separability import separation
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early.setting import (
-    DataConstants,
-    StartConstants,
-    alignment_time,
-    alignment_times,
-    centres,
-    data_constants,
-    flow,
-    log_eps_allowed,
-    needed_zeta,
-    neurons,
-    none_of,
-    patterns,
-    printed_zeta,
-    separable,
-    separable_draws,
-    start_constants,
-)
+from reluflow.papers.min2024early import setting
+from reluflow.papers.min2024early.setting import DataConstants, StartConstants, none_of
 
 # --- How long a neuron needs to its cone as eps -> 0: a bound without n, and its worst data -------
 #
@@ -75,9 +60,27 @@ def excluded(item: Mapping[str, Any]) -> bool:
     return bool(np.array_equal(X @ w > 0.0, y == -float(item["sign"])))
 
 
+def where_mu_is_known(slack: Callable[[Instance], float]) -> Callable[[Instance], float]:
+    """The slack, but NaN where floats know less than eight digits of mu > 0."""
+
+    @wraps(slack)
+    def known(item: Instance) -> float:
+        return slack(item) if not 0.0 < separation(item["X"], item["y"]) < 1e-7 else float("nan")
+
+    return known
+
+
 def separated(item: Mapping[str, Any]) -> bool:
-    """(A1) with mu >= 1e-7, of which floats still know eight digits."""
-    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) >= 1e-7
+    """(A1)."""
+    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) > 0.0
+
+
+def both_labels(item: Mapping[str, Any]) -> bool:
+    """(A1), with data of both labels."""
+    return len(set(np.asarray(item["y"]))) == 2 and separated(item)
+
+
+BOTH_LABELS = {"(A1), data of both labels": both_labels}
 
 
 def starts() -> dict[str, Draw]:
@@ -89,7 +92,7 @@ def starts() -> dict[str, Draw]:
 
     def edge(rng: np.random.Generator) -> dict[str, Any]:
         """Beside the centre of the other label, pushed out until one of its data is inactive."""
-        item = separable_draws()["narrow"](rng)
+        item = setting.separable_draws()["narrow"](rng)
         X, y, sign = item["X"], item["y"], float(rng.choice([-1.0, 1.0]))
         units = X / np.linalg.norm(X, axis=1, keepdims=True)
         other = units[y == -sign]
@@ -108,7 +111,7 @@ def starts() -> dict[str, Draw]:
         X = y[:, None] * (Z + moved * rng.standard_normal(Z.shape))
         return {**item, "X": X, "y": y}
 
-    return {**extended(separable_draws(), anywhere), "edge": edge, "slowest": slow}
+    return {**extended(setting.separable_draws(), anywhere), "edge": edge, "slowest": slow}
 
 
 def everywhere() -> dict[str, Draw]:
@@ -160,12 +163,6 @@ def vector(item: Mapping[str, Any]) -> NDArray:
     return np.asarray(np.cos(angle) * away + np.sin(angle) * across / np.linalg.norm(across))
 
 
-def both_labels(item: Mapping[str, Any]) -> bool:
-    """(A1), with data of both labels."""
-    known = np.isfinite(item["X"]).all() and len(set(np.asarray(item["y"]))) == 2
-    return bool(known and separation(item["X"], item["y"]) > 0.0)
-
-
 def allowed_start(item: Mapping[str, Any]) -> bool:
     """A neuron that is not 0 and, by (A2), no multiple of the sum that is forbidden to it."""
     return bool(np.any(item["w"])) and angle_from_excluded(item) > (
@@ -180,7 +177,7 @@ def home_by(bound: Callable[[DataConstants], float], item: Mapping[str, Any]) ->
     X, y, log_angle = item["X"], item["y"], angle_from_excluded(item)
     if separation(X, y) < 1e-7 or ("log_angle" not in item and log_angle < np.log(1e-7)):
         return float("nan")
-    data, found = data_constants(X, y), path(item)
+    data, found = setting.data_constants(X, y), path(item)
     inside = excluded({**item, "w": vector(item)})
     longest = stay(X, y, log_angle, float(item["sign"])) if inside else 0.0
     needed = found.time if found.status in ("serves", "dead") else np.inf
@@ -211,21 +208,18 @@ def slowest(mu: float, gap: float) -> dict[str, Any]:
 
 def time_is_reached() -> list[Evidence]:
     """ea.ours.reached: the slowest data satisfy (A1) with this mu, and 1 - time / t_* -> 0."""
-    items = [(mu, gap, slowest(mu, gap)) for mu in BOUND_MUS for gap in GAPS]
-    off = max(abs(separation(item["X"], item["y"]) / mu - 1.0) for mu, _, item in items)
-    short = {
-        gap: max(1.0 - path(item).time / uniform_time(mu) for mu, g, item in items if g == gap)
-        for gap in GAPS
-    }
-    inside = sum(excluded(item) for _, _, item in items)
+    found = pd.DataFrame(
+        [(gap, excluded(item), abs(separation(item["X"], item["y"]) / mu - 1.0),
+          1.0 - path(item).time / uniform_time(mu))
+         for mu in BOUND_MUS for gap in GAPS for item in [slowest(mu, gap)]],
+        columns=["gap", "inside", "off", "short"],
+    )  # fmt: skip
     return [
-        fact("of these neurons start in S₋", inside, 0),
-        bound("|μ of the data / μ - 1|", off, "<=", 1e-8, ""),
-        *(
-            bound(f"1 - time / t_* at gap {gap:g}, the largest over μ", one, "<=", 20.0 * gap, "",
-                  digits=2)
-            for gap, one in short.items()
-        ),
+        fact("of these neurons start in S₋", int(found.inside.sum()), 0),
+        bound("|μ of the data / μ - 1|", float(found.off.max()), "<=", 1e-8, ""),
+        *(bound(f"1 - time / t_* at gap {gap:g}, the largest over μ",
+                float(found.short[found.gap == gap].max()), "<=", 20.0 * gap, "", digits=2)
+          for gap in GAPS),
         note("values of μ", BOUND_MUS, digits=None),
     ]  # fmt: skip
 
@@ -235,34 +229,28 @@ def time_is_reached() -> list[Evidence]:
 # The page `alignment` has the proof, under `How small`, with phi the largest |f(x_i)| allowed.
 
 
-def excluded_angle(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float | None:
+def excluded_angle(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     """The least angle theta to x_- (x_+) of the neurons W (h, d) that start in S_- with sign 1 (in
-    S_+ with sign -1), from sines of chords; None if there is no such neuron."""
-    angles = []
-    for label, u in centres(X, y).items():
-        inside = [w for w in W[signs == -label] if np.array_equal(X @ w > 0.0, y == label)]
-        angles += [angle(w, label * u) for w in inside]
-    return min(angles, default=None)
+    S_+ with sign -1), from sines of chords; pi/2 if there is no such neuron."""
+    return min((angle(w, label * u) for label, u in setting.centres(X, y).items()
+                for w in W[signs == -label] if np.array_equal(X @ w > 0.0, y == label)),
+               default=np.pi / 2)  # fmt: skip
 
 
 def enough_time(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     """T_* = (3/2) t_* + 2 log(cot(theta/2)) / min(|x_+|, |x_-|), of a start W (h, d)."""
-    data, theta = data_constants(X, y), excluded_angle(X, y, W, signs)
-    time = 1.5 * uniform_time(data.mu, data.X_min)
-    if theta is None:
-        return time
-    least = min(float(np.linalg.norm(u)) for u in centres(X, y).values())
-    return time - 2.0 * float(np.log(np.tan(0.5 * theta))) / least
+    data, tangent = setting.data_constants(X, y), np.tan(0.5 * excluded_angle(X, y, W, signs))
+    least = min(float(np.linalg.norm(u)) for u in setting.centres(X, y).values())
+    return 1.5 * uniform_time(data.mu, data.X_min) - 2.0 * float(np.log(tangent)) / least
 
 
 def enough_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     """ln of the eps from which all neurons are home at T_*. It is sqrt(phi / (h X_max)) exp(-e^phi
     M T_*) / W_max, phi = sqrt(mu) min(mu, 2 sin theta) / 8."""
-    data, theta = data_constants(X, y), excluded_angle(X, y, W, signs)
-    begin = start_constants(X, y, W, signs)
-    reach = data.mu if theta is None else min(data.mu, 2.0 * np.sin(theta))
+    data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
+    reach = min(data.mu, 2.0 * np.sin(excluded_angle(X, y, W, signs)))
     phi = np.sqrt(data.mu) * reach / 8.0
-    M = max(float(np.linalg.norm(u)) for u in centres(X, y).values())
+    M = max(float(np.linalg.norm(u)) for u in setting.centres(X, y).values())
     growth = np.exp(phi) * M * enough_time(X, y, W, signs)
     return float(0.5 * np.log(phi / (begin.h * data.X_max)) - np.log(begin.W_max) - growth)
 
@@ -274,18 +262,18 @@ def at_our_scale(seed: int, count: int) -> pd.DataFrame:
 
     def one(k: int) -> Mapping[str, Any]:
         n, d, h = (int(rng.integers(2, top + 1)) for top in (6, 8, 8))
-        X, y = separable(n, d, float(np.exp(rng.uniform(np.log(1e-3), np.log(0.9)))), rng)
+        X, y = setting.separable(n, d, float(np.exp(rng.uniform(np.log(1e-3), np.log(0.9)))), rng)
         signs = rng.choice([-1.0, 1.0], h)
         W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 1.0, (h, 1))
-        u = centres(X, y)[-signs[0]] * -signs[0]
+        u = setting.centres(X, y)[-signs[0]] * -signs[0]
         W[0] = u / np.linalg.norm(u) + 10.0 ** -rng.uniform(0.0, 4.0) * rng.standard_normal(d)
         T, log_eps = enough_time(X, y, W, signs), enough_log_eps(X, y, W, signs)
         loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
-        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
-        return {"T": T, "needed": float(alignment_times(found).max()), "log_eps": log_eps,
-                "log_eps_printed": log_eps_allowed(data, begin,
-                                                   needed_zeta(data, begin))}  # fmt: skip
+        found = setting.flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
+        data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
+        small = setting.log_eps_allowed(data, begin, setting.needed_zeta(data, begin))
+        return {"T": T, "needed": setting.alignment_times(found).max(), "log_eps": log_eps,
+                "log_eps_printed": small}  # fmt: skip
 
     return survey(range(count), one)
 
@@ -311,10 +299,10 @@ def _ends(values: pd.Series) -> tuple[float, float]:
 def largest_growth(flown: FlowPath) -> float:
     """The largest |w_j(t)| / |w_j(0)| of a neuron while it is not home, on a grid of the path."""
     most, until = 0.0, flown.t[-1]
-    start = neurons(flown, flown.t[0])[1]
-    for j, home in enumerate(alignment_times(flown)):
+    start = setting.neurons(flown, flown.t[0])[1]
+    for j, home in enumerate(setting.alignment_times(flown)):
         grid = np.linspace(flown.t[0], min(home, until), 40)
-        most = max(most, float(np.exp((neurons(flown, grid)[1][:, j] - start[j]).max())))
+        most = max(most, float(np.exp((setting.neurons(flown, grid)[1][:, j] - start[j]).max())))
     return most
 
 
@@ -333,25 +321,22 @@ def relative_length(found: Alignment) -> float:
 def polygons_are_short() -> Statement:
     """As eps -> 0 the polygon is no longer than |w(0)| / mu; the slack is relative."""
 
-    def slack(item: Mapping[str, Any]) -> float:
-        mu = data_constants(item["X"], item["y"]).mu
-        return 1.0 - mu * relative_length(path(item)) if mu >= 1e-7 else float("nan")
-
-    def setting(item: Mapping[str, Any]) -> bool:
-        known = np.isfinite(item["X"]).all() and np.any(item["w"])
-        return bool(known and separation(item["X"], item["y"]) > 0.0)
+    @where_mu_is_known
+    def slack(item: Instance) -> float:
+        return 1.0 - separation(item["X"], item["y"]) * relative_length(path(item))
 
     return Statement("the polygon of a neuron is no longer than its start over μ",
                      {**starts(), "odd": odd}, slack,
-                     given("ea.ours.growth", setting=setting), tolerance=TOLERANCE,
-                     fixed=("y", "sign"))  # fmt: skip
+                     given("ea.ours.growth",
+                           setting=lambda item: separated(item) and bool(np.any(item["w"]))),
+                     tolerance=TOLERANCE, fixed=("y", "sign"))  # fmt: skip
 
 
 def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
     """ea.ours.growth: from starts of norm 1e-3 to 1e3 no neuron grows by more than 1 + 1/mu before
     it is home; exponential and logistic loss, random data of every kind."""
     rng = np.random.default_rng(seed)
-    draws = separable_draws((2, 5), (2, 5))
+    draws = setting.separable_draws((2, 5), (2, 5))
     kinds = [draws[name] for name in ("wide", "narrow", "integers", "parallel")]
 
     def one(k: int) -> Mapping[str, Any]:
@@ -359,12 +344,10 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
         X, y = item["X"], item["y"]
         h = int(rng.integers(1, 5))
         W, signs = rng.standard_normal((h, X.shape[1])), rng.choice([-1.0, 1.0], h)
-        mu = data_constants(X, y).mu
-        log_eps = float(rng.uniform(-3.0, 3.0) * np.log(10.0))
+        mu, log_eps = separation(X, y), float(rng.uniform(-3.0, 3.0) * np.log(10.0))
         loss = (EXPONENTIAL, LOGISTIC)[k // 4 % 2]
-        flown = flow(X, y, W, signs, log_eps, 20.0, loss, method=DOP853)
-        share = largest_growth(flown) / (1.0 + 1.0 / mu)
-        return {"share": share, "status": flown.status}
+        flown = setting.flow(X, y, W, signs, log_eps, 20.0, loss, method=DOP853)
+        return {"share": largest_growth(flown) / (1.0 + 1.0 / mu)}
 
     found = survey(range(count), one)
     return [
@@ -386,41 +369,39 @@ RATE = Reading(
     "the constant of the proof is 16 / (min(ζ, ξ) Xₘᵢₙ), where ξ = μ² by itself: its bound is of "
     "order log n / √(μ⁵)",
 )
-"""How the order log n / sqrt(mu) is read."""
 
 
 def started(item: Mapping[str, Any]) -> StartConstants:
     """The constants of the start of an instance, zeta_2 from its angle where that is given."""
     w, sign = np.asarray(item["w"])[None], np.array([float(item["sign"])])
-    found = start_constants(item["X"], item["y"], w, sign)
+    found = setting.start_constants(item["X"], item["y"], w, sign)
     if "log_angle" not in item:
         return found
-    squared = float(np.sin(np.exp(item["log_angle"])) ** 2)
-    return StartConstants(found.h, found.W_min, found.W_max, squared)
+    return replace(found, zeta_2=float(np.sin(np.exp(item["log_angle"])) ** 2))
 
 
 def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
     """How long before t_1, with this zeta, the neuron is at one of these ends as eps -> 0, in units
     of 1/X_min."""
-    found, data = path(item), data_constants(item["X"], item["y"])
-    t_1 = alignment_time(data, zeta(data, started(item)))
+    found, data = path(item), setting.data_constants(item["X"], item["y"])
+    t_1 = setting.alignment_time(data, zeta(data, started(item)))
     return (t_1 - found.time) * data.X_min if found.status in ends else -np.inf
 
 
 def home_at_t_1(zeta: Zeta, says: str) -> Statement:
     """As eps -> 0 the neuron is home at t_1, computed with this zeta."""
-    return Statement(says, everywhere(), lambda item: before_t_1(item, zeta, "serves", "dead"),
-                     {"(A1)": separated}, fixed=("y", "sign", "log_angle"))  # fmt: skip
+    slack = where_mu_is_known(lambda item: before_t_1(item, zeta, "serves", "dead"))
+    return Statement(says, everywhere(), slack, BOTH_LABELS, fixed=("y", "sign", "log_angle"))
 
 
 def alignment_printed_time() -> Statement:
     """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
-    return home_at_t_1(printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)")
+    return home_at_t_1(setting.printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)")
 
 
 def needed_time() -> Statement:
     """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
-    return home_at_t_1(needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)")
+    return home_at_t_1(setting.needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)")
 
 
 def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:
@@ -438,16 +419,17 @@ def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:
 @statement(
     "active on its own label: serves at t₁",
     {**starts(), **{f"{name}, hardly active": draw for name, draw in
-                    extended(separable_draws(), _hardly_active).items()}},
-    {"(A1)": lambda X, y: bool(np.isfinite(X).all()) and separation(X, y) > 0.0,
+                    extended(setting.separable_draws(), _hardly_active).items()}},
+    {"(A1)": separated,
      "starts active on its own label": lambda X, y, w, sign: np.any(X[y == float(sign)] @ w > 0.0)},
     fixed=("y", "sign"),
 )  # fmt: skip
+@where_mu_is_known
 def own_label_serves(item: Instance) -> float:
     """ea.thm1.align.2: how long before t_1 a neuron that starts active on a datum of its label
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
-    so that zeta_2 does not matter to it. NaN where floats know less than eight digits of mu."""
-    return before_t_1(item, printed_zeta, "serves") if separated(item) else float("nan")
+    so that zeta_2 does not matter to it."""
+    return before_t_1(item, setting.printed_zeta, "serves")
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
@@ -458,17 +440,18 @@ def flows_are_home(seed: int, count: int) -> list[Evidence]:
 
     def one(k: int) -> Mapping[str, Any]:
         n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
-        X, y = separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
+        X, y = setting.separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
         W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
-        zeta = needed_zeta(data, begin)
-        t_1, log_eps = alignment_time(data, zeta), log_eps_allowed(data, begin, zeta)
+        data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
+        zeta = setting.needed_zeta(data, begin)
+        t_1 = setting.alignment_time(data, zeta)
+        log_eps = setting.log_eps_allowed(data, begin, zeta)
         loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
-        last = [active for _, active in patterns(found)][-1]
+        found = setting.flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
+        last = [active for _, active in setting.patterns(found)][-1]
         own = y[:, None] == signs
         began = np.any((X @ W.T > 0.0) & own, axis=0)
-        return {"log_eps": log_eps, "t_1": t_1, "needed": float(alignment_times(found).max()),
+        return {"log_eps": log_eps, "t_1": t_1, "needed": setting.alignment_times(found).max(),
                 "served": bool(np.all(np.all(last == own, axis=0)[began]))}  # fmt: skip
 
     found = survey(range(count), one)
@@ -485,7 +468,7 @@ def flows_are_home(seed: int, count: int) -> list[Evidence]:
 
 @statement(
     "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
-    everywhere(), {"(A1), data of both labels": both_labels}, fixed=("y", "sign", "log_angle"),
+    everywhere(), BOTH_LABELS, fixed=("y", "sign", "log_angle"),
 )  # fmt: skip
 def home_within_the_order(item: Instance) -> float:
     """ea.thm1.align.order: as eps -> 0 a neuron is home by 3 log n / (sqrt(mu) X_min), and the stay
@@ -520,8 +503,7 @@ def growth_of_the_time() -> list[Evidence]:
 MU, XI = Fraction(12, 13), Fraction(144, 169)
 
 
-@dataclass(frozen=True)
-class Enclosed:
+class Enclosed(NamedTuple):
     """Times with certain error bounds, as balls."""
 
     exit: arb  # when the neuron leaves S_-
@@ -542,11 +524,6 @@ def enclosed(half_tangent: Fraction, log_eps: int) -> Enclosed:
     return Enclosed(shortest.union(longest), t_1, pattern, small)
 
 
-def certainly_less(a: arb, b: arb) -> bool:
-    """Whether every number of the ball a is below every one of b."""
-    return bool(a < b)
-
-
 def _ball(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
@@ -558,11 +535,9 @@ LARGEST_CAP = Reading(
     "Lemma 8 says only that there is one. With a smaller ζ₁ the printed bound grows, and fails for "
     "starts that are nearer to x₋, as long as ζ₁ > ζ₂",
 )
-"""Which zeta_1 is meant."""
 HALF_TANGENT = Fraction(1, 10**7)
 """tan(theta/2) of the start's angle theta from x_2."""
 LOG_EPS = -200
-EXAMPLE_MUS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
 Y = np.array([1.0, -1.0])
 
@@ -574,20 +549,16 @@ def start() -> NDArray:
     return (along * X[1] + across * np.array([5.0 / 13.0, 12.0 / 13.0]))[None]
 
 
-def _times() -> tuple[float, float, float, bool]:
-    """By the flow at ln eps = LOG_EPS: when the first pattern ends, and when the neuron is home;
-    beside them the printed t_1, and whether (Small) allows this eps."""
-    signs = np.ones(1)
-    data, begin = data_constants(X, Y), start_constants(X, Y, start(), signs)
-    zeta = printed_zeta(data, begin)
-    found = flow(X, Y, start(), signs, LOG_EPS, 20.0, rtol=1e-12)  # the angle is 2e-7 at first
-    first = [t for t, _ in patterns(found)][1]
-    allowed = log_eps_allowed(data, begin, zeta)
-    return first, float(alignment_times(found)[0]), alignment_time(data, zeta), allowed >= LOG_EPS
-
-
-def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexample:
-    certain = enclosed(HALF_TANGENT, LOG_EPS)
+def _example(
+    what: str, when: Callable[[FlowPath], float], part: float, recheck: Evidence
+) -> Counterexample:
+    """When something happens along the flow at ln eps = LOG_EPS, against a part of the printed
+    t_1."""
+    given = X, Y, start(), np.ones(1)
+    data, begin = setting.data_constants(X, Y), setting.start_constants(*given)
+    zeta = setting.printed_zeta(data, begin)
+    limit = setting.alignment_time(data, zeta) / part
+    found = setting.flow(*given, LOG_EPS, 20.0, rtol=1e-12)  # the angle is 2e-7 at first
     return Counterexample(
         instance={
             "x_1": (1, 0), "y_1": 1,
@@ -599,10 +570,12 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
         assumptions={
             "(A1), μ = 12/13": abs(separation(X, Y) - 12.0 / 13.0) < 1e-12,
             "(A2), w₁(0) is no multiple of x₋ = x₂": HALF_TANGENT > 0,
-            "(Small), by both routes": allowed and certain.small,
-            "(R), the flow is the regular one": "the integrator's is",
+            "(Small), by both routes": setting.log_eps_allowed(data, begin, zeta) >= LOG_EPS
+                                       and enclosed(HALF_TANGENT, LOG_EPS).small,
+            "(R), the neuron is never in S_dead":
+                all(active.any() for _, active in setting.patterns(found)),
         },
-        breaks=(breaks,),
+        breaks=(bound(what, when(found), "<=", limit, "", digits=3),),
         recheck=(recheck,),
         route="in S₋ the angle obeys dθ/dt = e^f sin θ with 0 ≤ f ≤ ε², which puts the time of "
         "the exit between two logarithms, enclosed in ball arithmetic",
@@ -613,10 +586,9 @@ def kept_at_every_mu() -> Evidence:
     """How many mu have two unit data, as eps -> 0, and a neuron of V_+ so near to x_- that it keeps
     its pattern for too long, longer than the printed t_1: all."""
     kept = list[bool]()
-    for mu in EXAMPLE_MUS:
+    for mu in (0.1, 0.3, 0.5, 0.7, 0.9, 0.99):
         pair = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
-        data = data_constants(pair, Y)
-        t_1 = alignment_time(data, data.xi)
+        t_1 = setting.alignment_time(setting.data_constants(pair, Y), mu**2)
         found = align(pair, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0)))
         kept.append(found.durations[0] > t_1 / (4.0 * np.log(2.0)))
     return none_of("values of μ for which two data have a start that keeps its active datum for "
@@ -625,27 +597,23 @@ def kept_at_every_mu() -> Evidence:
 
 def is_not_home_at_t_1() -> Counterexample:
     """Two data, mu = 12/13, t_1 = 13.5, and a neuron that is in S_- until 15.7."""
-    _, home, t_1, allowed = _times()
     certain = enclosed(HALF_TANGENT, LOG_EPS)
-    early = certainly_less(certain.exit, certain.t_1)
-    return _example(
-        bound("time at which the flow brings the neuron home", home, "<=", t_1, "", digits=3),
-        fact("the time of the exit from S₋ is enclosed below t₁", early, True),
-        allowed,
-    )
+    early = certain.exit < certain.t_1
+    return _example("time at which the flow brings the neuron home",
+                    lambda flown: float(setting.alignment_times(flown)[0]), 1.0,
+                    fact("the time of the exit from S₋ is enclosed below t₁", early,
+                         True))  # fmt: skip
 
 
 def keeps_its_pattern() -> Counterexample:
-    """The same neuron keeps its one active datum until 15.7, where 4.9 is allowed."""
-    first, _, t_1, allowed = _times()
+    """The same neuron keeps its one active datum until 15.7, where 4.9 is allowed: the printed
+    4 / (m_2 sqrt(mu) X_min n_a), n_a = 1."""
     certain = enclosed(HALF_TANGENT, LOG_EPS)
-    early = certainly_less(certain.exit, certain.pattern)
-    longest = t_1 / (4.0 * np.log(2.0))  # 4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
-    return _example(
-        bound("time for which the flow keeps x₂ alone active", first, "<=", longest, "", digits=3),
-        fact("the time of the exit from S₋ is enclosed below 4/(m₂ √μ Xₘᵢₙ)", early, True),
-        allowed,
-    )
+    early = certain.exit < certain.pattern
+    return _example("time for which the flow keeps x₂ alone active",
+                    lambda flown: list(setting.patterns(flown))[1][0], 4.0 * np.log(2.0),
+                    fact("the time of the exit from S₋ is enclosed below 4/(m₂ √μ Xₘᵢₙ)", early,
+                         True))  # fmt: skip
 
 
 # --- How much room Theorem 1 leaves: its time and its eps against what data and flows need --------
@@ -653,7 +621,7 @@ def keeps_its_pattern() -> Counterexample:
 
 def maps_printed_time(n: int, mu: float) -> float:
     """t_1 X_min for neurons outside the cone of the other label: min(zeta, xi) = mu^2 at best."""
-    return alignment_time(DataConstants(n, 1, n - 1, mu, 1.0, 1.0, mu**2, mu**2), mu**2)
+    return setting.alignment_time(DataConstants(n, 1, n - 1, mu, 1.0, 1.0, mu**2, mu**2), mu**2)
 
 
 def needed_times(
@@ -667,7 +635,7 @@ def needed_times(
     def one(place: tuple[int, int, float]) -> Mapping[str, Any]:
         (n, d, mu), needed = place, 0.0
         for _ in range(max(tries // 4, 1)):
-            X, y = separable(n, d, mu, rng, 0.0)
+            X, y = setting.separable(n, d, mu, rng, 0.0)
             for w in rng.standard_normal((4, d)):
                 if not np.array_equal(X @ w > 0.0, y == -1.0):
                     needed = max(needed, align(X, y, w).time * np.linalg.norm(X, axis=1).min())
@@ -686,25 +654,17 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
     """Two data with mu = 12/13, and a neuron of V_+ at the angle 10^-k from x_-: a row each of
     `decades` k. Columns: decades, needed (the time as eps -> 0), ours (t_* + log(cot(theta/2)) /
     |x_-|), printed (t_1 with max(zeta_1, zeta_2))."""
-    data = data_constants(X, Y)
+    data = setting.data_constants(X, Y)
     logs = -np.log(10.0) * decades
     needed = [align(X, Y, Beside(np.array([1.0, 0.0]), log)).time for log in logs]
     ours = [uniform_time(data.mu) + stay(X, Y, log, 1.0) for log in logs]
     return pd.DataFrame({"decades": decades, "needed": needed, "ours": ours,
-                         "printed": alignment_time(data, data.xi)})  # fmt: skip
+                         "printed": setting.alignment_time(data, data.xi)})  # fmt: skip
 
 
-def late_at_printed_time(found: pd.DataFrame) -> Evidence:
-    """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
-    return none_of("angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the "
-                   "printed t₁", found.needed > found.printed)  # fmt: skip
-
-
-def largest_log_eps(
-    X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float, precision: float = 0.5
-) -> float:
-    """The largest ln eps, up to `precision`, at which all neurons are home at T_*; by bisection
-    between 0 and `least`, where they are."""
+def largest_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float) -> float:
+    """The largest ln eps, up to 1/2, at which all neurons are home at T_*; by bisection between 0
+    and `least`, where they are."""
     until = enough_time(X, y, W, signs)
 
     def away(_: float, z: NDArray) -> float:
@@ -715,13 +675,13 @@ def largest_log_eps(
     def home(log_eps: float) -> bool:
         if away(0.0, (W / np.linalg.norm(W, axis=1, keepdims=True)).ravel()) < 0.0:
             return True
-        path = flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
+        path = setting.flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
         return path.status == "stopped"
 
     low = high = 0.0
     while low > least and not home(low):
         low, high = max(2.0 * low - 1.0, least), low
-    while high - low > precision:
+    while high - low > 0.5:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if home(middle) else (low, middle)
     return low
@@ -745,12 +705,12 @@ def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
         n, mu, h = cell
         rows = []
         for _ in range(count):
-            X, y = separable(n, d, mu, rng, 0.0)
+            X, y = setting.separable(n, d, mu, rng, 0.0)
             W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
             W /= np.linalg.norm(W, axis=1, keepdims=True)
-            data, begin = data_constants(X, y), start_constants(X, y, W, signs)
+            data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
             ours = enough_log_eps(X, y, W, signs)
-            small = log_eps_allowed(data, begin, needed_zeta(data, begin))
+            small = setting.log_eps_allowed(data, begin, setting.needed_zeta(data, begin))
             rows.append((small, ours, largest_log_eps(X, y, W, signs, ours)))
         small, ours, needed = np.min(rows, axis=0)
         return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
