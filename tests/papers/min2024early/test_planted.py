@@ -135,7 +135,7 @@ def grows(name: str, judge: Callable[[mnist.Record], Sequence[Evidence]]) -> Fau
     kept = records()[name].curves
     falls = np.searchsorted(kept.step, mnist.fallen(kept, 0.1))
     for what, curve, at in (
-        ("‖W‖₂² at the end", "spectral", -1),
+        ("‖W‖₂² where a tenth", "spectral", -1),
         ("both the loss and", "loss", falls + 1),
         ("both the loss and", "spectral", falls + 1),
     ):

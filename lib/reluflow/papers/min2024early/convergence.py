@@ -723,10 +723,10 @@ def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
         deviation("the power where there is one positive datum, against 1",
                   max(abs(each - 1.0) for each in lone), "", digits=2),
-        fact("flows with one positive datum in which the angle grows before t₂",
+        fact("flows with one positive datum in which the angle grows before t₂⁺",
              sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
              tried=sum(len(each.curves) for each in single)),
-        note("when it is least, as a share of t₂: mean", float(np.mean([each.shares[-1]
+        note("when it is least, as a share of t₂⁺: mean", float(np.mean([each.shares[-1]
                                                                       for each in found])),
              digits=2),
         deviation("cos(w, x₊) where ln L = -10⁶ against cos(u₊, x₊) of the max-margin vector u₊",

@@ -208,14 +208,14 @@ def constants_table(own: Experiment) -> pd.DataFrame:
 def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
-    `theorem_1`; no rows where (A1) does not hold."""
+    `theorem_1`; no rows where (A1) does not hold or a label has no datum."""
     return _promises(own).map(setting.plain)
 
 
 def _promises(own: Experiment) -> pd.DataFrame:
-    """The time and ln eps of each promise, by name; no rows without (A1)."""
+    """The time and ln eps of each promise, by name."""
     rows = {}
-    if separation(own.X, own.y) > 0.0:
+    if separation(own.X, own.y) > 0.0 and len(set(own.y)) == 2:
         data, start = _constants(own)
         for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
                            ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
@@ -235,13 +235,13 @@ def _constants(own: Experiment) -> tuple[setting.DataConstants, setting.StartCon
 
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
-    """The times of `promise`, by name; none without (A1)."""
+    """The times of `promise`, by name."""
     return tuple(_promises(own)["home by t"].items())
 
 
 def log_eps(own: Experiment) -> float:
     """ln eps of the flow's start: the reader's, else the largest of `promise`'s last row, which is
-    proved, but at least -1e6; -50 without (A1), where nothing is."""
+    proved, but at least -1e6; -50 where nothing is."""
     if own.log_eps is not None:
         return own.log_eps
     found = _promises(own)

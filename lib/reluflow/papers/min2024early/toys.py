@@ -344,13 +344,16 @@ def as_the_loss_begins_to_fall(run: Ensemble) -> Data:
 
 def typical(what: str, hits: NDArray, after: str = "") -> list[Evidence]:
     """That more than half of all starts do so: Wilson's interval of the share lies above 1/2.
-    Parameters: what they do, `hits` (S,) which of the starts drawn did, `after` as `bound` has it.
-    A picture of one run is called typical where this holds."""
-    low, _ = wilson(int(hits.sum()), len(hits))
+    Parameters: what they do, `hits` (S,) which of the starts drawn did, or (k, S) on k data sets,
+    whose mean share is that of S starts and no more; `after` as `bound` has it. A picture of one
+    run is called typical where this holds."""
+    starts, told = hits.shape[-1], f"{int(hits.sum())} of {hits.size}"
+    low, _ = wilson(int(hits.sum()) * starts // hits.size, starts)
+    told += f", {starts} starts on each of {len(hits)} data sets" if hits.ndim > 1 else ""
     return [
         bound(f"share of starts in which {what}, lower end of the interval", float(low), ">", 0.5,
               "", digits=2, after=after),
-        note(f"starts in which {what}", f"{int(hits.sum())} of {len(hits)}"),
+        note(f"starts in which {what}", told),
     ]  # fmt: skip
 
 
@@ -445,7 +448,7 @@ def all_in_their_cones(runs: Mapping[str, Ensemble], descended: Ensemble) -> lis
                               run.at(k))) for run in (descended, runs[ALIKE[0]]))  # fmt: skip
         elsewhere.append((here.astray != there.astray) | (here.live != there.live))
     return [
-        *typical("every neuron is in its cone or dead", np.concatenate(complete),
+        *typical("every neuron is in its cone or dead", np.array(complete),
                  after="that the set with a short datum is left out"),
         bound(f"share of the neurons in S₊ and S₋ with a cosine of {WELL} or more",
               float(aligned.mean()), ">", _MOST, "", digits=2),
@@ -608,10 +611,10 @@ def two_sharp_falls(
     told, other = falls_table(runs), falls_table(unequal)
     apart = told[told["ratio of the sums"] >= _APART]
     near = told[told["ratio of the sums"] < _APART]
-    hits, starts = int(apart["two"].sum()), int(apart[_COUNTS].to_numpy().sum())
+    starts = int(apart[_COUNTS].iloc[0].sum())
     return [
         *typical(f"the loss falls twice, where the sums differ by {_APART}",
-                 np.arange(starts) < hits,
+                 np.arange(starts) < apart[["two"]].to_numpy(),
                  after=f"the {_APART}, read off these sets, and that no class is more than twice "
                  "as large as the other"),
         note("starts with one fall where they differ by less",
