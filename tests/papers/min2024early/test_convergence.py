@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reluflow import ledger
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import convergence, trajectories
+from reluflow.papers.min2024early import convergence
 from reluflow.papers.min2024early.setting import separable
 from scipy.integrate import solve_ivp
 
@@ -28,7 +28,7 @@ def failed(evidence: list[ledger.Evidence]) -> list[str]:
 def test_one_datum_a_label_has_a_closed_form() -> None:
     """z = |w|^2 obeys dz/dt = 2 z e^-z, and L = 2 e^-z: times up to 10^400000."""
     start = convergence.one_against(1)
-    each = trajectories.follow(start)
+    each = convergence.follow(start)
     assert each is not None
     expected = (mpmath.ei(0.25) - mpmath.euler - 2 * start.log_eps) / 2
     assert each.fall == pytest.approx(float(expected), rel=1e-5)
@@ -46,10 +46,10 @@ def test_one_datum_a_label_has_a_closed_form() -> None:
 def test_against_a_plain_integrator_of_all_weights(loss) -> None:
     """From eps = e^-3, where floats hold the weights, with the loss written out again."""
     rng = np.random.default_rng(5)
-    W0 = trajectories.neurons(PLANE, LABELS, SIGNS, rng)
+    W0 = convergence.neurons(PLANE, LABELS, SIGNS, rng)
     W0 /= np.linalg.norm(W0, axis=1, keepdims=True)
     W0[2] = [1.0, 2.0]
-    each = trajectories.begin(trajectories.Start(PLANE, LABELS, W0, SIGNS, loss, -3.0), t_1=1.0)
+    each = convergence.begin(convergence.Start(PLANE, LABELS, W0, SIGNS, loss, -3.0), t_1=1.0)
     assert each is not None
 
     def rate(_: float, z: np.ndarray) -> np.ndarray:
@@ -73,14 +73,14 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
 def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
     rng = np.random.default_rng(3)
     X, y = separable(3, 20, 0.3, rng)
-    W0 = trajectories.neurons(X, y, SIGNS, rng)
-    given = trajectories.Start(X, y, W0, SIGNS, EXPONENTIAL, -2000.0)
-    small = trajectories.reduced(given)
+    W0 = convergence.neurons(X, y, SIGNS, rng)
+    given = convergence.Start(X, y, W0, SIGNS, EXPONENTIAL, -2000.0)
+    small = convergence.reduced(given)
     assert small.X.shape[1] == 7
     np.testing.assert_allclose(small.X @ small.W0.T, X @ W0.T, atol=1e-12)
-    short = trajectories.begin(given, t_1=30.0)
-    monkeypatch.setattr(trajectories, "reduced", lambda each: each)
-    full = trajectories.begin(given, t_1=30.0)
+    short = convergence.begin(given, t_1=30.0)
+    monkeypatch.setattr(convergence, "reduced", lambda each: each)
+    full = convergence.begin(given, t_1=30.0)
     assert short is not None
     assert full is not None
     assert short.fall == pytest.approx(full.fall, rel=1e-5)
@@ -152,21 +152,21 @@ def test_the_power_of_the_best_alignment(data, expected) -> None:
     W0 = plus.sum(axis=0) + np.outer([1.0, -1.5, 1.2, 0.0], across)
     W0[3] = X[-1]
     signs = np.array([1.0, 1.0, 1.0, -1.0])
-    given = trajectories.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
+    given = convergence.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
     assert convergence.power(convergence.best_alignment(given)) == pytest.approx(expected, abs=0.01)
 
 
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     """A cone without a neuron; a neuron that is late; a flow that is lost."""
-    alone = trajectories.Start(
+    alone = convergence.Start(
         PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), EXPONENTIAL, -2000.0
     )
-    assert trajectories.begin(alone, t_1=5.0) is None
+    assert convergence.begin(alone, t_1=5.0) is None
     x = PLANE[2:].sum(axis=0)
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], x + 1e-9 * np.array([1.0, 0.0])])
-    behind = trajectories.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
-    assert trajectories.begin(behind, t_1=0.5) is None
-    assert trajectories.begin(behind, t_1=30.0) is not None
+    behind = convergence.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
+    assert convergence.begin(behind, t_1=0.5) is None
+    assert convergence.begin(behind, t_1=30.0) is not None
 
 
 def test_states_out_of_place_are_noticed() -> None:

@@ -27,7 +27,6 @@ from reluflow.papers.min2024early import (
     setting,
     theorem_1,
     toys,
-    trajectories,
 )
 
 Faults = Iterator[tuple[str, Sequence[Evidence]]]
@@ -346,30 +345,30 @@ def who_fits() -> Faults:
 
 
 @cache
-def followed() -> tuple[trajectories.Whole, trajectories.Whole]:
+def followed() -> tuple[convergence.Whole, convergence.Whole]:
     """Two trajectories: of four data in the plane, and of one datum a label."""
     X = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
     y = np.array([1.0, 1.0, -1.0, -1.0])
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], [1.0, 1.0], [-2.0, -1.0]])
-    four = trajectories.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), EXPONENTIAL, -2000.0)
+    four = convergence.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), EXPONENTIAL, -2000.0)
     first, last = (
-        trajectories.follow(four, t_1=5.0),
-        trajectories.follow(convergence.one_against(1)),
+        convergence.follow(four, t_1=5.0),
+        convergence.follow(convergence.one_against(1)),
     )
     assert first is not None
     assert last is not None
     return first, last
 
 
-def survey(**changed: Any) -> trajectories.Survey:
+def survey(**changed: Any) -> convergence.Survey:
     """Both trajectories, and the first once more, with other moments or times, between them."""
     each, last = followed()
     other = replace(each)
     other.__dict__.update({"waiting": each.waiting, "falling": each.falling} | changed)
-    return trajectories.Survey([each, other, last], 0, 0)
+    return convergence.Survey([each, other, last], 0, 0)
 
 
-def at_moment(name: str, k: int, **arrays: Any) -> dict[str, trajectories.Moments]:
+def at_moment(name: str, k: int, **arrays: Any) -> dict[str, convergence.Moments]:
     """Moments of the first trajectory with other neurons at one of them."""
     moments = getattr(followed()[0], name)
     other = {key: put(getattr(moments, key), k, value) for key, value in arrays.items()}
@@ -383,7 +382,7 @@ LATE = convergence.LateNeuron(15.0, 1.0)
 LOST = "trajectories that meet"
 
 
-def lost() -> trajectories.Survey:
+def lost() -> convergence.Survey:
     return replace(survey(), lost=1)
 
 
@@ -473,7 +472,7 @@ def aligns_until_the_fall() -> Faults:
 def exact_order() -> Faults:
     """The laws of t_2, where nothing is integrated: what is measured of a flow is given."""
     log_eps = convergence.one_against(9).log_eps
-    behind = trajectories.Survey([followed()[1]], 0, 0)
+    behind = convergence.Survey([followed()[1]], 0, 0)
     slow = convergence.gap_of(followed()[1])
 
     def judge(

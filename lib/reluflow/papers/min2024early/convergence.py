@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,16 +17,330 @@ from scipy.special import logsumexp
 from reluflow.errors import InputError
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.alignment import Beside, align
-from reluflow.flows.integrate import log_steepness, then
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
+from reluflow.flows.integrate import FlowPath, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import separation, serves
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.papers.min2024early import setting, theorem_1, trajectories
+from reluflow.papers.min2024early import setting, theorem_1
 from reluflow.papers.min2024early.setting import none_of
-from reluflow.papers.min2024early.theorem_1 import both_labels, odd
-from reluflow.papers.min2024early.trajectories import Begun, Moments, Start, Survey, Whole, followed
+from reluflow.papers.min2024early.theorem_1 import (
+    both_labels,
+    enough_log_eps,
+    enough_time,
+    odd,
+)
+
+# --- One trajectory from ln eps through the alignment to L = e^-reach -----------------------------
+#
+# Three clocks carry it: time up to t_2, then log(1/L), then log log(1/L). All sizes are logarithms,
+# so that eps = e^-100000 and times of 10^100 are ordinary numbers.
+
+_POINTS = 160
+"""Moments of a stretch of a trajectory."""
+
+
+class Lost(Exception):
+    """A trajectory that could not be followed to its end."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Data X (n, d), y (n,), the matrix W0 (h, d), a row a neuron, signs (h,) of v_j, ln eps."""
+
+    X: NDArray
+    y: NDArray
+    W0: NDArray
+    signs: NDArray
+    loss: Loss
+    log_eps: float
+
+    @property
+    def data(self) -> setting.DataConstants:
+        return setting.data_constants(self.X, self.y)
+
+    @property
+    def start(self) -> setting.StartConstants:
+        return setting.start_constants(self.X, self.y, self.W0, self.signs)
+
+    def centre(self, sign: float) -> NDArray:
+        """x_+ or x_-, (d,)."""
+        return self.X[self.y == sign].sum(axis=0)
+
+    def flow(self, until: float, **options: Any) -> FlowPath:
+        """The flow from this start over the time `until`."""
+        start = self.X, self.y, self.W0, self.signs, self.log_eps
+        return setting.flow(*start, until, self.loss, **options)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """States of a trajectory at m moments: directions U (m, h, d), log norms R (m, h), log L (m,),
+    and log_time (m,), log t before t_2 and log(t - t_2) from there on."""
+
+    U: NDArray
+    R: NDArray
+    log_loss: NDArray
+    log_time: NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """A trajectory up to t_2, with neurons in S_+ and in S_- at t_1 and all others in S_dead."""
+
+    given: Start
+    t_1: float  # the time of Theorem 1, part 1
+    t_2: dict[float, float]  # {1: t_2^+, -1: t_2^-}
+    lives: NDArray  # whether a neuron is in the cone of its sign at t_1, (h,)
+    path: FlowPath  # legs: time up to t_1, up to the first t_2, up to the second
+
+    @property
+    def fall(self) -> float:
+        """t_2, from which the bound on the loss holds."""
+        return max(self.t_2.values())
+
+    def own(self, sign: float) -> NDArray:
+        """Indices of the neurons in S_+ (sign 1) or S_- (sign -1) from t_1 on."""
+        return np.flatnonzero(self.lives & (self.given.signs == sign))
+
+    def at(self, t: NDArray) -> Moments:
+        """Moments at times t (m,) from 0 to t_2."""
+        with np.errstate(divide="ignore"):
+            return Moments(*self._moments(self.path.interpolant(t)), np.log(t))
+
+    def _moments(self, Z: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """U, R and log L at states Z (m, k)."""
+        field, chart = setting.parts(self.path)
+        U, R = chart.split(Z)
+        U = U / np.linalg.norm(U, axis=-1, keepdims=True)
+        return U, R, np.array([field.log_loss(z) for z in Z])
+
+
+@dataclass(frozen=True, eq=False)
+class Whole(Begun):
+    """A trajectory to its end: two more legs, on the clocks log(1/L) and log log(1/L)."""
+
+    @cached_property
+    def aligning(self) -> Moments:
+        """Moments from 1e-4 t_1 to t_1, evenly on a logarithmic axis."""
+        return self.at(np.geomspace(1e-4 * self.t_1, self.t_1, _POINTS))
+
+    @cached_property
+    def waiting(self) -> Moments:
+        """Moments from t_1 to t_2, half of them dense towards either end."""
+        share = np.concatenate([[0.0], np.geomspace(1e-5, 0.5, _POINTS // 2)])
+        share = np.unique(np.concatenate([share, 1.0 - share]))
+        return self.at(self.t_1 + (self.fall - self.t_1) * share)
+
+    @cached_property
+    def falling(self) -> Moments:
+        """Moments from t_2 on, evenly in log(1/L), then in log log(1/L); the first has t = t_2."""
+        legs = [leg for leg in self.path.legs if leg.field.clock != TIME]
+        Z = np.vstack([leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _POINTS)) for leg in legs])
+        Z = np.delete(Z, _POINTS * np.arange(1, len(legs)), axis=0)
+        U, R, log_loss = self._moments(Z)
+        on, given = np.flatnonzero(self.lives), self.given
+        steep = [log_steepness(u[on], r[on], given.signs[on], given.X, given.y, given.loss)
+                 for u, r in zip(U, R, strict=True)]  # fmt: skip
+        return Moments(U, R, log_loss, log_elapsed(-log_loss, np.array(steep)))
+
+
+def reduced(given: Start) -> Start:
+    """The same data and neurons in coordinates of their span, in which the flow stays."""
+    k = len(given.X) + len(given.W0)
+    if given.X.shape[1] <= k:
+        return given
+    Q = np.linalg.qr(np.vstack([given.X, given.W0]).T)[0]
+    return replace(given, X=given.X @ Q, W0=given.W0 @ Q)
+
+
+def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun | None:
+    """The trajectory of a start up to t_2, with t_1 as printed unless it is given. None where the
+    hypotheses fail: where at t_1 a neuron is in none of its cones, so that part 1 does not hold
+    (the printed t_1 does not know the start), or where S_+ or S_- has no neuron. Raises Lost where
+    the flow cannot be followed, or has no t_2 up to four times the paper's bound."""
+    given = reduced(given)
+    data, start = given.data, given.start
+    if t_1 is None:
+        t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
+    path = given.flow(t_1, rtol=rtol)
+    field, chart = setting.parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
+    active = [pattern for _, pattern in setting.patterns(path)][-1]
+    lives = np.all(active == (given.y[:, None] == given.signs), axis=0)
+    both = all(np.any(lives & (given.signs == sign)) for sign in (1.0, -1.0))
+    if path.status != "horizon":
+        raise Lost(f"before t₁: {path.detail}")
+    if not both or not np.all(lives | ~active.any(axis=0)):
+        return None
+    t_2: dict[float, float] = {}
+    while len(t_2) < 2:
+        left = [sign for sign in (1.0, -1.0) if sign not in t_2]
+        last = max(setting.fit_time(data, start, given.log_eps, t_1, s) for s in left)
+        path = then(path, field, 4.0 * last, at_zero=0.0, rtol=rtol,
+                    stop=lambda _, z, left=left: 0.25 - max(_largest_output(given, chart, z, s)
+                                                            for s in left))  # fmt: skip
+        if path.status != "stopped":
+            raise Lost(f"before t₂: {path.detail}")
+        first = max(left, key=lambda s: _largest_output(given, chart, path.end, s))
+        t_2[first] = float(path.t[-1])
+    return Begun(given, t_1, t_2, lives, path)
+
+
+def follow(
+    given: Start, reach: float = 1e6, rtol: float = 1e-8, t_1: float | None = None
+) -> Whole | None:
+    """The trajectory of a start to log(1/L) = `reach`; `t_1`, None and Lost as for `begin`."""
+    begun = begin(given, rtol, t_1)
+    if begun is None:
+        return None
+    path, field = begun.path, setting.parts(begun.path)[0]
+    tau = -field.log_loss(path.end)
+    path = then(path, replace(field, clock=LOG_LOSS), max(2.0, tau + 0.1), at_zero=0.0, rtol=rtol)
+    path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
+    if path.status != "horizon":
+        raise Lost(f"after t₂: {path.detail}")
+    return Whole(begun.given, begun.t_1, begun.t_2, begun.lives, path)
+
+
+def _largest_output(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
+    """max |f(x_i)| over the data of one label."""
+    return float(np.abs(chart.outputs(z, given.X)[given.y == sign]).max())
+
+
+# --- Starts of whole trajectories at the largest eps that (Small) allows --------------------------
+
+LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
+"""The exponential loss and the logistic one of Appendix B and of Section 2.1."""
+LATE = 1e-9
+"""Tolerance of flows from late starts, whose angles are 1e-8 at first."""
+
+
+def data_draws() -> setting.Draws:
+    """Draws of {"X", "y"} with data of both labels: mu from 0.03 to 0.9, up to 50 dimensions.
+    Lengths that differ by more than 100 would ask for an eps below e^(-10^9), whose log norms have
+    no digit left after the point: those draws are left to the lemmas."""
+    kept = setting.separable_draws(sizes=(2, 6))
+
+    def narrow(rng: np.random.Generator) -> dict[str, NDArray]:
+        mu = float(10.0 ** rng.uniform(-1.5, -1.0))
+        n, d = int(rng.integers(2, 5)), int(rng.integers(2, 51))
+        return dict(zip(("X", "y"), setting.separable(n, d, mu, rng, 0.3), strict=True))
+
+    names = ("wide", "integers", "parallel", "one against many")
+    return {**{name: kept[name] for name in names}, "narrow": narrow}
+
+
+def neurons(X: NDArray, y: NDArray, signs: NDArray, rng: np.random.Generator) -> NDArray:
+    """W_0 (h, d): the first of either sign active on a datum of its label, the third at an angle of
+    1e-6 from the direction that (A2) forbids it; lengths over six decades."""
+    W0 = rng.standard_normal((len(signs), X.shape[1]))
+    for k, sign in enumerate(signs[:2]):
+        x = X[rng.choice(np.flatnonzero(y == sign))]
+        W0[k] *= np.sign(W0[k] @ x)
+    forbidden = X[y == -signs[2]].sum(axis=0)
+    W0[2] = forbidden / np.linalg.norm(forbidden) + 1e-6 * W0[2]
+    lengths = 10.0 ** rng.uniform(-6.0, 0.0, (len(signs), 1))
+    return W0 / np.linalg.norm(W0, axis=1, keepdims=True) * lengths
+
+
+def starts(seed: int, count: int) -> Iterator[Start]:
+    """`count` starts of four neurons, two of either sign, the kinds of data and the losses in turn.
+    eps is the largest that (Small) allows with the constants as printed; for a mu below 0.03 it is
+    less than e^(-10^8), whose log norms are too coarse."""
+    rng = np.random.default_rng(seed)
+    draws, signs = list(data_draws().values()), np.array([1.0, -1.0, 1.0, -1.0])
+    for k in range(count):
+        while True:
+            item = draws[k % len(draws)](rng)
+            X, y = np.asarray(item["X"]), np.asarray(item["y"])
+            if len(set(y)) == 2 and separation(X, y) > 0.03:
+                break
+        made = Start(X, y, neurons(X, y, signs, rng), signs, LOSSES[k % 3], 0.0)
+        yield replace(made, log_eps=allowed(made))
+
+
+def late_starts(seed: int, count: int) -> Iterator[tuple[Start, float]]:
+    """`count` starts that are not home at the printed t_1, each with a time at which they are.
+
+    Two data in the plane, one of them up to twice as long, with mu from 0.88 to 0.99, and three
+    neurons: one so near to the direction that (A2) forbids it that it stays in the wrong cone for
+    longer than t_1, and one along either datum. eps is the largest that (Small) allows as printed,
+    or that of `theorem_1` if it is less; the time is T_*, at which all neurons are home by it.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        mu, turn, side = rng.uniform(0.88, 0.99), rng.uniform(0.0, 2.0 * np.pi), 1.0 - 2.0 * (k % 2)
+        across = np.array([np.sqrt(1.0 - mu**2), mu])
+        X = np.array([[rng.uniform(1.0, 2.0), 0.0], [-mu, across[0]]])
+        y, signs = side * np.array([1.0, -1.0]), side * np.array([1.0, 1.0, -1.0])
+        data = setting.data_constants(X, y)
+        angle = np.exp(-1.0 - rng.uniform(1.1, 1.2) * setting.alignment_time(data, data.xi))
+        W0 = np.vstack([X[1] + angle * across, X]) * 10.0 ** rng.uniform(-3.0, 0.0, (3, 1))
+        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        made = Start(X @ turned, y, W0 @ turned, signs, LOSSES[k % 3], 0.0)
+        given = made.X, made.y, made.W0, made.signs
+        pull = float(made.loss.pull(np.zeros(1), np.ones(1), relative=False)[0])
+        log_eps = min(allowed(made), enough_log_eps(*given))
+        yield replace(made, log_eps=log_eps), enough_time(*given) / pull
+
+
+def allowed(given: Start) -> float:
+    """ln of the largest eps that (Small) allows, with zeta = max(zeta_1, zeta_2) as printed."""
+    data, start = given.data, given.start
+    return setting.log_eps_allowed(data, start, setting.printed_zeta(data, start))
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The trajectories `found`, the number of starts `outside` the hypotheses, and of those `lost`
+    although they meet them."""
+
+    found: list[Whole]
+    outside: int
+    lost: int
+
+
+def trajectories(seed: int, count: int) -> Survey:
+    """The trajectories of `count` starts."""
+    found, lost = list[Whole | None](), 0
+    for each in starts(seed, count):
+        try:
+            found.append(follow(each))
+        except Lost:
+            lost += 1
+    kept = [each for each in found if each is not None]
+    return Survey(kept, len(found) - len(kept), lost)
+
+
+def late_trajectories(seed: int, count: int) -> Survey:
+    """The trajectories of `count` late starts, from the time at which they are home; `outside` are
+    those that are not, or that are home at the printed t_1 already."""
+    found = []
+    for start, t_1 in late_starts(seed, count):
+        each = follow(start, rtol=LATE, t_1=t_1)
+        if each is not None and begin(start) is None:
+            found.append(each)
+    return Survey(found, count - len(found), 0)
+
+
+def all_late(survey: Survey) -> Evidence:
+    """That late starts are what they should be: not home at the printed t_1, and home at T_*."""
+    drawn = len(survey.found) + survey.outside
+    return fact("of these, late starts: not home at the printed t₁, home at T⁎; and all drawn",
+                (len(survey.found), drawn), (drawn, drawn))  # fmt: skip
+
+
+def followed(survey: Survey) -> list[Evidence]:
+    """How many trajectories there are, and that none was lost: a part of every claim's evidence."""
+    return [
+        fact("trajectories that meet the hypotheses and were lost", survey.lost, 0,
+             tried=len(survey.found) + survey.lost),
+        note("starts left out, since at t_1 a neuron is not where part 1 says or a cone is empty",
+             survey.outside),
+    ]  # fmt: skip
+
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
 #
@@ -128,7 +443,7 @@ CONES: Tests = {
     "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
 }
 """Hypotheses of an instance of `in_cones`."""
-IN_CONES = extended(trajectories.data_draws(), in_cones)
+IN_CONES = extended(data_draws(), in_cones)
 
 
 def steep_enough(loss: Loss) -> Statement:
@@ -348,7 +663,7 @@ def one_against(many: int) -> Start:
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
     made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL, 0.0)
-    return replace(made, log_eps=trajectories.allowed(made))
+    return replace(made, log_eps=allowed(made))
 
 
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
@@ -377,7 +692,7 @@ def gap(
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
     log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
     None where part 1 does not hold then."""
-    each = trajectories.begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
     return None if each is None else gap_of(each)
 
 
@@ -394,11 +709,11 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
     changes, sizes, lost = list[float](), list[float](), 0
-    for start in trajectories.starts(seed, 1000):
+    for start in starts(seed, 1000):
         try:  # tenth powers of an eps below e^-100000 are not followed
             near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
             far = None if near is None else gap(start, 10.0 * start.log_eps)
-        except trajectories.Lost:
+        except Lost:
             lost += 1
             continue
         if near is not None and far is not None:
@@ -408,7 +723,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
             break
     for slow in behind.found:
         tenth = 10.0 * slow.given.log_eps
-        near, far = gap_of(slow), gap(slow.given, tenth, trajectories.LATE, slow.t_1)
+        near, far = gap_of(slow), gap(slow.given, tenth, LATE, slow.t_1)
         changes += [np.nan] * 2 if far is None else np.abs(far - near).tolist()
         sizes += [] if far is None else np.abs(far).tolist()
     moved = sum(not change <= GAP for change in changes)
@@ -419,7 +734,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         fact(f"of {len(changes)} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
              "power", moved, 0),
-        trajectories.late(behind),
+        all_late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", max(sizes, default=np.nan), digits=2),
@@ -575,7 +890,7 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
-        trajectories.late(behind),
+        all_late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip
@@ -636,7 +951,7 @@ def turns_towards(loss: Loss) -> Statement:
         return {"w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
     @statement(f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-               extended(trajectories.data_draws(), more),
+               extended(data_draws(), more),
                {**BOTH, "w in S₊": lambda X, y, w: serves(X, y, w),
                 "outputs at most 1/4": lambda q: np.all((q >= 0) & (q <= 0.25))},
                fixed=("y",))  # fmt: skip
@@ -683,11 +998,11 @@ def best_alignment(given: Start) -> Best:
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
     for log_eps in SCALES:
-        each = trajectories.begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
+        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
-    whole = trajectories.follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
+    whole = follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
     assert whole is not None
     end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))

@@ -23,6 +23,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.papers.min2024early.alignment import Place
 from reluflow.papers.min2024early.convergence import (
     Best,
+    Whole,
     bounds,
     limit_rank,
     slack_of_decay,
@@ -30,7 +31,6 @@ from reluflow.papers.min2024early.convergence import (
 )
 from reluflow.papers.min2024early.setting import Polygon
 from reluflow.papers.min2024early.theorem_1 import maps_printed_time
-from reluflow.papers.min2024early.trajectories import Whole
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
     from reluflow.papers.min2024early.own_data import Turned
