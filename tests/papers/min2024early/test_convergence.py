@@ -107,17 +107,6 @@ def test_the_only_late_neuron_by_its_own_equations() -> None:
     assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
 
 
-def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        d = int(rng.integers(2, 6))
-        p, q = rng.standard_normal((2, d))
-        a, b = 10.0 ** rng.uniform(-2, 2, 2)
-        W = np.array([np.sqrt(a) * p / np.linalg.norm(p), np.sqrt(b) * q / np.linalg.norm(q)])
-        rank = (W**2).sum() / np.linalg.norm(W, 2) ** 2
-        assert convergence.stable_rank(p, q, a, b) == pytest.approx(rank, rel=1e-12)
-
-
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
 def test_the_law_of_t_2_for_data_on_a_line(loss) -> None:
     """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""

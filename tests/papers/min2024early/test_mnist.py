@@ -194,14 +194,14 @@ def test_pairs_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for block in (1000, 7):
         monkeypatch.setattr(mnist, "_BLOCK", block)
-        assert mnist.shares(pair) == slow
-        assert mnist.least_before(pair) == before[~same].min()
-        assert mnist.least_after(pair) == pytest.approx(products[~same].min())
-        assert mnist.mu(pair) == pytest.approx(cosines.min())
-    assert mnist.left_over(pair) == 0
+        kept = mnist.record(pair)
+        assert kept["shares"] == slow
+        assert kept["least_before"] == before[~same].min()
+        assert kept["least_after"] == pytest.approx(products[~same].min())
+        assert kept["mu"] == pytest.approx(cosines.min())
+    assert kept["left_over"] == 0
     uneven = replace(pair, y=-pair.y, levels=np.vstack([pair.levels[1:], pair.levels[:1]]))
     assert mnist.left_over(uneven) == 0  # an identity, whatever the labels
-    kept = mnist.record(pair)
     shown = mnist.recorded_heatmap(kept)
     exact = mnist.heatmap(pair)
     assert np.abs(shown - exact).max() <= 0.51 * np.abs(exact).max() / 127

@@ -388,7 +388,7 @@ def lost() -> convergence.Survey:
 
 def falls_in_time() -> Faults:
     each, judge = followed()[0], partial(convergence.falls_in_time, only=ONLY)
-    for sign, bound in convergence.bounds(each).items():
+    for sign, bound in each.bounds.items():
         yield "times t_2 of either label", judge(survey(t_2=each.t_2 | {sign: 1.001 * bound}))
         yield "times t_2 before t_1", judge(survey(t_2=each.t_2 | {sign: 0.999 * each.t_1}))
     yield LOST, judge(lost())
@@ -398,7 +398,7 @@ def exact_order_of_the_data() -> Faults:
     each, judge = followed()[0], convergence.exact_order_of_the_data
     room = setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
     yield "least t₂", judge(survey(t_2={1.0: 0.98 * room, -1.0: 0.5 * room}))
-    above = 1.001 * max(convergence.bounds(each).values())
+    above = 1.001 * max(each.bounds.values())
     yield "trajectories with t₂ above", judge(survey(t_2=each.t_2 | {-1.0: above}))
     yield LOST, judge(lost())
 

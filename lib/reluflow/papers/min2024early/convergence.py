@@ -69,6 +69,10 @@ class Start:
         """x_+ or x_-, (d,)."""
         return self.X[self.y == sign].sum(axis=0)
 
+    def bound(self, t_1: float, sign: float) -> float:
+        """(39) on t_2^+ (sign 1) or t_2^-."""
+        return setting.fit_time(self.data, self.start, self.log_eps, t_1, sign)
+
     def flow(self, until: float, **options: Any) -> FlowPath:
         """The flow from this start over the time `until`."""
         start = self.X, self.y, self.W0, self.signs, self.log_eps
@@ -100,6 +104,11 @@ class Begun:
     def fall(self) -> float:
         """t_2, from which the bound on the loss holds."""
         return max(self.t_2.values())
+
+    @property
+    def bounds(self) -> dict[float, float]:
+        """{1: bound (39) on t_2^+, -1: that on t_2^-}."""
+        return {s: self.given.bound(self.t_1, s) for s in self.t_2}
 
     def own(self, sign: float) -> NDArray:
         """Indices of the neurons in S_+ (sign 1) or S_- (sign -1) from t_1 on."""
@@ -162,9 +171,8 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     (the printed t_1 does not know the start), or where S_+ or S_- has no neuron. Raises Lost where
     the flow cannot be followed, or has no t_2 up to four times the paper's bound."""
     given = reduced(given)
-    data, start = given.data, given.start
     if t_1 is None:
-        t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
+        t_1 = setting.alignment_time(given.data, setting.printed_zeta(given.data, given.start))
     path = given.flow(t_1, rtol=rtol)
     field, chart = setting.parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
     active = [pattern for _, pattern in setting.patterns(path)][-1]
@@ -177,7 +185,7 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     t_2: dict[float, float] = {}
     while len(t_2) < 2:
         left = [sign for sign in (1.0, -1.0) if sign not in t_2]
-        last = max(setting.fit_time(data, start, given.log_eps, t_1, s) for s in left)
+        last = max(given.bound(t_1, s) for s in left)
         path = then(path, field, 4.0 * last, at_zero=0.0, rtol=rtol,
                     stop=lambda _, z, left=left: 0.25 - max(_largest_output(given, chart, z, s)
                                                             for s in left))  # fmt: skip
@@ -304,14 +312,13 @@ class Survey:
 
 def trajectories(seed: int, count: int) -> Survey:
     """The trajectories of `count` starts."""
-    found, lost = list[Whole | None](), 0
+    found, lost = list[Whole](), 0
     for each in starts(seed, count):
         try:
-            found.append(follow(each))
+            found += [whole] if (whole := follow(each)) else []
         except Lost:
             lost += 1
-    kept = [each for each in found if each is not None]
-    return Survey(kept, len(found) - len(kept), lost)
+    return Survey(found, count - len(found) - lost, lost)
 
 
 def late_trajectories(seed: int, count: int) -> Survey:
@@ -346,8 +353,6 @@ def followed(survey: Survey) -> list[Evidence]:
 #
 # The two examples of the page, with neurons a and b.
 
-X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])
-y = np.array([1.0, -1.0])
 AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
 
 
@@ -362,6 +367,7 @@ def late_neuron() -> LateNeuron:
     """The first example in numbers; at t_1 the angle of a to x_2 is below 1e-70, so that cosines
     with x_2 are 1."""
     log_angle, log_size = -230.0, -130.0  # at the start: of that angle, and of |b| / |a|
+    X, y = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]]), np.array([1.0, -1.0])
     data = setting.data_constants(X, y)
     t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * log_angle)))
     path = align(X, y, Beside(np.array([1.0, 0.0]), log_angle), 1.0)
@@ -384,8 +390,8 @@ def only_late() -> OnlyLate:
     at ln eps = -200. At t = 20 a is home, at 270 b has fitted x_1; the first angle is 2e-7."""
     W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
     given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
-    data, start = given.data, given.start
-    t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
+    data = given.data
+    t_1 = setting.alignment_time(data, setting.printed_zeta(data, given.start))
     path = given.flow(20.0, rtol=1e-12, method=DOP853)
     field, chart = setting.parts(path)
     home = float(setting.alignment_times(path).max())
@@ -393,7 +399,7 @@ def only_late() -> OnlyLate:
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
     return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
-                    setting.fit_time(data, start, given.log_eps, t_1, -1.0),
+                    given.bound(t_1, -1.0),
                     shrunk / (4.0 * data.n * data.X_max * t_1))  # fmt: skip
 
 
@@ -635,17 +641,10 @@ OF_THE_DATA = Reading(
 """How the order of t_2 is read."""
 
 
-def bounds(each: Begun) -> dict[float, float]:
-    """{1: bound (39) on t_2^+, -1: that on t_2^-}."""
-    given = each.given
-    return {s: setting.fit_time(given.data, given.start, given.log_eps, each.t_1, s)
-            for s in each.t_2}  # fmt: skip
-
-
 def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
     """ea.thm1.loss.2: t_2^+ <= t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) +
     4 n X_max t_1), g = sqrt(mu) n_+ X_min, the same for t_2^- with n_- (D.2, eqs 36-39)."""
-    shares = [limit / each.t_2[s] for each in survey.found for s, limit in bounds(each).items()]
+    shares = [limit / each.t_2[s] for each in survey.found for s, limit in each.bounds.items()]
     early = sum(min(each.t_2.values()) < each.t_1 for each in survey.found)
     return [
         none_of("times t_2 of either label beyond their bounds", np.array(shares) < 1.0),
@@ -674,7 +673,7 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     ]
-    above = [each.fall > max(bounds(each).values()) for each in survey.found]
+    above = [each.fall > max(each.bounds.values()) for each in survey.found]
     log_eps = one_against(99).log_eps
     few, many = (n * collinear_fall(n - 1, 1, log_eps, 2.0) for n in (2, 100))
     return [
@@ -708,7 +707,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
-    changes, sizes, lost = list[float](), list[float](), 0
+    found, lost = list[tuple[NDArray, NDArray]](), 0
     for start in starts(seed, 1000):
         try:  # tenth powers of an eps below e^-100000 are not followed
             near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
@@ -716,28 +715,24 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         except Lost:
             lost += 1
             continue
-        if near is not None and far is not None:
-            changes += np.abs(far - near).tolist()
-            sizes += np.abs(far).tolist()
-        if len(changes) == 2 * count:
+        found += [] if near is None or far is None else [(near, far)]
+        if len(found) == count:
             break
     for slow in behind.found:
-        tenth = 10.0 * slow.given.log_eps
-        near, far = gap_of(slow), gap(slow.given, tenth, LATE, slow.t_1)
-        changes += [np.nan] * 2 if far is None else np.abs(far - near).tolist()
-        sizes += [] if far is None else np.abs(far).tolist()
-    moved = sum(not change <= GAP for change in changes)
+        far = gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
+        found.append((gap_of(slow), np.full(2, np.nan) if far is None else far))
+    changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
     line = one_against(9)
     both = gap(line, line.log_eps), gap_on_a_line(9, line.log_eps)
     apart = np.nan if both[0] is None else abs(float(both[0][1]) - both[1])
     return [
-        fact(f"of {len(changes)} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
+        fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
-             "power", moved, 0),
+             "power", int((~(changes <= GAP)).sum()), 0),
         all_late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
-        note("largest size of that difference", max(sizes, default=np.nan), digits=2),
+        note("largest size of that difference", float(np.nanmax(sizes)), digits=2),
         note("starts besides whose flow could not be followed to there", lost),
     ]  # fmt: skip
 
@@ -756,30 +751,12 @@ def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArr
     return [("one negative datum", n, alone), ("classes of equal size", n, equal)]
 
 
-# --- Second route: the limit of the stable rank of two data, by the eigenvalues of W^T W ----------
-
-
-def sharp_pair() -> str:
-    """The limit for the data (5, 0), positive, and (-3, 4), negative, of separation 3/5: of a
-    single datum u is x / |x|^2, and W^T W goes along the sum of u u^T / |u| over both."""
-    us = [x / x.dot(x) for x in (sympy.Matrix([5, 0]), sympy.Matrix([-3, 4]))]
-    gram = us[0] * us[0].T / us[0].norm() + us[1] * us[1].T / us[1].norm()
-    return str(gram.trace() / max(gram.eigenvals()))
-
-
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
 
 ROUNDING = 1e-9
 """Singular values of unit vectors in floats, relatively."""
 CITED = "Ji and Telgarsky 2020, Theorem 3.1, and Lyu and Li 2020 on points of KKT"
 """Directional convergence of homogeneous networks, and where they go."""
-
-
-def stable_rank(p: NDArray, q: NDArray, a: float, b: float) -> float:
-    """|W|_F^2 / |W|_2^2 of two groups: squared length a along p (d,), and b along q (d,)."""
-    cosine = float(p @ q) / float(np.linalg.norm(p) * np.linalg.norm(q))
-    root = np.sqrt((a - b) ** 2 + 4.0 * a * b * cosine**2)
-    return float(2.0 * (a + b) / (a + b + root))
 
 
 def max_margins(X: NDArray, y: NDArray) -> tuple[MaxMargin, MaxMargin]:
@@ -791,8 +768,10 @@ def max_margins(X: NDArray, y: NDArray) -> tuple[MaxMargin, MaxMargin]:
 def limit_rank(X: NDArray, y: NDArray) -> float:
     """The limit of |W|_F^2 / |W|_2^2: the groups point along u_+ and u_-, and their squared lengths
     are as |u_+| to |u_-|, since log(1/L) of either is its squared length over |u|."""
-    plus, minus = max_margins(X, y)
-    return stable_rank(plus.u, minus.u, plus.length, minus.length)
+    (p, a), (q, b) = ((each.u, each.length) for each in max_margins(X, y))
+    cosine = float(p @ q) / float(np.linalg.norm(p) * np.linalg.norm(q))
+    root = np.sqrt((a - b) ** 2 + 4.0 * a * b * cosine**2)
+    return float(2.0 * (a + b) / (a + b + root))
 
 
 def _scaled(moments: Moments) -> NDArray:
@@ -863,23 +842,18 @@ def below_two() -> Statement:
     """ea.ours.rank: the stable rank tends to a limit, at most 2/(1 + mu) < 2 (sharpens D.3). The
     slack is 2/(1 + mu) less the limit in closed form."""
 
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
+    @statement("the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
+               {**setting.separable_draws(sizes=(2, 8)), "odd": odd},
+               given("ea.ours.rank", setting=both_labels), tolerance=1e-7,
+               fixed=("y",))  # fmt: skip
+    def slack(X: NDArray, y: NDArray) -> float:
         mu = separation(X, y)
         try:
-            limit = limit_rank(X, y) if mu > 1e-6 else np.nan
+            return 2.0 / (1.0 + mu) - limit_rank(X, y) if mu > 1e-6 else np.nan
         except InputError:  # lengths over twelve decades: no margin that rounding can tell
-            limit = np.nan
-        return float(2.0 / (1.0 + mu) - limit)
+            return np.nan
 
-    return Statement(
-        "the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
-        {**setting.separable_draws(sizes=(2, 8)), "odd": odd},
-        slack,
-        given("ea.ours.rank", setting=both_labels),
-        tolerance=1e-7,
-        fixed=("y",),
-    )  # fmt: skip
+    return slack()
 
 
 def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
@@ -887,11 +861,15 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     data on which 2/(1 + mu) is reached."""
     ends = [_end(each) for each in (*survey.found, *behind.found)]
     X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
+    # Of a single datum u is x / |x|^2, and W^T W goes along the sum of u u^T / |u| over both.
+    us = [x / x.dot(x) for x in (sympy.Matrix([5, 0]), sympy.Matrix([-3, 4]))]
+    gram = us[0] * us[0].T / us[0].norm() + us[1] * us[1].T / us[1].norm()
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
         all_late(behind),
-        fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
+        fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic",
+             str(gram.trace() / max(gram.eigenvals())), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip
 
@@ -900,8 +878,6 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
 
 SCALES = (-10.0, -13.0, -16.0)
 """Values of ln eps over which the best alignment is compared."""
-_AT_ONCE = 1e-3
-"""t_1 of starts whose neurons are in their cones at once."""
 POWER, FIT = 2.0 / 3.0, 0.05
 """The angle to x_+ falls to the order of eps^(2/3); how near the fitted power must be to it."""
 WHILE_WAITING = Reading(
@@ -993,16 +969,17 @@ class Best:
 
 
 def best_alignment(given: Start) -> Best:
-    """How well the neurons of S_+ align before the loss falls, from each of the scales ln eps."""
+    """How well the neurons of S_+ align before the loss falls, from each of the scales ln eps. All
+    neurons are in their cones at once."""
     plus = max_margins(given.X, given.y)[0]
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
     for log_eps in SCALES:
-        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
+        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=1e-3)
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
-    whole = follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
+    whole = follow(replace(given, log_eps=SCALES[0]), t_1=1e-3)
     assert whole is not None
     end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))

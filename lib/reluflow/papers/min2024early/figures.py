@@ -24,7 +24,6 @@ from reluflow.papers.min2024early.alignment import Place
 from reluflow.papers.min2024early.convergence import (
     Best,
     Whole,
-    bounds,
     limit_rank,
     slack_of_decay,
     stable_ranks,
@@ -514,7 +513,7 @@ def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDAr
     ])  # fmt: skip
     left.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
                 mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
-    left.loglog(law, [max(bounds(each).values()) for each in found], ls="", marker="v", ms=5,
+    left.loglog(law, [max(each.bounds.values()) for each in found], ls="", marker="v", ms=5,
                 mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
     left.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")

@@ -442,17 +442,6 @@ def least_before(pair: Pair) -> int:
     return int(_least(levels[plus], levels[~plus]))
 
 
-def least_after(pair: Pair) -> float:
-    """The same after the mean is taken off, in the unit of the centred images."""
-    return _least(pair.X[pair.y > 0], pair.X[pair.y < 0])
-
-
-def mu(pair: Pair) -> float:
-    """mu of Assumption 1: the least cosine of y_i x_i and y_j x_j."""
-    Z = pair.y[:, None] * pair.X / np.linalg.norm(pair.X, axis=1, keepdims=True)
-    return _least(Z, Z)
-
-
 def _least(A: NDArray, B: NDArray) -> float:
     return min(float(products.min()) for _, products in _products(A, B))
 
@@ -478,12 +467,14 @@ def heatmap(pair: Pair) -> NDArray:
 
 
 def record(pair: Pair) -> dict[str, Any]:
-    """All of these, as JSON keeps them; the heatmap in bytes, in units of its largest entry."""
+    """All of these, as JSON keeps them, the least product after the mean is taken off, and mu of
+    Assumption 1; the heatmap in bytes, in units of its largest entry."""
     products, plus = heatmap(pair), pair.y > 0
     unit = float(np.abs(products).max())
+    Z = pair.y[:, None] * pair.X / np.linalg.norm(pair.X, axis=1, keepdims=True)
     return {"positive": int(plus.sum()), "negative": int((~plus).sum()),
-            "pixels": int(pair.moves.sum()), "shares": shares(pair), "mu": mu(pair),
-            "least_before": least_before(pair), "least_after": least_after(pair),
+            "pixels": int(pair.moves.sum()), "shares": shares(pair), "mu": _least(Z, Z),
+            "least_before": least_before(pair), "least_after": _least(pair.X[plus], pair.X[~plus]),
             "left_over": left_over(pair),
             "pull": float(np.linalg.norm(pair.X[plus].sum(axis=0))) / len(pair.y),
             "heatmap": {"unit": unit,
@@ -506,9 +497,8 @@ def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
 ALIGNED, FALLEN = 0.9, 0.1
 """A neuron is well aligned from this cosine on, chosen after first runs; the loss begins to fall
 where this much is gone."""
-STEPS = {"aligned": (1500, 2500), "falls": (2500, 3500)}
-BEGINS = (0.95, 1.05)
-PRODUCTS = (20.0, 200.0)
+NUMBERS = {"begins": (0.95, 1.05), "product": (20.0, 200.0), "aligned": (1500, 2500),
+           "falls": (2500, 3500)}  # fmt: skip
 LAST = 6000
 """Steps after which a reading is given up."""
 
@@ -578,13 +568,6 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
             return
 
 
-def fits(row: Mapping[str, Any]) -> bool:
-    """Whether a reading gives all of the paper's numbers."""
-    inside = [BEGINS[0] <= row["begins"] <= BEGINS[1], PRODUCTS[0] <= row["product"] <= PRODUCTS[1],
-              *(low <= row[name] <= high for name, (low, high) in STEPS.items())]  # fmt: skip
-    return all(inside)
-
-
 def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """The readings side by side with the paper's numbers; each name what differs from the first."""
     words = {name: candidate.words for name, candidate in candidates(1).items()}
@@ -595,14 +578,13 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         sizes = [unmarked(row["product"], 3), unmarked(row["begins"])]
         steps = (row["aligned"], row["falls"])
         after = [f"{value:.0f}" if np.isfinite(value) else "never" for value in steps]
-        lines.append([words[name], *sizes, *after, "yes" if fits(row) else "no"])
+        fits = all(low <= row[key] <= high for key, (low, high) in NUMBERS.items())
+        lines.append([words[name], *sizes, *after, "yes" if fits else "no"])
     return pd.DataFrame(lines, columns=names).set_index("reading")
 
 
 # --- Runs on images that a page can afford: descent, and the gradient flow beside it --------------
 
-TOLERANCE = 1e-4
-"""Error of a step of the flow, relative to the size of all weights."""
 NEAR = 0.01
 """Losses that begin at 1 and differ by less lie together."""
 
@@ -622,7 +604,7 @@ def flowed(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
         start, still = task.start(seed)
         until = task.setting.step * task.setting.n_steps
         path = stabilised_flow(lambda w: task.loss.value_and_slope(start.like(w))[1].flat,
-                               start.flat, until, TOLERANCE)  # fmt: skip
+                               start.flat, until, tolerance=1e-4)  # fmt: skip
         steps = np.linspace(0, task.setting.n_steps, points).round().astype(int)
         seen = []
         for step, flat in zip(steps, path.at(steps * task.setting.step), strict=True):
@@ -675,14 +657,18 @@ def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict
     if name == "readings":
         return record_of_readings(images, pieces, seed)
     if name in FIGURES:
-        return record_of_figure(name, FIGURES[name], images, seed, device)
-    return record_of_phases(name, FIGURES["figure-5"], images, seed, device)
+        return record_of_figure(name, images, seed, device)
+    setting = FIGURES["figure-5"]
+    with one_thread():
+        task = Task(setting, images, torch.float32, device)
+        each = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
+        rows = [[r.epoch, *map(short, r[1:])] for r in each]
+    return {**about(name, setting, task), "rates": rows}
 
 
-def record_of_figure(
-    name: str, setting: Setting, images: Images, seed: int, device: str = "cpu"
-) -> dict[str, Any]:
+def record_of_figure(name: str, images: Images, seed: int, device: str) -> dict[str, Any]:
     """Take every step of a figure; returns the record, made of what JSON knows."""
+    setting = FIGURES[name]
     with one_thread():
         task, exact = (
             Task(setting, images, dtype, device) for dtype in (torch.float32, torch.float64)
@@ -709,7 +695,11 @@ def record_of_figure(
             "kept": kept | {"losses": losses_from(task, branch)},
         }
         flow, gradients = flowed(task, seed, FLOW)
-        gaps = [precision_gap(exact, task, at) for at in (start, branch)]
+        gaps = list[float]()  # how far SLICE steps in either precision end apart, of their way
+        for at in (start, branch):
+            ends = [next(islice(each.descent(at), SLICE, None)).neurons.flat
+                    for each in (exact, task)]  # fmt: skip
+            gaps.append(float((ends[0] - ends[1]).norm() / (ends[0] - at.flat).norm()))
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
     return {**about(name, setting, task),
@@ -719,17 +709,6 @@ def record_of_figure(
             "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
             "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()}, **slices,
             "seen": [row_of(one) for one in seen]}  # fmt: skip
-
-
-def record_of_phases(
-    name: str, setting: Setting, images: Images, seed: int, device: str = "cpu"
-) -> dict[str, Any]:
-    """Take every epoch of Figure 12 or 13; returns the record."""
-    with one_thread():
-        task = Task(setting, images, torch.float32, device)
-        each = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
-        rows = [[r.epoch, *map(short, r[1:])] for r in each]
-    return {**about(name, setting, task), "rates": rows}
 
 
 def record_of_readings(images: Images, pieces: Pieces, seed: int) -> dict[str, Any]:
@@ -771,12 +750,6 @@ def about(name: str, setting: Setting, task: Task) -> dict[str, Any]:
 def losses_from(task: Task, start: Neurons) -> list[float]:
     """The losses of SLICE steps."""
     return [float(f"{s.loss:.10g}") for s in islice(task.descent(start), SLICE + 1)]
-
-
-def precision_gap(exact: Task, fast: Task, start: Neurons) -> float:
-    """How far SLICE steps in either precision end from another, relative to their way."""
-    ends = [next(islice(task.descent(start), SLICE, None)).neurons.flat for task in (exact, fast)]
-    return float((ends[0] - ends[1]).norm() / (ends[0] - start.flat).norm())
 
 
 def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
@@ -861,9 +834,7 @@ def short(value: float) -> float:
 
 ORTHOGONAL, ALMOST_ONE, SMALL, VERY_LIKELY = 0.2, 1.1, 0.1, 0.9
 QUIET, LOUD, WAITING = 0.01, 0.1, 0.1
-BAR, MEANS = "the bar of 0.9", "the test by the means of all digits"
-START = "that the start is left out"
-"""What was chosen after first numbers had been seen."""
+BAR = "the bar of 0.9"
 KNOWN = computed("recorded runs, every step at the paper's scale")
 OPEN = (
     "L is the mean of the exponential loss over all training images of the two digits, white is 1: "
@@ -951,7 +922,7 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
     """ea.fig5.align: neurons start orthogonal to x_+ and x_-, align in about 2000 steps, and the
     alignment drops when the loss falls. `starts` are the times of other seeds on fewer images."""
     c = record.curves
-    low, high = STEPS["aligned"]
+    low, high = NUMBERS["aligned"]
     inside = [low <= one["aligned"] <= high for one in starts]
     return [
         _scattered(record),
@@ -976,7 +947,7 @@ def falls(record: Record) -> list[Evidence]:
     """ea.fig5.loss: after about 3000 steps |W|_2^2 grows and the loss falls; the stable rank comes
     below 2 and to almost 1."""
     c = record.curves
-    low, high = STEPS["falls"]
+    low, high = NUMBERS["falls"]
     return [
         bound("first step at which a tenth of the loss is gone", fallen(c, FALLEN), ">=", low, ""),
         bound("the same", fallen(c, FALLEN), "<=", high, ""),
@@ -1056,7 +1027,7 @@ def one_phase(only_w: pd.DataFrame) -> list[Evidence]:
     start, one, later = only_w.iloc[0], only_w.iloc[1], only_w.iloc[1:].abs().max()
     return [
         fact("epochs at whose end only directions change", int(_only_directions(only_w).sum()), 0,
-             after=START),
+             after="that the start is left out"),
         bound("loss at the end", float(only_w.loss.iloc[-1]), "<=", SMALL, ""),
         note("epoch of the largest change of norms", _peak(only_w)),
         note("loss after one epoch", float(one.loss)),
@@ -1122,7 +1093,12 @@ def _looks(record: Record) -> list[Evidence]:
         cosines = record.facts["cosines"][key]
         nearest, most = int(np.argmax(cosines)), max(c for k, c in enumerate(cosines) if k != digit)
         found += [
-            fact(f"of all ten digits' means the nearest to {name}", nearest, digit, after=MEANS),
+            fact(
+                f"of all ten digits' means the nearest to {name}",
+                nearest,
+                digit,
+                after="the test by the means of all digits",
+            ),
             note(f"cosine of {name} to it, and to the next", (cosines[digit], most)),
         ]
     return found

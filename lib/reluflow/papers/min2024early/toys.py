@@ -248,8 +248,9 @@ def _data(points: Sequence[Sequence[float]], labels: Sequence[int]) -> Data:
     return np.array(points, float), np.array(labels, float)
 
 
-FIGURE_7, FIGURE_8, FIGURE_9 = ((own.X, own.y) for own in (
-    PRINTED["figure-7"], PRINTED["figure-8"], PRINTED["figure-9"]))  # fmt: skip
+FIGURE_7, FIGURE_8, FIGURE_9 = (
+    (PRINTED[name].X, PRINTED[name].y) for name in ("figure-7", "figure-8", "figure-9")
+)
 FIGURE_6: dict[str, Data] = {
     "unequal sums": _data([[1, 0], [2, 1], [-1, 1]], [1, 1, -1]),
     "two and two": _data([[1, 0], [2, 1], [-1, 0.5], [-2, 2]], [1, 1, -1, -1]),
