@@ -194,7 +194,6 @@ class GroupedLoss:
         return self.problem.slope_of(neurons, total + rest, pulled + by_single)
 
     def _sort(self, directions: Tensor) -> _Sorted:
-        """Group the data by their patterns at these directions."""
         X, y = self.problem.X, self.problem.y
         before = torch.mm(X, directions.to(X.dtype).T)
         room = (before.abs().amin(dim=1) / self._sizes).cpu().numpy()
@@ -447,7 +446,6 @@ def _least(A: NDArray, B: NDArray) -> float:
 
 
 def _products(A: NDArray, B: NDArray) -> Iterator[tuple[slice, NDArray]]:
-    """The inner products of some rows of A and all of B, rows by rows."""
     for k in range(0, len(A), _BLOCK):
         yield slice(k, k + _BLOCK), A[k : k + _BLOCK] @ B.T
 
@@ -503,31 +501,23 @@ LAST = 6000
 """Steps after which a reading is given up."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A reading: a setting, and how many images of each digit; None for all."""
-
-    words: str
-    setting: Setting
-    first: int | None
-
-
-def candidates(first: int) -> dict[str, Candidate]:
-    """The readings that are tried, on the first images of each digit unless their number is what is
-    read: a sum cannot do without the others."""
+def candidates(first: int) -> dict[str, tuple[str, Setting, int | None]]:
+    """The readings that are tried: words, a setting, and how many images of each digit there are,
+    None for all. They are the first of each digit unless their number is what is read: a sum cannot
+    do without the others."""
     plain = Setting(1, 0)
     sum_ = replace(plain, mean=False)
     return {
-        "taken": Candidate("mean, exponential, white 1", plain, first),
-        "few": Candidate("the same, 200 of each digit", plain, 200),
-        "all": Candidate("the same, all images", plain, None),
-        "logistic": Candidate("logistic", replace(plain, loss="logistic"), first),
-        "twice": Candidate("twice logistic", replace(plain, loss="twice logistic"), first),
-        "levels": Candidate("white 255", replace(plain, scale=255.0), first),
-        "unit": Candidate("white 3.25 (variance 1)", replace(plain, scale=1 / 0.3081), first),
-        "sum": Candidate("sum, all images", sum_, None),
-        "sum-logistic": Candidate("sum, logistic, all", replace(sum_, loss="logistic"), None),
-        "sum-levels": Candidate("sum, white 1/255, all", replace(sum_, scale=1 / 255), None),
+        "taken": ("mean, exponential, white 1", plain, first),
+        "few": ("the same, 200 of each digit", plain, 200),
+        "all": ("the same, all images", plain, None),
+        "logistic": ("logistic", replace(plain, loss="logistic"), first),
+        "twice": ("twice logistic", replace(plain, loss="twice logistic"), first),
+        "levels": ("white 255", replace(plain, scale=255.0), first),
+        "unit": ("white 3.25 (variance 1)", replace(plain, scale=1 / 0.3081), first),
+        "sum": ("sum, all images", sum_, None),
+        "sum-logistic": ("sum, logistic, all", replace(sum_, loss="logistic"), None),
+        "sum-levels": ("sum, white 1/255, all", replace(sum_, scale=1 / 255), None),
     }
 
 
@@ -539,10 +529,12 @@ def first_of(images: Images, count: int | None) -> Images:
     return replace(images, levels=images.levels[rows], digit=images.digit[rows])
 
 
-def tried(candidate: Candidate, images: Images, seed: int, last: int = LAST) -> dict[str, Any]:
+def tried(
+    setting: Setting, few: int | None, images: Images, seed: int, last: int = LAST
+) -> dict[str, Any]:
     """What a reading gives of the paper's numbers; infinite where it does not come to pass within
     `last` steps, or 500 after the loss begins to fall, or before the weights overflow."""
-    task = Task(candidate.setting, first_of(images, candidate.first), torch.float32)
+    task = Task(setting, first_of(images, few), torch.float32)
     run = curves(list(watched(task, seed, last)))
     return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(run.loss[0]),
             "aligned": aligned(run, ALIGNED), "falls": fallen(run, FALLEN)}  # fmt: skip
@@ -570,7 +562,7 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
 
 def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """The readings side by side with the paper's numbers; each name what differs from the first."""
-    words = {name: candidate.words for name, candidate in candidates(1).items()}
+    words = {name: words for name, (words, *_) in candidates(1).items()}
     names = ["reading", "largest product", "loss begins at", "aligned after", "loss falls after",
              "fits"]  # fmt: skip
     lines = [["printed", "some tens", "1", "about 2000", "about 3000", ""]]
@@ -716,8 +708,8 @@ def record_of_readings(images: Images, pieces: Pieces, seed: int) -> dict[str, A
     known = candidates(FIRST)
     with one_thread():
         rows = {
-            name: pieces(name, partial(tried, candidate, images, seed))
-            for name, candidate in progress(known.items(), len(known), "readings")
+            name: pieces(name, partial(tried, setting, few, images, seed))
+            for name, (_, setting, few) in progress(known.items(), len(known), "readings")
         }
         starts = {name: starts_of(name, images, pieces, seed) for name in FIGURES}
     return {
@@ -729,10 +721,11 @@ def record_of_readings(images: Images, pieces: Pieces, seed: int) -> dict[str, A
 
 def starts_of(name: str, images: Images, pieces: Pieces, seed: int) -> list[dict[str, Any]]:
     """When all neurons are aligned, and when the loss falls, from other starts of a figure."""
-    taken, found = Candidate(name, FIGURES[name], FIRST), []
-    last = LAST if name == "figure-5" else PATIENCE
+    found, last = [], LAST if name == "figure-5" else PATIENCE
     for k in progress(range(STARTS), STARTS, f"starts of {name}"):
-        one = pieces(f"{name}-{k}", partial(tried, taken, images, seed + 1 + k, last))
+        one = pieces(
+            f"{name}-{k}", partial(tried, FIGURES[name], FIRST, images, seed + 1 + k, last)
+        )
         found.append(_without_infinity({key: one[key] for key in ("aligned", "falls")}))
     return found
 
@@ -775,10 +768,6 @@ class Record:
     curves: pd.DataFrame
     flow: pd.DataFrame
     facts: dict[str, Any]
-
-    @property
-    def seed(self) -> int:
-        return self.facts["seed"]
 
     def picture(self, name: str) -> NDArray:
         """One of the images of `mnist.visible`, to three digits."""
@@ -963,12 +952,13 @@ def antipodal(records: Mapping[str, Record]) -> list[Evidence]:
     stable rank is almost 1 in the experiment, where the neurons stay along x_+ and x_-."""
     found, ends = list[Evidence](), list[Evidence]()
     for name, record in records.items():
-        digits, most = _digits(record), ALMOST_ONE if name == "figure-5" else 2.0
-        found.append(fact(f"{digits}: n (x₊ + x₋), in whole grey levels, its largest entry",
-                          record.facts["data"]["left_over"], 0))  # fmt: skip
-        found.append(bound(f"{digits}: stable rank at the end",
-                           float(record.curves.stable_rank.iloc[-1]), "<", most, ""))  # fmt: skip
-        c = record.curves
+        digits, c, most = _digits(record), record.curves, ALMOST_ONE if name == "figure-5" else 2.0
+        found += [
+            fact(f"{digits}: n (x₊ + x₋), in whole grey levels, its largest entry",
+                 record.facts["data"]["left_over"], 0),
+            bound(f"{digits}: stable rank at the end", float(c.stable_rank.iloc[-1]), "<", most,
+                  ""),
+        ]  # fmt: skip
         ends.append(note(f"{digits}: cosine of the mean neurons to x₊ and x₋ at the end",
                          (float(c.plus.iloc[-1]), float(c.minus.iloc[-1])), digits=3))  # fmt: skip
     return found + ends
@@ -1058,7 +1048,6 @@ def _scattered(record: Record) -> Evidence:
 
 
 def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
-    """In how many other starts a neuron is late."""
     late = sum(not one["aligned"] < one["falls"] for one in starts)
     return note("other starts, on fewer images, in which a neuron is not aligned when the loss "
                 "falls, and all tried", (late, len(starts)))  # fmt: skip
@@ -1121,7 +1110,7 @@ def _run(record: Record) -> list[Evidence]:
     facts = record.facts
     return [
         note("plain steps of descent, all taken; images; seed",
-             (record.setting.n_steps, facts["images"], record.seed)),
+             (record.setting.n_steps, facts["images"], facts["seed"])),
         note("minutes of one core", round(facts["cpu_s"] / 60)),
         note("20 steps in float32 and in float64 end apart by this share of their way, at most",
              max(facts["float32_against_float64"]), digits=2),

@@ -138,7 +138,6 @@ def no_and_many(
 
 
 def _sides(ax: Axes, above: str, below: str) -> None:
-    """A line at p = 0 and what the flow does on its two sides."""
     ax.axhline(0.0, color=style.INK, lw=0.9)
     for place, word, anchor in ((0.97, above, "top"), (0.03, below, "bottom")):
         ax.text(0.03, place, word, transform=ax.transAxes, va=anchor, fontsize=8.5,
@@ -355,7 +354,6 @@ def phases(runs: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _steps(ax: Axes, curves: pd.DataFrame) -> None:
-    """The axis of the steps, with few enough ticks to be told apart."""
     ax.set(xlim=(0, curves.step.iloc[-1]), xlabel="step")
     ax.locator_params(axis="x", nbins=4)
 
