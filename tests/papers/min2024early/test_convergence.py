@@ -7,7 +7,6 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
-from reluflow import ledger
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
 from reluflow.papers.min2024early.setting import separable
@@ -18,11 +17,6 @@ from tests.papers.min2024early.test_planted import LATE, followed, survey
 PLANE = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
-
-
-def failed(evidence: list[ledger.Evidence]) -> list[str]:
-    return [item.what for item in evidence if item.decides and item.form != "deviation"
-            and not item.holds]  # fmt: skip
 
 
 def test_one_datum_a_label_has_a_closed_form() -> None:
@@ -101,27 +95,18 @@ def test_the_only_late_neuron_by_its_own_equations() -> None:
     z = [at - 2.0 * np.arctan(1e-7), -200.0, -200.0]
     early = solve_ivp(rate, (0.0, only.t_1), z, rtol=1e-11, atol=1e-13, max_step=0.1)
     assert np.cos(early.y[0, -1]) < 0.0
-    assert early.y[1, -1] + 200.0 == pytest.approx(2.0 * only.t_1 * only.shrunk * 2.0, rel=1e-6)
     late = solve_ivp(rate, (only.t_1, 20.0), early.y[:, -1], rtol=1e-10, atol=1e-12, max_step=0.01)
     away = np.cos(late.y[0] - at) <= 0.0
     assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
 
 
-@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
-def test_the_law_of_t_2_for_data_on_a_line(loss) -> None:
+def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""
-    given = replace(convergence.one_against(4), loss=loss)
-    begins = 2 * given.log_eps
-    if loss is LOGISTIC:
-        time = (mpmath.ei(0.25) + mpmath.log(0.25) - mpmath.euler - 2 * begins) / 2
-        expected = float(time) / 2.0 + given.log_eps
-    else:
-        expected = convergence.gap_on_a_line(4, given.log_eps)
-        time = (mpmath.ei(0.25) - mpmath.euler - begins) / 2
-        assert expected == pytest.approx(float(time) + given.log_eps, abs=1e-6)
+    given = replace(convergence.one_against(4), loss=LOGISTIC)
+    time = (mpmath.ei(0.25) + mpmath.log(0.25) - mpmath.euler - 4 * given.log_eps) / 2
     found = convergence.gap(given, given.log_eps)
     assert found is not None
-    assert found[1] == pytest.approx(expected, abs=1e-3)
+    assert found[1] == pytest.approx(float(time) / 2.0 + given.log_eps, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +127,7 @@ def test_the_power_of_the_best_alignment(data, expected) -> None:
     W0[3] = X[-1]
     signs = np.array([1.0, 1.0, 1.0, -1.0])
     given = convergence.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
-    assert convergence.power(convergence.best_alignment(given)) == pytest.approx(expected, abs=0.01)
+    assert convergence.best_alignment(given).power == pytest.approx(expected, abs=0.01)
 
 
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:
@@ -158,12 +143,9 @@ def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     assert convergence.begin(behind, t_1=30.0) is not None
 
 
-def test_states_out_of_place_are_noticed() -> None:
-    """One trajectory whose moments are replaced: reversed in time, turned round."""
+def test_neurons_turned_round_are_noticed() -> None:
     waiting = followed()[0].waiting
-    shrinking = survey(waiting=replace(waiting, R=waiting.R[::-1]))
-    assert failed(convergence.grows_from_t_1(shrinking, LATE))
-    R = np.vstack([waiting.R[:1], waiting.R[:1] - 6e-4, waiting.R[2:]])
-    assert failed(convergence.grows_from_t_1(survey(waiting=replace(waiting, R=R)), LATE))
     turned = survey(waiting=replace(waiting, U=-waiting.U))
-    assert failed(convergence.turned_by_then(turned, LATE))
+    (item, *_) = convergence.turned_by_then(turned, LATE)
+    assert item.decides
+    assert not item.holds

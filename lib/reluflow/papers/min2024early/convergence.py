@@ -382,7 +382,6 @@ class OnlyLate(NamedTuple):
     output: float  # the largest f(x_2) from then on
     loss: float  # L at the end
     bound: float  # the bound of eqs (36)-(39) on t_2^-
-    shrunk: float  # log |a|^2 at t_1 over the start's, over 4 n X_max t_1 (Lemma 13: >= -1)
 
 
 def only_late() -> OnlyLate:
@@ -390,17 +389,14 @@ def only_late() -> OnlyLate:
     at ln eps = -200. At t = 20 a is home, at 270 b has fitted x_1; the first angle is 2e-7."""
     W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
     given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
-    data = given.data
-    t_1 = setting.alignment_time(data, setting.printed_zeta(data, given.start))
+    t_1 = setting.alignment_time(given.data, setting.printed_zeta(given.data, given.start))
     path = given.flow(20.0, rtol=1e-12, method=DOP853)
     field, chart = setting.parts(path)
     home = float(setting.alignment_times(path).max())
     path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
-    shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
     return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
-                    given.bound(t_1, -1.0),
-                    shrunk / (4.0 * data.n * data.X_max * t_1))  # fmt: skip
+                    given.bound(t_1, -1.0))  # fmt: skip
 
 
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
@@ -443,13 +439,6 @@ Tests = Mapping[str, Callable[..., Any]]
 BOTH: Tests = {
     "data of both labels, μ > 0": lambda X, y: len(set(y)) == 2 and separation(X, y) > 0.0
 }
-CONES: Tests = {
-    **BOTH,
-    "S₊ holds the one group": lambda X, y, plus: serves(X, y, plus).all(),
-    "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
-}
-"""Hypotheses of an instance of `in_cones`."""
-IN_CONES = extended(data_draws(), in_cones)
 
 
 def steep_enough(loss: Loss) -> Statement:
@@ -457,8 +446,11 @@ def steep_enough(loss: Loss) -> Statement:
     either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient;
     NaN where floats do not know mu well, here and in `turns_towards`."""
 
-    @statement(f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown", IN_CONES,
-               {**CONES, "both groups have grown": lambda X, plus, minus:
+    @statement(f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
+               extended(data_draws(), in_cones),
+               {**BOTH, "S₊ holds the one group": lambda X, y, plus: serves(X, y, plus).all(),
+                "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
+                "both groups have grown": lambda X, plus, minus:
                    min(np.sum(plus**2), np.sum(minus**2)) >= 0.25 / _longest(X)},
                fixed=("y",))  # fmt: skip
     def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
@@ -520,41 +512,22 @@ def log_sum(R: NDArray) -> NDArray:
     return np.asarray(logsumexp(2.0 * R, axis=-1))
 
 
-def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
+def shrinks_little(survey: Survey) -> list[Evidence]:
     """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least exp(-4 n X_max t_1)
-    times that of |w_j(0)|^2 (Lemma 13); tried of each neuron, too, and of a late one."""
-    slacks = []
-    each_alone = [1.0 + only.shrunk]
+    times that of |w_j(0)|^2 (Lemma 13)."""
+    slacks = list[float]()
     for each in survey.found:
         given, at = each.given, each.waiting.R[0]
         began = given.log_eps + np.log(np.linalg.norm(given.W0, axis=1))
         rate = 4.0 * given.data.n * given.data.X_max * each.t_1
-        each_alone += (1.0 + 2.0 * (at - began) / rate).tolist()
-        for own in (each.own(1.0), each.own(-1.0)):
-            slacks.append(float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate)
+        slacks += [float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate
+                   for own in (each.own(1.0), each.own(-1.0))]  # fmt: skip
     return [
         none_of("groups that shrink by more", np.array(slacks) < 0.0),
-        none_of("neurons that shrink by more, each for itself, a late one among them",
-                np.array(each_alone) < 0.0),
         note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
         *followed(survey),
     ]  # fmt: skip
-
-
-def grows_in_its_cone(loss: Loss) -> Statement:
-    """The derivative of a group's squared lengths is not negative in its cone (Lemma 14); the slack
-    is the lesser of both groups."""
-
-    @statement(f"{loss.name} loss: either group grows in its cone", IN_CONES, CONES, fixed=("y",))
-    def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
-        W = np.vstack([plus, minus])
-        sizes, before = np.linalg.norm(W, axis=1), np.maximum(X @ W.T, 0.0)
-        pull = loss.pull(before @ (_SIGNS * sizes), y, relative=True)
-        rates = 2.0 * _SIGNS * sizes * (pull @ before)
-        return rates.reshape(2, 3).sum(axis=1).min()
-
-    return slack()
 
 
 def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
@@ -791,29 +764,23 @@ def stable_ranks(moments: Moments) -> NDArray:
 
 
 def excesses(each: Whole, moments: Moments) -> NDArray:
-    """(b + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments, >= 0 by D.3, (2, m): for
-    b = 2 |W|_2^2, and for the sharper b = |W_+|_2^2 + |W_-|_2^2 on the way."""
+    """(2 |W|_2^2 + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 (m,) at moments, >= 0 by D.3."""
     W, given = _scaled(moments), each.given
-    groups = sum(_largest(W[:, given.signs == s]) for s in (1.0, -1.0))
     with np.errstate(over="ignore"):
         room = np.exp(given.log_eps - 2.0 * moments.R.max(axis=1))
         room *= 4.0 * np.sqrt(given.start.h) * given.start.W_max**2
     whole = (W**2).sum(axis=(1, 2))
-    return (np.array([2.0 * _largest(W), groups]) + room - whole) / whole
+    return (2.0 * _largest(W) + room - whole) / whole
 
 
 def nearly_two(survey: Survey) -> list[Evidence]:
     """ea.thm1.rank.1: |W|_F^2 <= 2 |W|_2^2 + 4 sqrt(h) eps W_max^2 for all t >= t_1 (Theorem 1,
     part 2, with the constant of D.3)."""
-    both = [excesses(each, moments) for each in survey.found
-            for moments in (each.waiting, each.falling)]  # fmt: skip
-    worst, sharper = np.array([each.min(axis=1) for each in both]).T
-    late = [float(each[0, -1]) for each in both[1::2]]
+    both = [(excesses(each, each.waiting), excesses(each, each.falling)) for each in survey.found]
+    late = [float(falling[-1]) for _, falling in both]
     return [
-        fact("trajectories on which the bound fails from t₁ to ln L = -10⁶",
-             int((worst < -ROUNDING).sum()), 0, tried=len(survey.found)),
-        fact("those on which |W|_F² ≤ |W₊|₂² + |W₋|₂² + 4 √h ε W_max² fails",
-             int((sharper < -ROUNDING).sum()), 0, tried=len(survey.found)),
+        none_of("trajectories on which the bound fails from t₁ to ln L = -10⁶",
+                [min(part.min() for part in each) < -ROUNDING for each in both]),
         note("2 |W|₂² / |W|_F² - 1 at the end: least, largest", (min(late), max(late)), digits=2),
         *followed(survey),
     ]  # fmt: skip
@@ -963,9 +930,9 @@ class Best:
         return self.curves.min(axis=1)
 
     @property
-    def shares(self) -> NDArray:
-        """Where it is taken, (k,)."""
-        return self.times[self.curves.argmin(axis=1)]
+    def power(self) -> float:
+        """The power of eps with which it falls."""
+        return float(np.polyfit(self.log_eps, np.log(self.angles), 1)[0])
 
 
 def best_alignment(given: Start) -> Best:
@@ -985,42 +952,30 @@ def best_alignment(given: Start) -> Best:
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))
 
 
-def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
-    """`best_alignment` from `count` starts in space: `plus` positive data and a negative one, four
+def spread_runs(seed: int, count: int) -> list[Best]:
+    """`best_alignment` from `count` starts in space: three positive data and a negative one, four
     neurons active on their own, on more sides of x_+ than one, so that no angle passes through 0.
     """
-    rng, found = np.random.default_rng(seed), []
-    signs, labels = np.array([1.0, 1.0, 1.0, -1.0]), np.append(np.ones(plus), -1.0)
+    rng, found, signs = np.random.default_rng(seed), [], np.array([1.0, 1.0, 1.0, -1.0])
     for _ in range(count):
-        X, y = setting.separable(plus + 1, 3, 0.3, rng, 0.2)
-        X = X * (y * labels)[:, None]
-        W0 = np.vstack([inside_cone(X, labels, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
-        found.append(best_alignment(Start(X, labels, W0, signs, EXPONENTIAL, SCALES[0])))
+        X, y = setting.separable(4, 3, 0.3, rng, 0.2)
+        X = X * (y * signs)[:, None]
+        W0 = np.vstack([inside_cone(X, signs, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
+        found.append(best_alignment(Start(X, signs, W0, signs, EXPONENTIAL, SCALES[0])))
     return found
 
 
-def power(each: Best) -> float:
-    """The power of eps with which the least angle falls."""
-    return float(np.polyfit(each.log_eps, np.log(each.angles), 1)[0])
-
-
-def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list[Evidence]:
+def aligns_until_the_fall(found: Sequence[Best]) -> list[Evidence]:
     """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to cos(w_j, x_+)
-    near 1 (Section 3.1). `found` has three positive data in general position, `single` one."""
-    powers, lone = [power(each) for each in found], [power(each) for each in single]
+    near 1 (Section 3.1). `found` has three positive data in general position."""
+    powers = [each.power for each in found]
     return [
         bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",
               max(each.angles[-1] for each in found), "<=", 1e-2, "", digits=2),
         bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
-        deviation("the power where there is one positive datum, against 1",
-                  max(abs(each - 1.0) for each in lone), "", digits=2),
-        fact("flows with one positive datum in which the angle grows before t₂⁺",
-             sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
-             tried=sum(len(each.curves) for each in single)),
-        note("when it is least, as a share of t₂⁺: mean", float(np.mean([each.shares[-1]
-                                                                      for each in found])),
-             digits=2),
+        note("when it is least, as a share of t₂⁺: mean",
+             float(np.mean([each.times[each.curves[-1].argmin()] for each in found])), digits=2),
         deviation("cos(w, x₊) where ln L = -10⁶ against cos(u₊, x₊) of the max-margin vector u₊",
                   max(abs(each.end - each.limit) for each in found), "", digits=2),
         note("the least of these", min(each.limit for each in found), digits=2),

@@ -121,7 +121,7 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
     """Flows to T at the largest eps of the first bound of (Small), which is far larger than that of
     both, and t_1 / T at the largest of both; each start with the printed zeta, and with the
     minimum. Columns: share (max |f| over the bound of eq (29), largest at 40 times up to T), ratio
-    (t_1/T), serves (whether zeta is at most zeta_1 and zeta_2, as the proof needs), printed."""
+    (t_1/T), printed."""
     rng, made = np.random.default_rng(seed), []
     for _ in range(count):
         n, d, h = (int(rng.integers(least, 6)) for least in (2, 2, 1))
@@ -144,7 +144,6 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
         both = setting.log_eps_allowed(data, begin, zeta)
         return {"share": float(np.abs(f).max() / allowed),
                 "ratio": setting.alignment_time(data, zeta) / setting.horizon(data, h, both),
-                "serves": bool(zeta <= min(data.zeta_1, begin.zeta_2)),
                 "printed": k % 2 == 0}  # fmt: skip
 
     return survey(range(2 * count), one)
@@ -152,7 +151,7 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
 
 def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
     """ea.thm1.t1.constants: eq (29) up to T, and t_1 <= T, with the printed zeta, and with the
-    other; how often the printed one serves where the proof uses it."""
+    other."""
     printed, other = found[found.printed], found[~found.printed]
     return [
         none_of("flows under the first bound of (Small) with an output above eq (29) before T",
@@ -161,8 +160,6 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
         note("largest |f| over the bound of eq (29)", float(printed.share.max()), digits=2),
         fact("the same flows with min(ζ₁, ζ₂): an output above eq (29) before T, or t₁ above T",
              int((~((other.share <= 1.0) & (other.ratio <= 1.0 + 1e-9))).sum()), 0),
-        note("starts for which max(ζ₁, ζ₂) is at most both of ζ₁ and ζ₂, as the proof needs",
-             f"{int(printed.serves.sum())} of {len(printed)}"),
     ]  # fmt: skip
 
 
