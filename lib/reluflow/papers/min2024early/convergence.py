@@ -213,7 +213,6 @@ def follow(
 
 
 def _largest_output(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
-    """max |f(x_i)| over the data of one label."""
     return float(np.abs(chart.outputs(z, given.X)[given.y == sign]).max())
 
 
@@ -269,31 +268,6 @@ def starts(seed: int, count: int) -> Iterator[Start]:
         yield replace(made, log_eps=allowed(made))
 
 
-def late_starts(seed: int, count: int) -> Iterator[tuple[Start, float]]:
-    """`count` starts that are not home at the printed t_1, each with a time at which they are.
-
-    Two data in the plane, one of them up to twice as long, with mu from 0.88 to 0.99, and three
-    neurons: one so near to the direction that (A2) forbids it that it stays in the wrong cone for
-    longer than t_1, and one along either datum. eps is the largest that (Small) allows as printed,
-    or that of `theorem_1` if it is less; the time is T_*, at which all neurons are home by it.
-    """
-    rng = np.random.default_rng(seed)
-    for k in range(count):
-        mu, turn, side = rng.uniform(0.88, 0.99), rng.uniform(0.0, 2.0 * np.pi), 1.0 - 2.0 * (k % 2)
-        across = np.array([np.sqrt(1.0 - mu**2), mu])
-        X = np.array([[rng.uniform(1.0, 2.0), 0.0], [-mu, across[0]]])
-        y, signs = side * np.array([1.0, -1.0]), side * np.array([1.0, 1.0, -1.0])
-        data = setting.data_constants(X, y)
-        angle = np.exp(-1.0 - rng.uniform(1.1, 1.2) * setting.alignment_time(data, data.xi))
-        W0 = np.vstack([X[1] + angle * across, X]) * 10.0 ** rng.uniform(-3.0, 0.0, (3, 1))
-        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-        made = Start(X @ turned, y, W0 @ turned, signs, LOSSES[k % 3], 0.0)
-        given = made.X, made.y, made.W0, made.signs
-        pull = float(made.loss.pull(np.zeros(1), np.ones(1), relative=False)[0])
-        log_eps = min(allowed(made), enough_log_eps(*given))
-        yield replace(made, log_eps=log_eps), enough_time(*given) / pull
-
-
 def allowed(given: Start) -> float:
     """ln of the largest eps that (Small) allows, with zeta = max(zeta_1, zeta_2) as printed."""
     data, start = given.data, given.start
@@ -322,11 +296,29 @@ def trajectories(seed: int, count: int) -> Survey:
 
 
 def late_trajectories(seed: int, count: int) -> Survey:
-    """The trajectories of `count` late starts, from the time at which they are home; `outside` are
-    those that are not, or that are home at the printed t_1 already."""
-    found = []
-    for start, t_1 in late_starts(seed, count):
-        each = follow(start, rtol=LATE, t_1=t_1)
+    """The trajectories of `count` starts that are not home at the printed t_1, from a time at which
+    they are; `outside` are those of which either is not so.
+
+    Two data in the plane, one of them up to twice as long, with mu from 0.88 to 0.99, and three
+    neurons: one so near to the direction that (A2) forbids it that it stays in the wrong cone for
+    longer than t_1, and one along either datum. eps is the largest that (Small) allows as printed,
+    or that of `theorem_1` if it is less; the time is T_*, at which all neurons are home by it.
+    """
+    rng, found = np.random.default_rng(seed), list[Whole]()
+    for k in range(count):
+        mu, turn, side = rng.uniform(0.88, 0.99), rng.uniform(0.0, 2.0 * np.pi), 1.0 - 2.0 * (k % 2)
+        across = np.array([np.sqrt(1.0 - mu**2), mu])
+        X = np.array([[rng.uniform(1.0, 2.0), 0.0], [-mu, across[0]]])
+        y, signs = side * np.array([1.0, -1.0]), side * np.array([1.0, 1.0, -1.0])
+        data = setting.data_constants(X, y)
+        angle = np.exp(-1.0 - rng.uniform(1.1, 1.2) * setting.alignment_time(data, data.xi))
+        W0 = np.vstack([X[1] + angle * across, X]) * 10.0 ** rng.uniform(-3.0, 0.0, (3, 1))
+        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        made = Start(X @ turned, y, W0 @ turned, signs, LOSSES[k % 3], 0.0)
+        given = made.X, made.y, made.W0, made.signs
+        start = replace(made, log_eps=min(allowed(made), enough_log_eps(*given)))
+        pull = float(made.loss.pull(np.zeros(1), np.ones(1), relative=False)[0])
+        each = follow(start, rtol=LATE, t_1=enough_time(*given) / pull)
         if each is not None and begin(start) is None:
             found.append(each)
     return Survey(found, count - len(found), 0)
@@ -507,11 +499,6 @@ def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
 # --- Lemmas 13 and 14, and the sign of the outputs: how the neurons in S_+ and S_- grow -----------
 
 
-def log_sum(R: NDArray) -> NDArray:
-    """log of the sum of |w_j|^2 over the last axis of log norms R (..., k)."""
-    return np.asarray(logsumexp(2.0 * R, axis=-1))
-
-
 def shrinks_little(survey: Survey) -> list[Evidence]:
     """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least exp(-4 n X_max t_1)
     times that of |w_j(0)|^2 (Lemma 13)."""
@@ -520,7 +507,7 @@ def shrinks_little(survey: Survey) -> list[Evidence]:
         given, at = each.given, each.waiting.R[0]
         began = given.log_eps + np.log(np.linalg.norm(given.W0, axis=1))
         rate = 4.0 * given.data.n * given.data.X_max * each.t_1
-        slacks += [float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate
+        slacks += [float(logsumexp(2.0 * at[own]) - logsumexp(2.0 * began[own]) + rate) / rate
                    for own in (each.own(1.0), each.own(-1.0))]  # fmt: skip
     return [
         none_of("groups that shrink by more", np.array(slacks) < 0.0),
@@ -537,7 +524,7 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
     for each in survey.found:
         for moments in (each.waiting, each.falling):
             for sign in (1.0, -1.0):
-                sums = log_sum(moments.R[:, each.own(sign)])
+                sums = logsumexp(2.0 * moments.R[:, each.own(sign)], axis=-1)
                 falls += bool(np.any(sums < np.maximum.accumulate(sums) - 1e-3))
                 active = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)]) > 0.0
                 left += not np.all(active == (each.given.y == sign)[:, None])
@@ -801,7 +788,6 @@ def at_most_two(survey: Survey) -> list[Evidence]:
 
 
 def _end(each: Whole) -> tuple[float, float]:
-    """The stable rank at the end of a trajectory, and its limit."""
     return float(stable_ranks(each.falling)[-1]), limit_rank(each.given.X, each.given.y)
 
 

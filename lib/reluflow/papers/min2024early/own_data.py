@@ -208,7 +208,6 @@ def promise(own: Experiment) -> pd.DataFrame:
 
 
 def _promises(own: Experiment) -> pd.DataFrame:
-    """The time and ln eps of each promise, by name."""
     rows = {}
     if separation(own.X, own.y) > 0.0 and len(set(own.y)) == 2:
         data, start = _constants(own)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import cos, sin
 
 import numpy as np
@@ -827,14 +828,13 @@ def widths_needed(seed: int, networks: int) -> list[Evidence]:
     scale leaves of it as mu tends to 0."""
     lasting = astray_at_the_end(np.array([1e-1, 1e-4]), 1e-6, seed, networks)
     few, many = (astray / tried for _, astray, tried, *_ in lasting)
+    widths = [neurons_needed(Fraction(1, 2**n)) for n in range(1, 11)]
     return [
         fact("neurons needed for an even chance, if one datum is enough",
              neurons_needed(Fraction(1, 2)), 1),
         fact("the width needed if all n are, grows by a factor of 7/4 at least with each n > 2",
-             all(4 * neurons_needed(Fraction(1, 2 ** (n + 1)))
-                 >= 7 * neurons_needed(Fraction(1, 2**n)) for n in range(2, 10)), True),
-        note("that width for n = 1, ..., 10",
-             ", ".join(str(neurons_needed(Fraction(1, 2**n))) for n in range(1, 11))),
+             all(4 * more >= 7 * less for less, more in pairwise(widths[1:])), True),
+        note("that width for n = 1, ..., 10", ", ".join(map(str, widths))),
         bound("share of neurons left astray at weights of 1e-6 and μ = sin 0.1", few, "<", 0.01,
               ""),
         bound("the same at μ = sin 0.0001", many, ">", 0.05, "", digits=2),
