@@ -123,11 +123,6 @@ def test_most_data_are_not_looked_at_singly_once_patterns_rest(monkeypatch) -> N
     for _ in islice(descent(ours, at, 0.05), 100):
         pass
     assert np.mean(seen) < 0.5 * problem.n
-    monkeypatch.setattr(mnist, "_SHARE", 0)  # no group: every datum singly
-    seen.clear()
-    for _ in islice(descent(GroupedLoss(problem), at, 0.05), 3):
-        pass
-    assert seen == [problem.n] * len(seen)
 
 
 # What is seen of a run, and what is counted of the images.
