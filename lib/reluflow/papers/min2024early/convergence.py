@@ -393,8 +393,6 @@ def only_late() -> OnlyLate:
 
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
 
-_SIGNS = np.repeat([1.0, -1.0], 3)
-
 
 def inside_cone(
     X: NDArray, y: NDArray, sign: float, count: int, rng: np.random.Generator
@@ -427,8 +425,7 @@ def _longest(X: NDArray) -> float:
     return float(np.linalg.norm(X, axis=1).max())
 
 
-Tests = Mapping[str, Callable[..., Any]]
-BOTH: Tests = {
+BOTH: Mapping[str, Callable[..., Any]] = {
     "data of both labels, μ > 0": lambda X, y: len(set(y)) == 2 and separation(X, y) > 0.0
 }
 
@@ -450,7 +447,8 @@ def steep_enough(loss: Loss) -> Statement:
         sizes = np.linalg.norm(W, axis=1)
         if separation(X, y) <= 1e-6:
             return float("nan")
-        steep = log_steepness(W / sizes[:, None], np.log(sizes), _SIGNS, X, y, loss)
+        signs = np.repeat([1.0, -1.0], 3)
+        steep = log_steepness(W / sizes[:, None], np.log(sizes), signs, X, y, loss)
         return steep - float(np.log(setting.decay(setting.data_constants(X, y))))
 
     return slack()

@@ -894,14 +894,13 @@ def right_signs(records: Mapping[str, Record]) -> list[Evidence]:
 
 def centring(records: Mapping[str, Record]) -> list[Evidence]:
     """ea.asm1.centre: without centring no inner product is negative, so (A1) fails."""
-    found: list[Evidence] = []
+    found = list[Evidence]()
     for record in records.values():
         data, digits = record.facts["data"], _digits(record)
-        low = data["least_before"]
         found += [
             fact(f"{digits}: least product of different digits is ≥ 0, in whole grey levels",
-                 low >= 0, True, tried=record.facts["images"]),
-            note(f"{digits}: it is", low),
+                 data["least_before"] >= 0, True, tried=record.facts["images"]),
+            note(f"{digits}: it is", data["least_before"]),
             note(f"{digits}: after centring", data["least_after"]),
         ]  # fmt: skip
     return found
@@ -1054,12 +1053,11 @@ def _late(starts: Sequence[Mapping[str, float]]) -> Evidence:
 
 
 def _drops(record: Record) -> list[Evidence]:
-    found = []
-    for name, cosines in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
-        drop = float(cosines.max() - cosines.iloc[-1])
-        found.append(bound(f"drop of the mean neuron's cosine to {name} from its best to the end",
-                           drop, ">", 0.01, "", digits=3))  # fmt: skip
-    return found
+    return [
+        bound(f"drop of the mean neuron's cosine to {name} from its best to the end",
+              float(cosines.max() - cosines.iloc[-1]), ">", 0.01, "", digits=3)
+        for name, cosines in (("x₊", record.curves.plus), ("x₋", record.curves.minus))
+    ]  # fmt: skip
 
 
 def _grows(record: Record) -> list[Evidence]:

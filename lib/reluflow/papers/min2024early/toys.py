@@ -262,16 +262,13 @@ FIGURE_6: dict[str, Data] = {
 """Data chosen here that satisfy Assumption 1; the paper does not print its own."""
 
 
-def _fan(angles: Sequence[float]) -> Data:
-    """(1, 0) against data of length 1 at these angles from (-1, 0)."""
-    return _data([[1, 0], *([-cos(a), sin(a)] for a in angles)], [1, *(-1 for _ in angles)])
-
-
 UNEQUAL: dict[str, Data] = {
-    "one against three": _fan([-0.2, 0.0, 0.2]),
-    "one against four": _fan([-0.2, -0.1, 0.1, 0.2]),
-}
-"""Classes of very different size, whose sums differ in length by 3 and 4."""
+    name: _data([[1, 0], *([-cos(a), sin(a)] for a in angles)], [1, *(-1 for _ in angles)])
+    for name, angles in (("one against three", (-0.2, 0.0, 0.2)),
+                         ("one against four", (-0.2, -0.1, 0.1, 0.2)))
+}  # fmt: skip
+"""(1, 0) against data of length 1 at these angles from (-1, 0): the sums of the classes differ in
+length by 3 and 4."""
 
 
 def points(data: Data) -> str:
@@ -660,18 +657,6 @@ def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Chances of a start, and how many neurons they ask for ----------------------------------------
-
-
-def neurons_needed(chance: Fraction) -> int:
-    """The least m for which one of m independent neurons has what each has by `chance` with a
-    probability of 1/2 or more."""
-    m, missed = 1, 1 - chance
-    while 2 * missed > 1:
-        m, missed = m + 1, missed * (1 - chance)
-    return m
-
-
 # --- Figure 9: two orthogonal data: what decides where a neuron ends, and who grows ---------------
 
 BY_OUTPUT = Reading(
@@ -821,6 +806,15 @@ def all_arrive_or_die(X: NDArray, y: NDArray, w: NDArray) -> float:
     X, w = fractions(X), fractions(w)
     end = polygon(X, y, w).status
     return 1.0 if end == "serves" or (end == "dead" and not (X[y > 0] @ w > 0).any()) else -1.0
+
+
+def neurons_needed(chance: Fraction) -> int:
+    """The least m for which one of m independent neurons has what each has by `chance` with a
+    probability of 1/2 or more."""
+    m, missed = 1, 1 - chance
+    while 2 * missed > 1:
+        m, missed = m + 1, missed * (1 - chance)
+    return m
 
 
 def widths_needed(seed: int, networks: int) -> list[Evidence]:
