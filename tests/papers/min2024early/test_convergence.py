@@ -7,9 +7,8 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
-from reluflow import ledger
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import convergence, trajectories
+from reluflow.papers.min2024early import convergence
 from reluflow.papers.min2024early.setting import separable
 from scipy.integrate import solve_ivp
 
@@ -20,15 +19,10 @@ LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 
 
-def failed(evidence: list[ledger.Evidence]) -> list[str]:
-    return [item.what for item in evidence if item.decides and item.form != "deviation"
-            and not item.holds]  # fmt: skip
-
-
 def test_one_datum_a_label_has_a_closed_form() -> None:
     """z = |w|^2 obeys dz/dt = 2 z e^-z, and L = 2 e^-z: times up to 10^400000."""
     start = convergence.one_against(1)
-    each = trajectories.follow(start)
+    each = convergence.follow(start)
     assert each is not None
     expected = (mpmath.ei(0.25) - mpmath.euler - 2 * start.log_eps) / 2
     assert each.fall == pytest.approx(float(expected), rel=1e-5)
@@ -46,10 +40,10 @@ def test_one_datum_a_label_has_a_closed_form() -> None:
 def test_against_a_plain_integrator_of_all_weights(loss) -> None:
     """From eps = e^-3, where floats hold the weights, with the loss written out again."""
     rng = np.random.default_rng(5)
-    W0 = trajectories.neurons(PLANE, LABELS, SIGNS, rng)
+    W0 = convergence.neurons(PLANE, LABELS, SIGNS, rng)
     W0 /= np.linalg.norm(W0, axis=1, keepdims=True)
     W0[2] = [1.0, 2.0]
-    each = trajectories.begin(trajectories.Start(PLANE, LABELS, W0, SIGNS, loss, -3.0), t_1=1.0)
+    each = convergence.begin(convergence.Start(PLANE, LABELS, W0, SIGNS, loss, -3.0), t_1=1.0)
     assert each is not None
 
     def rate(_: float, z: np.ndarray) -> np.ndarray:
@@ -73,14 +67,14 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
 def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
     rng = np.random.default_rng(3)
     X, y = separable(3, 20, 0.3, rng)
-    W0 = trajectories.neurons(X, y, SIGNS, rng)
-    given = trajectories.Start(X, y, W0, SIGNS, EXPONENTIAL, -2000.0)
-    small = trajectories.reduced(given)
+    W0 = convergence.neurons(X, y, SIGNS, rng)
+    given = convergence.Start(X, y, W0, SIGNS, EXPONENTIAL, -2000.0)
+    small = convergence.reduced(given)
     assert small.X.shape[1] == 7
     np.testing.assert_allclose(small.X @ small.W0.T, X @ W0.T, atol=1e-12)
-    short = trajectories.begin(given, t_1=30.0)
-    monkeypatch.setattr(trajectories, "reduced", lambda each: each)
-    full = trajectories.begin(given, t_1=30.0)
+    short = convergence.begin(given, t_1=30.0)
+    monkeypatch.setattr(convergence, "reduced", lambda each: each)
+    full = convergence.begin(given, t_1=30.0)
     assert short is not None
     assert full is not None
     assert short.fall == pytest.approx(full.fall, rel=1e-5)
@@ -101,38 +95,18 @@ def test_the_only_late_neuron_by_its_own_equations() -> None:
     z = [at - 2.0 * np.arctan(1e-7), -200.0, -200.0]
     early = solve_ivp(rate, (0.0, only.t_1), z, rtol=1e-11, atol=1e-13, max_step=0.1)
     assert np.cos(early.y[0, -1]) < 0.0
-    assert early.y[1, -1] + 200.0 == pytest.approx(2.0 * only.t_1 * only.shrunk * 2.0, rel=1e-6)
     late = solve_ivp(rate, (only.t_1, 20.0), early.y[:, -1], rtol=1e-10, atol=1e-12, max_step=0.01)
     away = np.cos(late.y[0] - at) <= 0.0
     assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
 
 
-def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        d = int(rng.integers(2, 6))
-        p, q = rng.standard_normal((2, d))
-        a, b = 10.0 ** rng.uniform(-2, 2, 2)
-        W = np.array([np.sqrt(a) * p / np.linalg.norm(p), np.sqrt(b) * q / np.linalg.norm(q)])
-        rank = (W**2).sum() / np.linalg.norm(W, 2) ** 2
-        assert convergence.stable_rank(p, q, a, b) == pytest.approx(rank, rel=1e-12)
-
-
-@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
-def test_the_law_of_t_2_for_data_on_a_line(loss) -> None:
+def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""
-    given = replace(convergence.one_against(4), loss=loss)
-    begins = 2 * given.log_eps
-    if loss is LOGISTIC:
-        time = (mpmath.ei(0.25) + mpmath.log(0.25) - mpmath.euler - 2 * begins) / 2
-        expected = float(time) / 2.0 + given.log_eps
-    else:
-        expected = convergence.gap_on_a_line(4, given.log_eps)
-        time = (mpmath.ei(0.25) - mpmath.euler - begins) / 2
-        assert expected == pytest.approx(float(time) + given.log_eps, abs=1e-6)
+    given = replace(convergence.one_against(4), loss=LOGISTIC)
+    time = (mpmath.ei(0.25) + mpmath.log(0.25) - mpmath.euler - 4 * given.log_eps) / 2
     found = convergence.gap(given, given.log_eps)
     assert found is not None
-    assert found[1] == pytest.approx(expected, abs=1e-3)
+    assert found[1] == pytest.approx(float(time) / 2.0 + given.log_eps, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -152,29 +126,26 @@ def test_the_power_of_the_best_alignment(data, expected) -> None:
     W0 = plus.sum(axis=0) + np.outer([1.0, -1.5, 1.2, 0.0], across)
     W0[3] = X[-1]
     signs = np.array([1.0, 1.0, 1.0, -1.0])
-    given = trajectories.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
-    assert convergence.power(convergence.best_alignment(given)) == pytest.approx(expected, abs=0.01)
+    given = convergence.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
+    assert convergence.best_alignment(given).power == pytest.approx(expected, abs=0.01)
 
 
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     """A cone without a neuron; a neuron that is late; a flow that is lost."""
-    alone = trajectories.Start(
+    alone = convergence.Start(
         PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), EXPONENTIAL, -2000.0
     )
-    assert trajectories.begin(alone, t_1=5.0) is None
+    assert convergence.begin(alone, t_1=5.0) is None
     x = PLANE[2:].sum(axis=0)
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], x + 1e-9 * np.array([1.0, 0.0])])
-    behind = trajectories.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
-    assert trajectories.begin(behind, t_1=0.5) is None
-    assert trajectories.begin(behind, t_1=30.0) is not None
+    behind = convergence.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
+    assert convergence.begin(behind, t_1=0.5) is None
+    assert convergence.begin(behind, t_1=30.0) is not None
 
 
-def test_states_out_of_place_are_noticed() -> None:
-    """One trajectory whose moments are replaced: reversed in time, turned round."""
+def test_neurons_turned_round_are_noticed() -> None:
     waiting = followed()[0].waiting
-    shrinking = survey(waiting=replace(waiting, R=waiting.R[::-1]))
-    assert failed(convergence.grows_from_t_1(shrinking, LATE))
-    R = np.vstack([waiting.R[:1], waiting.R[:1] - 6e-4, waiting.R[2:]])
-    assert failed(convergence.grows_from_t_1(survey(waiting=replace(waiting, R=R)), LATE))
     turned = survey(waiting=replace(waiting, U=-waiting.U))
-    assert failed(convergence.turned_by_then(turned, LATE))
+    (item, *_) = convergence.turned_by_then(turned, LATE)
+    assert item.decides
+    assert not item.holds

@@ -123,11 +123,6 @@ def test_most_data_are_not_looked_at_singly_once_patterns_rest(monkeypatch) -> N
     for _ in islice(descent(ours, at, 0.05), 100):
         pass
     assert np.mean(seen) < 0.5 * problem.n
-    monkeypatch.setattr(mnist, "_SHARE", 0)  # no group: every datum singly
-    seen.clear()
-    for _ in islice(descent(GroupedLoss(problem), at, 0.05), 3):
-        pass
-    assert seen == [problem.n] * len(seen)
 
 
 # What is seen of a run, and what is counted of the images.
@@ -194,14 +189,14 @@ def test_pairs_are_counted_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for block in (1000, 7):
         monkeypatch.setattr(mnist, "_BLOCK", block)
-        assert mnist.shares(pair) == slow
-        assert mnist.least_before(pair) == before[~same].min()
-        assert mnist.least_after(pair) == pytest.approx(products[~same].min())
-        assert mnist.mu(pair) == pytest.approx(cosines.min())
-    assert mnist.left_over(pair) == 0
+        kept = mnist.record(pair)
+        assert kept["shares"] == slow
+        assert kept["least_before"] == before[~same].min()
+        assert kept["least_after"] == pytest.approx(products[~same].min())
+        assert kept["mu"] == pytest.approx(cosines.min())
+    assert kept["left_over"] == 0
     uneven = replace(pair, y=-pair.y, levels=np.vstack([pair.levels[1:], pair.levels[:1]]))
     assert mnist.left_over(uneven) == 0  # an identity, whatever the labels
-    kept = mnist.record(pair)
     shown = mnist.recorded_heatmap(kept)
     exact = mnist.heatmap(pair)
     assert np.abs(shown - exact).max() <= 0.51 * np.abs(exact).max() / 127
@@ -258,7 +253,7 @@ def training() -> images.Images:
 def apart(kept: mnist.Record, task: Task, late: bool, steps: int) -> float:
     """Recorded steps from the start, or from the weights kept, taken again: the largest difference
     of a loss, over the loss's own change or, where that is less, over a thousandth of it."""
-    at, facts = task.start(kept.seed)[0], kept.facts["kept" if late else "first"]
+    at, facts = task.start(kept.facts["seed"])[0], kept.facts["kept" if late else "first"]
     if late:
         flat = mnist.unpacked(facts["weights"], "<f2") * facts["unit"]
         at = at.like(torch.tensor(flat))
@@ -274,7 +269,7 @@ def test_a_slice_of_each_figure_comes_out_again(full, training, name) -> None:
     assert kept.facts["images"] == task.loss.n
     for late in (False, True):
         assert apart(kept, task, late, 10) < 1e-3
-    start, still = task.start(kept.seed)
+    start, still = task.start(kept.facts["seed"])
     first = task.seen(State(0, start, task.loss.value(start)), still)
     assert mnist.row_of(first) == pytest.approx(kept.curves.iloc[0].tolist(), rel=1e-5)
     data = kept.facts["data"]
@@ -307,7 +302,7 @@ def test_the_first_epochs_come_out_again(phases, training, name) -> None:
 @pytest.mark.parametrize("name", ["few", "levels", "sum-levels"])
 def test_a_reading_comes_out_again(training, name) -> None:
     kept = mnist.load_readings()
-    now = mnist.tried(mnist.candidates(mnist.FIRST)[name], training, kept["seed"])
+    now = mnist.tried(*mnist.candidates(mnist.FIRST)[name][1:], training, kept["seed"])
     assert now == pytest.approx({k: kept["rows"][name][k] for k in now}, rel=1e-4)
 
 

@@ -57,6 +57,11 @@ def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
     assert chosen == pytest.approx(rows[2][1], rel=1e-3)
 
 
+def test_for_one_label_nothing_is_promised() -> None:
+    own = given(dataset="figure-7", log_eps=None)
+    assert (len(own_data.promise(own)), own_data.log_eps(own)) == (0, -50.0)
+
+
 def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
     """Also for the logistic loss, whose flow is half as fast."""
     for loss, factor in ((TWICE_LOGISTIC, 1.0), (LOGISTIC, 2.0)):

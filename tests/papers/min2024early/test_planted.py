@@ -27,7 +27,6 @@ from reluflow.papers.min2024early import (
     setting,
     theorem_1,
     toys,
-    trajectories,
 )
 
 Faults = Iterator[tuple[str, Sequence[Evidence]]]
@@ -135,7 +134,7 @@ def grows(name: str, judge: Callable[[mnist.Record], Sequence[Evidence]]) -> Fau
     kept = records()[name].curves
     falls = np.searchsorted(kept.step, mnist.fallen(kept, 0.1))
     for what, curve, at in (
-        ("‖W‖₂² at the end", "spectral", -1),
+        ("‖W‖₂² where a tenth", "spectral", -1),
         ("both the loss and", "loss", falls + 1),
         ("both the loss and", "spectral", falls + 1),
     ):
@@ -278,9 +277,6 @@ def few_directions() -> Faults:
     yield "widest angle", judge(runs | {name: moved(runs[name], np.s_[2, 7, 0], turned)})
     left = replace(runs[name], loss=put(runs[name].loss, (2, 7), 0.051))
     yield "what is left", judge(runs | {name: left})
-    space = np.concatenate([runs[name].W, np.zeros((*runs[name].v.shape, 1))], axis=-1)
-    wide = replace(runs[name], W=put(space, np.s_[0, 7, :3], np.eye(3)))
-    yield "largest rank", judge(runs | {name: wide})
 
 
 def all_arrive_and_grow() -> Faults:
@@ -292,7 +288,6 @@ def all_arrive_and_grow() -> Faults:
     yield "share of the neurons in S₊", judge(slanted)
     small = moved(run, np.s_[2, ::2, 0], 99e-3 * run.W[2, 0, 0])
     yield "share of them that grow", judge(small)
-    yield "live neurons with vⱼ < 0", judge(replace(run, v=put(run.v, (2, 7, 3), -1.0)))
 
 
 def outside(starts: int, each: int = 1) -> toys.Ensemble:
@@ -321,11 +316,9 @@ def left_behind() -> Faults:
 def where_each_ends() -> Faults:
     run = toys.flow(toys.FIGURE_9, 0, 4, np.arange(0, toys.LATE + 1, 1000))
     judge = toys.where_each_ends
-    (W0, v0), (W, v) = run.at(0), run.at(toys.LATE)
+    (_, v0), (W, v) = run.at(0), run.at(toys.LATE)
     alone = tuple(np.argwhere((v0 > 0) & (toys.group(W, v) == 0))[0])
     yield "neurons with vⱼ > 0", judge(moved(run, (-1, *alone), [1.0, 1.0]))
-    dead = tuple(np.argwhere((v0 < 0) & (W0 <= 0.0).all(axis=-1))[0])
-    yield "neurons for which", judge(moved(run, (-1, *dead, 1), 2.0 * W0[(*dead, 1)]))
     turned = np.argwhere((v0 < 0) & (toys.group(W, v) < 0))[:1]
     wrong = replace(run, v=put(run.v, (-1, *turned.T), 1.0), W=put(run.W, (-1, *turned.T), 1.0))
     yield "share of the neurons with vⱼ < 0", judge(wrong)
@@ -342,54 +335,60 @@ def who_fits() -> Faults:
     yield "share of starts", found
 
 
+def start_decides() -> Faults:
+    for what, ends in (("neurons that end", True), ("neurons that started", False)):
+        at = lambda X, y, W, _, ends=ends: np.full(W.shape[:2], ends)  # noqa: E731
+        yield what, where(partial(toys.start_decides, 0, 2), toys, serves=at)
+
+
 # --- Trajectories of Theorem 1 --------------------------------------------------------------------
 
 
 @cache
-def followed() -> tuple[trajectories.Whole, trajectories.Whole]:
+def followed() -> tuple[convergence.Whole, convergence.Whole]:
     """Two trajectories: of four data in the plane, and of one datum a label."""
     X = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
     y = np.array([1.0, 1.0, -1.0, -1.0])
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], [1.0, 1.0], [-2.0, -1.0]])
-    four = trajectories.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), EXPONENTIAL, -2000.0)
+    four = convergence.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), EXPONENTIAL, -2000.0)
     first, last = (
-        trajectories.follow(four, t_1=5.0),
-        trajectories.follow(convergence.one_against(1)),
+        convergence.follow(four, t_1=5.0),
+        convergence.follow(convergence.one_against(1)),
     )
     assert first is not None
     assert last is not None
     return first, last
 
 
-def survey(**changed: Any) -> trajectories.Survey:
+def survey(**changed: Any) -> convergence.Survey:
     """Both trajectories, and the first once more, with other moments or times, between them."""
     each, last = followed()
     other = replace(each)
     other.__dict__.update({"waiting": each.waiting, "falling": each.falling} | changed)
-    return trajectories.Survey([each, other, last], 0, 0)
+    return convergence.Survey([each, other, last], 0, 0)
 
 
-def at_moment(name: str, k: int, **arrays: Any) -> dict[str, trajectories.Moments]:
+def at_moment(name: str, k: int, **arrays: Any) -> dict[str, convergence.Moments]:
     """Moments of the first trajectory with other neurons at one of them."""
     moments = getattr(followed()[0], name)
     other = {key: put(getattr(moments, key), k, value) for key, value in arrays.items()}
     return {name: replace(moments, **other)}
 
 
-ONLY = convergence.OnlyLate(13.0, 15.0, 0.0, 1.0, 99.0, 0.0)
+ONLY = convergence.OnlyLate(13.0, 15.0, 0.0, 1.0, 99.0)
 LATE = convergence.LateNeuron(15.0, 1.0)
 
 
 LOST = "trajectories that meet"
 
 
-def lost() -> trajectories.Survey:
+def lost() -> convergence.Survey:
     return replace(survey(), lost=1)
 
 
 def falls_in_time() -> Faults:
     each, judge = followed()[0], partial(convergence.falls_in_time, only=ONLY)
-    for sign, bound in convergence.bounds(each).items():
+    for sign, bound in each.bounds.items():
         yield "times t_2 of either label", judge(survey(t_2=each.t_2 | {sign: 1.001 * bound}))
         yield "times t_2 before t_1", judge(survey(t_2=each.t_2 | {sign: 0.999 * each.t_1}))
     yield LOST, judge(lost())
@@ -399,7 +398,7 @@ def exact_order_of_the_data() -> Faults:
     each, judge = followed()[0], convergence.exact_order_of_the_data
     room = setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
     yield "least t₂", judge(survey(t_2={1.0: 0.98 * room, -1.0: 0.5 * room}))
-    above = 1.001 * max(convergence.bounds(each).values())
+    above = 1.001 * max(each.bounds.values())
     yield "trajectories with t₂ above", judge(survey(t_2=each.t_2 | {-1.0: above}))
     yield LOST, judge(lost())
 
@@ -413,18 +412,13 @@ def classified() -> Faults:
 
 
 def nearly_two() -> Faults:
-    """Neurons in three directions at the end: all alike but a little, or one in its group's."""
-    judge, (e1, e2, e3) = convergence.nearly_two, np.eye(3)
-    alike, smaller = -1e-8 * np.array([1.0, 0.0, 0.0, 0.0]), 0.5 * np.log(2e-8)
-    for what, directions, R in (
-        ("trajectories on which", [e1, e2, e3, e1], alike),
-        ("those on which", [e1, e3, e2, e3], smaller * np.array([0.0, 0.0, 1.0, 0.0])),
-    ):
-        moments = followed()[0].falling
-        U = np.concatenate([moments.U, np.zeros((*moments.R.shape, 1))], axis=-1)
-        other = replace(moments, U=put(U, 50, directions), R=put(moments.R, 50, R))
-        yield what, judge(survey(falling=other))
-    yield LOST, judge(lost())
+    """Neurons in three directions at one moment, all alike but a little."""
+    moments, (e1, e2, e3) = followed()[0].falling, np.eye(3)
+    U = np.concatenate([moments.U, np.zeros((*moments.R.shape, 1))], axis=-1)
+    other = replace(moments, U=put(U, 50, [e1, e2, e3, e1]),
+                    R=put(moments.R, 50, [-1e-8, 0.0, 0.0, 0.0]))  # fmt: skip
+    yield "trajectories on which", convergence.nearly_two(survey(falling=other))
+    yield LOST, convergence.nearly_two(lost())
 
 
 def at_most_two() -> Faults:
@@ -441,11 +435,21 @@ def shrinks_little() -> Faults:
     rate = 4.0 * each.given.data.n * each.given.data.X_max * each.t_1
     began = each.given.log_eps + np.log(np.linalg.norm(each.given.W0, axis=1))
     own = each.own(1.0)
-    for what, who in (("groups that shrink", own), ("neurons that shrink", own[0])):
-        R = put(each.waiting.R[0], who, began[who] - 0.5005 * rate)
-        yield what, judge(survey(**at_moment("waiting", 0, R=R)), ONLY)
-    yield "neurons that shrink", judge(survey(), ONLY._replace(shrunk=-1.001))
-    yield LOST, judge(lost(), ONLY)
+    R = put(each.waiting.R[0], own, began[own] - 0.5005 * rate)
+    yield "groups that shrink", judge(survey(**at_moment("waiting", 0, R=R)))
+    yield LOST, judge(lost())
+
+
+def grows_from_t_1() -> Faults:
+    """Moments reversed in time, a sum that falls for a moment, neurons turned round."""
+    waiting = followed()[0].waiting
+    dip = np.vstack([waiting.R[:1], waiting.R[:1] - 6e-4, waiting.R[2:]])
+    for what, changed in (
+        ("groups whose sum", {"R": waiting.R[::-1]}), ("groups whose sum", {"R": dip}),
+        ("groups with a neuron", {"U": -waiting.U}),
+    ):  # fmt: skip
+        yield what, convergence.grows_from_t_1(survey(waiting=replace(waiting, **changed)), LATE)
+    yield LOST, convergence.grows_from_t_1(lost(), LATE)
 
 
 def aligned(power: float, size: float = 1.0, shift: float = 0.0) -> convergence.Best:
@@ -456,24 +460,20 @@ def aligned(power: float, size: float = 1.0, shift: float = 0.0) -> convergence.
 
 
 def aligns_until_the_fall() -> Faults:
-    good, one, judge = aligned(2.0 / 3.0), aligned(1.0), convergence.aligns_until_the_fall
-    wide = aligned(2.0 / 3.0, 0.0101 * np.exp(32.0 / 3.0))
-    grown = replace(one, curves=put(one.curves, (1, 1), 0.999 * one.curves[1, 2]))
-    for what, several, alone in (
-        ("largest angle", wide, one),
-        ("least power", aligned(0.616), one),
-        ("largest power", aligned(0.717), one),
-        ("the power where there is one", good, aligned(1.0101)),
-        ("cos(w, x₊)", aligned(2.0 / 3.0, shift=0.0101), one),
-        ("flows with one positive datum", good, grown),
+    good, judge = aligned(2.0 / 3.0), convergence.aligns_until_the_fall
+    for what, other in (
+        ("largest angle", aligned(2.0 / 3.0, 0.0101 * np.exp(32.0 / 3.0))),
+        ("least power", aligned(0.616)),
+        ("largest power", aligned(0.717)),
+        ("cos(w, x₊)", aligned(2.0 / 3.0, shift=0.0101)),
     ):
-        yield what, judge([good, several, good], [one, alone, one])
+        yield what, judge([good, other, good])
 
 
 def exact_order() -> Faults:
     """The laws of t_2, where nothing is integrated: what is measured of a flow is given."""
     log_eps = convergence.one_against(9).log_eps
-    behind = trajectories.Survey([followed()[1]], 0, 0)
+    behind = convergence.Survey([followed()[1]], 0, 0)
     slow = convergence.gap_of(followed()[1])
 
     def judge(
@@ -731,7 +731,8 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.fig8.2": left_behind, "ea.fig9.1": where_each_ends, "ea.fig9.2": who_fits,
     "ea.fig10": partial(alike, "figure-10"), "ea.fig11": partial(alike, "figure-11"),
     "ea.fig12": two_phases, "ea.fig13": one_phase, "ea.lem1": directions_follow_their_limit,
-    "ea.lem3": neurons_stay_small, "ea.lem13": shrinks_little, "ea.ours.fall": exact_order,
+    "ea.lem3": neurons_stay_small, "ea.lem13": shrinks_little, "ea.lem14": grows_from_t_1,
+    "ea.orth.compare.1": start_decides, "ea.ours.fall": exact_order,
     "ea.ours.horizon": twice_as_long, "ea.ours.reached": time_is_reached,
     "ea.ours.scale": scale_is_enough, "ea.path": figure_15_is_longest,
     "ea.random-init.1": assumption_2_is_sure, "ea.random-init.2": half_start_active,

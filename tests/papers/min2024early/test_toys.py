@@ -13,7 +13,7 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.min2024early import toys
+from reluflow.papers.min2024early import figures, toys
 from reluflow.papers.min2024early.toys import (
     chance_astray,
     ensemble_descent,
@@ -160,3 +160,14 @@ def test_excluded_directions_are_recognised() -> None:
     assert not test({"X": X, "y": y, "w": np.array([-6.0, 2.0])})
     assert test({"X": X, "y": y, "w": np.array([6.0, -2.0])})
     assert test({"X": X, "y": y, "w": np.array([-6.0, 2.1])})
+
+
+def test_a_curve_ends_on_the_boundary_whichever_way_its_end_was_rounded() -> None:
+    X, y = toys.FIGURE_7
+    edge = np.arctan2(X[1, 0], -X[1, 1])  # where <x_2, w> = 0 beside S_dead
+    for off in (3e-16, -3e-16, 0.0):
+        turn = np.concatenate([np.linspace(edge - 0.5, edge, 20), np.full(10, edge)]) + off
+        W = np.stack([np.cos(turn), np.sin(turn)], axis=1)[:, None]
+        fig = figures.angles(X, y, np.arange(30.0), W, np.ones((30, 1)), "time")
+        (line,) = [line for line in fig.axes[0].lines if len(line.get_xdata()) == 30]
+        assert np.isfinite(line.get_ydata()).sum() == 20

@@ -121,7 +121,7 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
     """Flows to T at the largest eps of the first bound of (Small), which is far larger than that of
     both, and t_1 / T at the largest of both; each start with the printed zeta, and with the
     minimum. Columns: share (max |f| over the bound of eq (29), largest at 40 times up to T), ratio
-    (t_1/T), serves (whether zeta is at most zeta_1 and zeta_2, as the proof needs), printed."""
+    (t_1/T), printed."""
     rng, made = np.random.default_rng(seed), []
     for _ in range(count):
         n, d, h = (int(rng.integers(least, 6)) for least in (2, 2, 1))
@@ -144,7 +144,6 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
         both = setting.log_eps_allowed(data, begin, zeta)
         return {"share": float(np.abs(f).max() / allowed),
                 "ratio": setting.alignment_time(data, zeta) / setting.horizon(data, h, both),
-                "serves": bool(zeta <= min(data.zeta_1, begin.zeta_2)),
                 "printed": k % 2 == 0}  # fmt: skip
 
     return survey(range(2 * count), one)
@@ -152,7 +151,7 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
 
 def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
     """ea.thm1.t1.constants: eq (29) up to T, and t_1 <= T, with the printed zeta, and with the
-    other; how often the printed one serves where the proof uses it."""
+    other."""
     printed, other = found[found.printed], found[~found.printed]
     return [
         none_of("flows under the first bound of (Small) with an output above eq (29) before T",
@@ -161,14 +160,10 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
         note("largest |f| over the bound of eq (29)", float(printed.share.max()), digits=2),
         fact("the same flows with min(ζ₁, ζ₂): an output above eq (29) before T, or t₁ above T",
              int((~((other.share <= 1.0) & (other.ratio <= 1.0 + 1e-9))).sum()), 0),
-        note("starts for which max(ζ₁, ζ₂) is at most both of ζ₁ and ζ₂, as the proof needs",
-             f"{int(printed.serves.sum())} of {len(printed)}"),
     ]  # fmt: skip
 
 
 # --- What the theorem says of any data and start: whether it applies, what it promises ------------
-
-_FEW = 3
 
 
 def assumption(own: Experiment) -> pd.DataFrame:
@@ -185,12 +180,12 @@ def _separated(X: NDArray, y: NDArray) -> dict[str, str]:
     n, bad = len(y), violations(X, y)
     pairs = n * (n - 1) // 2
     mu = separation(X, y) if n else np.nan
-    told = [f"{i + 1} and {j + 1}" for i, j in bad[:_FEW]]  # by their rows, counted from 1
+    told = [f"{i + 1} and {j + 1}" for i, j in bad[:3]]  # by their rows, counted from 1
     return {
         "data": f"{n}: {np.sum(y > 0)} positive, {np.sum(y < 0)} negative",
         "μ": approx(mu) if abs(mu) > 1e-12 else "0",
         "pairs that break (A1)": f"{len(bad)} of {pairs}" if len(bad) else "none",
-        "the worst of them": ", ".join(told) + (", …" if len(bad) > _FEW else ""),
+        "the worst of them": ", ".join(told) + (", …" if len(bad) > 3 else ""),
         "(A1)": "holds" if mu > 0.0 else "does not hold",
     }
 
@@ -208,14 +203,13 @@ def constants_table(own: Experiment) -> pd.DataFrame:
 def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
-    `theorem_1`; no rows where (A1) does not hold."""
+    `theorem_1`; no rows where (A1) does not hold or a label has no datum."""
     return _promises(own).map(setting.plain)
 
 
 def _promises(own: Experiment) -> pd.DataFrame:
-    """The time and ln eps of each promise, by name; no rows without (A1)."""
     rows = {}
-    if separation(own.X, own.y) > 0.0:
+    if separation(own.X, own.y) > 0.0 and len(set(own.y)) == 2:
         data, start = _constants(own)
         for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
                            ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
@@ -235,13 +229,13 @@ def _constants(own: Experiment) -> tuple[setting.DataConstants, setting.StartCon
 
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
-    """The times of `promise`, by name; none without (A1)."""
+    """The times of `promise`, by name."""
     return tuple(_promises(own)["home by t"].items())
 
 
 def log_eps(own: Experiment) -> float:
     """ln eps of the flow's start: the reader's, else the largest of `promise`'s last row, which is
-    proved, but at least -1e6; -50 without (A1), where nothing is."""
+    proved, but at least -1e6; -50 where nothing is."""
     if own.log_eps is not None:
         return own.log_eps
     found = _promises(own)
@@ -250,20 +244,8 @@ def log_eps(own: Experiment) -> float:
 
 # --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
 
-_MOST = 320
-"""Coordinates of the neurons, h (d + 1), of which the integrator makes a trajectory in seconds."""
-_MOST_CROSSINGS = 1000
-"""Pairs of a datum and a neuron, n h, each of which may end a stretch of the trajectory."""
-_FAR = 1e12
-"""The longest flow, in units of the time 1/X_max."""
 _RTOL = 1e-6
 """Relative tolerance of the flow, of which three or four digits are shown."""
-_MOST_PRODUCTS = 1e11
-"""Steps times data, numbers of a datum and neurons: what a descent does within a minute."""
-_LOST = 1e50
-"""Weights of a descent that are larger are on their way out of the floats."""
-_PICTURES = 150
-"""Moments at which a figure looks at a descent."""
 
 
 @dataclass(frozen=True)
@@ -328,11 +310,12 @@ class Grown:
 
 def grow(own: Experiment) -> Grown:
     """The flow from e^log_eps W_0 until L = 1e-100, where it goes so far."""
-    start, size = log_eps(own), own.W0.size + len(own.W0)
-    if size > _MOST:
-        return Grown(start, f"not followed: h (D + 1) = {size} > {_MOST}")
-    if (pairs := len(own.y) * len(own.W0)) > _MOST_CROSSINGS:
-        return Grown(start, f"not followed: n h = {pairs} > {_MOST_CROSSINGS}")
+    start, h = log_eps(own), len(own.W0)
+    # What the integrator makes a trajectory of in seconds: coordinates, and pairs of a datum and a
+    # neuron, each of which may end a stretch of it.
+    for what, count, most in (("h (D + 1)", own.W0.size + h, 320), ("n h", len(own.y) * h, 1000)):
+        if count > most:
+            return Grown(start, f"not followed: {what} = {count} > {most}")
     outset = float(own.loss.log_value(np.zeros(len(own.y)), own.y))
     longest = float(np.linalg.norm(own.X, axis=1).max())
 
@@ -341,7 +324,7 @@ def grow(own: Experiment) -> Grown:
 
     chart = Neurons(own.signs, own.X.shape[1])
     field = GradientFlow(chart, own.loss, own.X, own.y)
-    path = setting.flow(own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss,
+    path = setting.flow(own.X, own.y, own.W0, own.signs, start, 1e12 / longest, own.loss,
                         loss_over_half, rtol=_RTOL)  # fmt: skip
     if path.status == "stopped":
         clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
@@ -369,8 +352,9 @@ def growth_table(own: Experiment, grown: Grown) -> pd.DataFrame:
 
 
 def steps_taken(own: Experiment) -> int:
-    """How many steps the descent takes: those asked for, or what a minute allows."""
-    return min(own.iterations, int(_MOST_PRODUCTS / (own.X.size * len(own.v))))
+    """How many steps the descent takes: those asked for, or what a minute allows, which are 1e11
+    products of an input's number and a weight."""
+    return min(own.iterations, int(1e11 / (own.X.size * len(own.v))))
 
 
 def left_out(own: Experiment) -> str:
@@ -388,7 +372,7 @@ def descend(own: Experiment) -> pd.DataFrame:
     cosines; the weights of 150 steps are looked at. Raises InputError where the steps are so large
     that the weights leave the floats."""
     last = steps_taken(own)
-    wanted = set(np.linspace(0, last, _PICTURES).astype(int).tolist())
+    wanted = set(np.linspace(0, last, 150).astype(int).tolist())
     name = next(name for name, loss in LOSSES.items() if loss is own.loss)
     problem = ShallowLoss(own.X.copy(), own.y.copy(), MARGINS[name], 1.0 / len(own.y))
     start, seen = Shallow(torch.tensor(own.W), torch.tensor(own.v)), list[Seen]()
@@ -396,7 +380,7 @@ def descend(own: Experiment) -> pd.DataFrame:
         states = islice(descent(problem, start, own.step), last + 1)
         for state in progress(states, last + 1, "states"):
             if state.step in wanted:
-                if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < _LOST):
+                if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < 1e50):
                     raise InputError(
                         f'parameter "step": descent by steps of {own.step:g} diverges within its '
                         f"first {state.step} steps: choose a smaller one, or a smaller scale or "
