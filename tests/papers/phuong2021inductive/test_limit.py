@@ -154,6 +154,22 @@ def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait(
     assert follow_long(small, 100.0) is not None
 
 
+def test_a_neuron_that_comes_to_its_label_late_is_said_to_wait() -> None:
+    """No half-plane holds these data: the second neuron comes to see (1, 0) when the others have
+    long been fitted. Without its label the flow ended at a limit that is not that of Theorem 1."""
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.9], [-1.0, -0.9]]), np.array([1.0, -1.0, -1.0])
+    W0, signs = np.array([[-1.0, 0.0], [-1.0, 5.0]]), np.array([-1.0, 1.0])
+    with pytest.raises(Waiting, match="had none"):
+        follow_long(Start(X, y, W0, np.log([10.0, 5.1]), signs))
+
+
+def test_a_neuron_that_waits_is_left_behind_in_the_law() -> None:
+    """It is active on one datum of its label, and bounded: its norm is a part of W_0."""
+    late = sectors.followed(sectors.waiting_start(1.0))
+    assert len(late.own(1.0)) == 2
+    assert limit_page.follows_the_law(flows.Survey([late], 0)).slack({"flow": late}) > 0.04
+
+
 def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """distance² = K / (log(1/L) + c) has the slope K whatever c is."""
     late = of_sizes.found[-1]

@@ -736,10 +736,15 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
 
 
 def of_constants(survey: Survey, seed: int) -> list[Evidence]:
-    """How near the flows come that have both groups."""
+    """How near the flows come that have both groups, and from where."""
+    largest = max(e.given.log_norms.max() for e in survey.found)
     measured = [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[2:3],
                 *functions_converge(survey, seed)[:1]]  # fmt: skip
-    return [*measured, *survey.kept]
+    return [
+        *measured,
+        note("norms of the neurons at the start, up to", float(np.exp(largest)), digits=1),
+        *survey.kept,
+    ]
 
 
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
@@ -753,7 +758,7 @@ _LEAST = 1e-2
 def leftover(each: Late, sign: float) -> float:
     """delta_+ (sign 1) or delta_-, from the first moment behind the last change of a pattern."""
     k = int(np.searchsorted(each.tau, settles(each) * np.log(10.0), side="left"))
-    mine = each.own(sign)
+    mine = each.growing(sign)
     U, sizes = each.U[k, mine], np.exp(each.R[k, mine])
     alpha = np.exp(each.R[-1, mine] - np.logaddexp.reduce(2.0 * each.R[-1, mine]) / 2.0)
     apart = np.sum((U[:, None] - U[None]) ** 2, axis=-1) / 2.0
@@ -764,7 +769,7 @@ def leftover(each: Late, sign: float) -> float:
 def constant(each: Late) -> float:
     """The limit of distance^2 log(1/L): (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|), W_0 the
     neurons that stay behind."""
-    grown = np.concatenate([each.own(sign) for sign in each.alive])
+    grown = np.concatenate([each.growing(sign) for sign in each.alive])
     rest = np.setdiff1d(np.arange(len(each.given.signs)), grown)
     dead = float(np.exp(2.0 * each.R[-1, rest]).sum())
     return (dead + sum(leftover(each, sign) for sign in each.alive)) / each.limit.total

@@ -161,7 +161,7 @@ INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
 """Four data of equal length, (OS), each a support example."""
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS_DRAWN = Reading(
-    "a_j(0) is drawn by itself, or fixed, before w_j(0) is seen: all that the proof speaks of",
+    "all signs of a(0) are drawn or fixed before any w_j(0) is seen: all that the proof speaks of",
     "The paper says no more than that a_j(0) is λ_j or -λ_j. With w_j(0) in view it can be chosen "
     "so that a neuron dies with a probability up to 3/4 in the plane; for (33, ±4) against "
     "(-4, 33) and (-9, 32) with 0.72 in place of 1/2.",
@@ -177,8 +177,8 @@ def _angles(V: NDArray, origin: float) -> NDArray:
 
 def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
     """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs) for data in the plane, by
-    their angles alone; 0 where no open half-plane holds all. Data are mirrored where the negative
-    ones lie to the right."""
+    their angles alone; 0 where no open half-plane holds all: a neuron on the boundaries of two
+    opposite data goes on. Data are mirrored where the negative ones lie to the right."""
     (a, b), (c, d) = sums = np.array([X[y == sign].sum(axis=0) for sign in BOTH_SIGNS])
     if a * d < b * c:
         return chances(X * [1.0, -1.0], y)
@@ -325,7 +325,7 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
     return np.array(found).reshape(-1, 2)
 
 
-@statement("g(w) is parallel to w, up to 1e-6", ANY_DATA)
+@statement("in the plane: g(w) is parallel to w, up to 1e-6", ANY_DATA)
 def is_critical(X: NDArray, y: NDArray) -> float:
     """os.lemA.1: g(w) = C w at every extremal direction of any data in the plane. The slack is what
     1e-6 leaves of the part of g(w) across w, over the largest datum."""
@@ -420,13 +420,14 @@ def _any_network(spread: float, rng: np.random.Generator) -> Instance:
 @statement(
     "(45) and (46) are the derivatives",
     {"gaussian": partial(_any_network, 0.0), "lengths": partial(_any_network, 2.0)},
+    {"no neuron is on the boundary of a datum": lambda X, W: np.all(X @ W.T != 0.0)},
     fixed=("y",),
 )
 def off_boundaries(
     X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
 ) -> np.floating:
-    """os.lemA.3: (45) and (46) against automatic derivatives where no <w_j, x_i> is 0. The slack is
-    what 1e-9 leaves of the relative difference."""
+    """os.lemA.3: (45) and (46) against automatic derivatives. The slack is what 1e-9 leaves of the
+    relative difference."""
     import torch
 
     inner, outer = torch.tensor(W, requires_grad=True), torch.tensor(a, requires_grad=True)
