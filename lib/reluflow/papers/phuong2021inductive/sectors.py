@@ -821,17 +821,17 @@ def both_groups(plus: float, minus: float, p: NDArray) -> NDArray:
 def positive_only(p: int) -> Late:
     """The flow of p neurons with a_j > 0 from norm e^-10, to a loss e^-300 of the positive data."""
     turned = np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)
-    return _from(np.stack([np.ones(p), turned], axis=1))
+    return followed(_one_group(np.stack([np.ones(p), turned], axis=1)), DEEP)
 
 
 def leaves_the_other() -> Late:
-    """The same of one neuron that at first is active on a datum of either label."""
-    return _from(np.array([[1.0, 3.0]]))
+    """That of one neuron, at first active on a datum of either label, to a loss of e^-1e6."""
+    return followed(_one_group(np.array([[1.0, 3.0]])))
 
 
-def _from(W0: NDArray) -> Late:
+def _one_group(W0: NDArray) -> Start:
     p = len(W0)
-    return followed(Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p)), DEEP)
+    return Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p))
 
 
 def one_or_two(seed: int, count: int) -> list[Evidence]:
