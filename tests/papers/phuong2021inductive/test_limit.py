@@ -130,12 +130,14 @@ def test_the_inequality_of_the_neuron_that_waits() -> None:
 
 
 def test_faces_of_the_plane() -> None:
-    X, y = limit_page.PLANE.astype(int).tolist(), limit_page.PLANE_LABELS.astype(int).tolist()
+    X, y = limit_page.PLANE.astype(int), limit_page.PLANE_LABELS.astype(int)
     assert limit_page.other_faces(X, y) == 0
+    ones = np.ones(3, int)
     # (0, 1) = (1, 1) + (-1, 0) lies on the boundary of the second datum, which has a part in it.
-    assert (0, 1) in limit_page.possible([[1, 1], [-1, 0]], [1, 1])
+    faces = limit_page.possible(np.array([[1, 1], [-1, 0]]), ones[:2])
+    assert [0, 1] in np.array(faces).tolist()
     # Not orthogonally separable: other faces can hold a neuron.
-    assert limit_page.other_faces([[1, 0], [-1, 1], [-1, -1]], [1, 1, 1]) > 0
+    assert limit_page.other_faces(np.array([[1, 0], [-1, 1], [-1, -1]]), ones) > 0
     one_label = {"X": np.eye(2, dtype=int) + 1, "y": np.ones(2, dtype=int)}
     assert limit_page.no_other_points().unmet(one_label)
 

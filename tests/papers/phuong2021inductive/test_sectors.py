@@ -97,12 +97,6 @@ def test_shares_by_hand() -> None:
     assert sectors.chances(*sectors.plane(179.0, 4.0)) == (0.0, 0.0, 0.0)
 
 
-def test_networks_are_dead_where_all_their_neurons_are() -> None:
-    dead = np.array([True, True, False, True, True, True, True])
-    assert sectors.networks_dead(dead, 2) == (2, 3)
-    assert sectors.networks_dead(dead, 3) == (1, 2)
-
-
 def test_chances_of_both_groups_by_hand() -> None:
     chance = sectors.both_groups(0.5, 0.5, np.array([1.0, 2.0, 3.0]))
     assert chance == pytest.approx([0.0, 0.5, 0.75])

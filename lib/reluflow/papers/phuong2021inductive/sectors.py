@@ -233,12 +233,6 @@ def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates
                    for s in BOTH_SIGNS))  # fmt: skip
 
 
-def networks_dead(dead: NDArray, p: int) -> tuple[int, int]:
-    """Of neurons (k,) taken p at a time, the networks all of whose neurons are dead, and all."""
-    rows = dead[: len(dead) // p * p].reshape(-1, p)
-    return int(rows.all(axis=1).sum()), len(rows)
-
-
 class Counts(NamedTuple):
     """Networks that die, of `trials`, by width (5,): with fair signs, and with signs chosen
     after."""
@@ -253,8 +247,9 @@ def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Coun
     found = fates(X, y, count, rng)
     drawn = np.where(rng.random(count) < 0.5, found.positive, found.negative)
     either = found.positive | found.negative
-    rows = [(networks_dead(drawn, p), networks_dead(either, p)) for p in DEAD_STARTS_WIDTHS]
-    return Counts(*np.array([[a[0], b[0], a[1]] for a, b in rows]).T)
+    dead = ([each[: count // p * p].reshape(-1, p).all(axis=1) for each in (drawn, either)]
+            for p in DEAD_STARTS_WIDTHS)  # fmt: skip
+    return Counts(*np.array([[a.sum(), b.sum(), len(a)] for a, b in dead]).T)
 
 
 def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
@@ -685,11 +680,6 @@ def stays_in_the_sector(
     return float((moved * sigma)[sigma != 0].min()) if rests else -1.0
 
 
-def _own(late: Late) -> NDArray:
-    """Whether a datum has the sign of a neuron, (n, p)."""
-    return np.asarray(late.given.y[:, None] == late.given.signs)
-
-
 # --- Lemma 1 and equation (15) with the size of the start fixed first, on (OS) and (Span) data ----
 
 WAITING_X = np.array([[10.0, 3.0], [10.0, -3.0], [30.0, 25.0], [-7.0, -5.0], [-5.0, -7.0]])
@@ -752,7 +742,8 @@ def ends(sign: float = 1.0) -> list[Late]:
 def home(late: Late) -> NDArray:
     """At the start and behind every event of a flow, whether each neuron is dead, or active on
     all data of its label and on no others, (m, p)."""
-    return np.array([np.all(active == _own(late), axis=0) | ~active.any(axis=0)
+    own = late.given.y[:, None] == late.given.signs
+    return np.array([np.all(active == own, axis=0) | ~active.any(axis=0)
                      for _, active in patterns(late)])  # fmt: skip
 
 
