@@ -598,7 +598,6 @@ LOSS_GROWTH_NEAR = 1e-3
 """How near |W_+|^2 / log t must be to its limit where log(1/L) = 1e6: it is off by
 log log t / log t."""
 NEAR_MARGIN, NEAR_LOSS = 1e-3, 0.1
-_SAG = 1e-5
 
 
 def log_gap(log_loss: NDArray) -> NDArray:
@@ -636,19 +635,16 @@ def norms_grow_like_log(survey: Survey) -> list[Evidence]:
 def loss_and_margin(survey: Survey) -> list[Evidence]:
     """os.norm.log.2: the normalised margin converges to 1 / (2 nu_+), and l^+ = Theta(1/(t log t))
     (eqs 19-21)."""
-    margins, products, drops = [], [], 0
+    margins, products = [], []
     for each, sign, size in _groups(survey):
         log_l = each.log_loss(sign)
         found = log_gap(log_l) * np.exp(-each.log_square(sign)) / 2.0  # gamma~ of eq (19)
         margins.append(float(abs(2.0 * size * found[-1] - 1.0)))
-        drops += bool(np.any(np.diff(found) < -_SAG * found[-1]))
         # Further on a float's log l says too little of l itself.
         k = int(np.searchsorted(each.tau, 1e4))
         log_t = each.log_t[k]
         products.append(float(2.0 * np.exp(log_t + np.log(log_t) + log_l[k]) / size))
     return [
-        fact(f"groups whose normalised margin falls somewhere by more than {_SAG:g} of it", drops,
-             0, tried=len(margins)),
         bound("normalised margin where L = e^(-1e6), largest relative distance from 1 / (2 |w_±|)",
               max(margins), "<=", NEAR_MARGIN, "", digits=2),
         bound("2 t log t ℓ / |w_±| at log(1/L) = 1e4: largest distance from 1",
@@ -698,7 +694,7 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
         off = [function_gap(late, places) / (NEAR_LIMIT if deep else NEAR_LOSS)]
         if deep:
             off += [e.value / e.limit for e in [*norms_grow_like_log(one)[:2],
-                                                *loss_and_margin(one)[2:3]]]  # fmt: skip
+                                                *loss_and_margin(one)[1:2]]]  # fmt: skip
         for sign in set(BOTH_SIGNS) - set(late.alive):
             least = np.log(2.0) * np.sum(late.given.y == sign)
             off.append(0.0 if np.exp(late.log_loss(sign).min()) >= least * (1.0 - 1e-9) else 2.0)
@@ -713,7 +709,7 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
 def of_constants(survey: Survey, seed: int) -> list[Evidence]:
     """How near the flows come that have both groups, and from where."""
     largest = max(e.given.log_norms.max() for e in survey.found)
-    measured = [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[2:3],
+    measured = [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[1:2],
                 *functions_converge(survey, seed)[:1]]  # fmt: skip
     return [
         *measured,
