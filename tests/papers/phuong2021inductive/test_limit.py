@@ -14,7 +14,7 @@ from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
 from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
 from reluflow.papers.phuong2021inductive.sectors import spans
-from reluflow.papers.phuong2021inductive.setting import Limit, limit, supported
+from reluflow.papers.phuong2021inductive.setting import limit, supported
 from scipy.integrate import solve_ivp
 from scipy.optimize import approx_fprime
 
@@ -57,15 +57,6 @@ def test_the_closed_form_is_reached_by_the_limit_itself() -> None:
     f = np.maximum(x @ W.T, 0.0) @ a / (np.sum(W * W) + a @ a)
     np.testing.assert_allclose(f, goal.function(x), atol=1e-12)
     np.testing.assert_allclose(limit_page.two_neurons(goal, x), goal.function(x), atol=1e-12)
-
-
-def test_a_distance_of_another_direction_or_share_is_not_zero() -> None:
-    goal = Limit({1.0: np.array([1.0, 0.0]), -1.0: np.array([-4.0, 0.0])})
-    signs, R = np.array([1.0, -1.0]), 0.5 * np.log([1.0, 4.0])
-    right = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    assert max(goal.distances(right, R, signs)) < 1e-15
-    assert goal.distances(right, np.zeros(2), signs)[0] > 0.1
-    assert goal.distances(right[:, ::-1], R, signs)[0] > 0.5
 
 
 def test_one_datum_a_label_against_a_plain_integrator() -> None:

@@ -448,17 +448,15 @@ def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray
             return {"X": X, "y": y, "W": w[None], "a": np.array([0.3])}
 
 
-def slides(
-    X: NDArray, y: NDArray, W: NDArray, a: NDArray, *, step: float = STEP
-) -> tuple[float, float]:
+def slides(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[float, float]:
     """How far descent with tiny steps, which knows no projection, ends from the solution of
     (45)-(46), and how far that one has moved, both in (w, a)."""
     start = np.append(W[0], a)
     w, v = W[0], float(a[0])
-    for _ in range(round(SPAN / step)):
+    for _ in range(round(SPAN / STEP)):
         before = X @ w
         pull = y * expit(-y * v * np.maximum(before, 0.0))
-        w, v = w + step * v * (pull * (before > 0.0)) @ X, v + step * pull @ np.maximum(before, 0.0)
+        w, v = w + STEP * v * (pull * (before > 0.0)) @ X, v + STEP * pull @ np.maximum(before, 0.0)
 
     def rate(_: float, z: NDArray) -> NDArray:
         on_the_boundary = z[:-1] - (z[:-1] @ X[1]) / (X[1] @ X[1]) * X[1]
