@@ -43,26 +43,6 @@ def test_a_device_that_is_not_there_is_refused():
         cnn.as_images(np.zeros((1, 4)), 2, "abacus")
 
 
-@pytest.mark.parametrize(("n", "batch"), [(10, 4), (9, 4), (12, 4), (3, 8), (1, 1)])
-def test_an_epoch_takes_every_datum_once(n, batch):
-    seen = []
-
-    def loss(rows):
-        seen.append(rows.tolist())
-        return w.sum() * 0.0
-
-    w = torch.zeros(2, requires_grad=True)
-    steps = cnn.minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
-    each = -(-n // batch)
-    list(islice(steps, 2 * each))
-    first, second = seen[:each], seen[each:]
-    for epoch in (first, second):
-        assert sorted(k for rows in epoch for k in rows) == list(range(n))
-        assert [len(rows) for rows in epoch[:-1]] == [batch] * (each - 1)
-    if n > 3:
-        assert first != second
-
-
 def failing(evidence):
     return {item.what for item in evidence if item.decides and not item.holds}
 
@@ -77,34 +57,27 @@ def paper():
     return recorded("taken")
 
 
-def test_looks_and_features_are_of_the_same_network(data):
-    with one_thread():
-        run = cnn.train(data, SHORT, 0, [4])
-        features = cnn.layer_features(run.network, data, [6, 7, 8], batch=7)
-    found, X = run.looks[-1], features[1]
-    hidden = np.maximum(features[0], 0.0)
-    bias, last = (cnn.weighted(run.network)[k].bias.detach().double().numpy() for k in (6, 7))
-    np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
-    for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
-        assert side.means == pytest.approx(pair_products(Z, data.y).means, rel=1e-3, abs=1e-6)
-    np.testing.assert_allclose(found.singular, np.linalg.svd(run.first)[1], rtol=1e-4)
-    np.testing.assert_allclose(
-        features[2][:, 0], np.maximum(X, 0.0) @ run.second + last, rtol=1e-3, atol=1e-5
-    )
-
-
-def test_what_is_kept_is_what_was_found(data):
+def test_looks_features_and_what_is_kept_are_of_one_network(data):
     with one_thread():
         run = cnn.train(data, SHORT, 0, [0, 3, 6])
+        features = cnn.layer_features(run.network, data, [6, 7, 8], batch=7)
+    last, X = run.looks[-1], features[1]
+    hidden = np.maximum(features[0], 0.0)
+    bias, outer = (cnn.weighted(run.network)[k].bias.detach().double().numpy() for k in (6, 7))
+    np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        features[2][:, 0], np.maximum(X, 0.0) @ run.second + outer, rtol=1e-3, atol=1e-5
+    )
     short = cnn.shown(json.loads(json.dumps(cnn.summary(run, data, 0, {"train": data}))))
     assert (short.steps.tolist(), short.epochs.tolist()) == ([0, 3, 6], [0, 1, 2])
-    last = run.looks[-1]
-    for side, pairs in ((BEFORE, last.before), (AFTER, last.after)):
+    for side, pairs, Z in ((BEFORE, last.before, X), (AFTER, last.after, np.maximum(X, 0.0))):
+        assert pairs.means == pytest.approx(pair_products(Z, data.y).means, rel=1e-3, abs=1e-6)
         kept = short.whole["train"][side]
         assert kept.violations == pairs.violations
         assert kept.number == pairs.number == 360 * 359 // 2
         assert short.violated[side][-1] == pytest.approx(pairs.share)
-    np.testing.assert_allclose(short.singular, last.singular, rtol=1e-4)
+    for values in (last.singular, short.singular):
+        np.testing.assert_allclose(values, np.linalg.svd(run.first)[1], rtol=1e-4)
     top = np.linalg.svd(run.first, full_matrices=False)[2][:2]
     np.testing.assert_allclose(np.abs(short.plane), np.abs(run.first @ top.T), rtol=1e-3, atol=1e-5)
 

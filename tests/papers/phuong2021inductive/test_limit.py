@@ -14,7 +14,7 @@ from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
 from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
 from reluflow.papers.phuong2021inductive.sectors import spans
-from reluflow.papers.phuong2021inductive.setting import Limit, limit, supported
+from reluflow.papers.phuong2021inductive.setting import limit, supported
 from scipy.integrate import solve_ivp
 from scipy.optimize import approx_fprime
 
@@ -57,15 +57,6 @@ def test_the_closed_form_is_reached_by_the_limit_itself() -> None:
     f = np.maximum(x @ W.T, 0.0) @ a / (np.sum(W * W) + a @ a)
     np.testing.assert_allclose(f, goal.function(x), atol=1e-12)
     np.testing.assert_allclose(limit_page.two_neurons(goal, x), goal.function(x), atol=1e-12)
-
-
-def test_a_distance_of_another_direction_or_share_is_not_zero() -> None:
-    goal = Limit({1.0: np.array([1.0, 0.0]), -1.0: np.array([-4.0, 0.0])})
-    signs, R = np.array([1.0, -1.0]), 0.5 * np.log([1.0, 4.0])
-    right = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    assert max(goal.distances(right, R, signs)) < 1e-15
-    assert goal.distances(right, np.zeros(2), signs)[0] > 0.1
-    assert goal.distances(right[:, ::-1], R, signs)[0] > 0.5
 
 
 def test_one_datum_a_label_against_a_plain_integrator() -> None:
@@ -130,12 +121,14 @@ def test_the_inequality_of_the_neuron_that_waits() -> None:
 
 
 def test_faces_of_the_plane() -> None:
-    X, y = limit_page.PLANE.astype(int).tolist(), limit_page.PLANE_LABELS.astype(int).tolist()
+    X, y = limit_page.PLANE.astype(int), limit_page.PLANE_LABELS.astype(int)
     assert limit_page.other_faces(X, y) == 0
+    ones = np.ones(3, int)
     # (0, 1) = (1, 1) + (-1, 0) lies on the boundary of the second datum, which has a part in it.
-    assert (0, 1) in limit_page.possible([[1, 1], [-1, 0]], [1, 1])
+    faces = limit_page.possible(np.array([[1, 1], [-1, 0]]), ones[:2])
+    assert [0, 1] in np.array(faces).tolist()
     # Not orthogonally separable: other faces can hold a neuron.
-    assert limit_page.other_faces([[1, 0], [-1, 1], [-1, -1]], [1, 1, 1]) > 0
+    assert limit_page.other_faces(np.array([[1, 0], [-1, 1], [-1, -1]]), ones) > 0
     one_label = {"X": np.eye(2, dtype=int) + 1, "y": np.ones(2, dtype=int)}
     assert limit_page.no_other_points().unmet(one_label)
 
@@ -152,6 +145,22 @@ def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait(
         follow_long(start)
     small = replace(start, log_norms=np.full(2, -5.0))
     assert follow_long(small, 100.0) is not None
+
+
+def test_a_neuron_that_comes_to_its_label_late_is_said_to_wait() -> None:
+    """No half-plane holds these data: the second neuron comes to see (1, 0) when the others have
+    long been fitted. Without its label the flow ended at a limit that is not that of Theorem 1."""
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.9], [-1.0, -0.9]]), np.array([1.0, -1.0, -1.0])
+    W0, signs = np.array([[-1.0, 0.0], [-1.0, 5.0]]), np.array([-1.0, 1.0])
+    with pytest.raises(Waiting, match="had none"):
+        follow_long(Start(X, y, W0, np.log([10.0, 5.1]), signs))
+
+
+def test_a_neuron_that_waits_is_left_behind_in_the_law() -> None:
+    """It is active on one datum of its label, and bounded: its norm is a part of W_0."""
+    late = sectors.followed(sectors.waiting_start(1.0))
+    assert len(late.own(1.0)) == 2
+    assert limit_page.follows_the_law(flows.Survey([late], 0)).slack({"flow": late}) > 0.04
 
 
 def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -59,26 +59,6 @@ def test_four_points_and_a_basis_fit_into_an_orthant() -> None:
     assert sectors.spread_of_a_basis(np.eye(3, dtype=int) + 1) <= 1.0
 
 
-def test_sliding_follows_the_projection_and_not_the_plain_sum() -> None:
-    rng = np.random.default_rng(1)
-    for repeated in (False, True):
-        item = sectors.sliding_start(rng, repeated)
-        coarse, way = sectors.slides(**item, step=1e-3)
-        fine, _ = sectors.slides(**item, step=2.5e-4)
-        assert fine < 0.01 * way
-        assert fine < 0.6 * coarse
-        moved = {**item, "W": item["W"] + 1e-3 * item["X"][1]}
-        off = sectors.velocity(item["X"], item["y"], moved["W"], item["a"])[0]
-        on = sectors.velocity(item["X"], item["y"], item["W"], item["a"])[0]
-        assert np.linalg.norm(off - on) > 0.01
-
-
-def test_heron_knows_points_of_a_line() -> None:
-    assert sectors.squared_area(0, 1, -1) == 0
-    assert sectors.flat(np.array([[0.0], [1.0], [-1.0]])) == 1
-    assert sectors.flat(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])) == 2
-
-
 @given(st.floats(90.0, 170.0), st.floats(0.5, 4.0))
 @settings(max_examples=8)
 def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) -> None:
@@ -90,28 +70,3 @@ def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) 
     for k, sign in enumerate((1.0, -1.0)):
         dead = [sectors.align(X, y, u, sign).status == "dead" for u in U]
         assert abs(sum(dead) / around - shares[k]) <= 2.0 / around
-
-
-def test_shares_by_hand() -> None:
-    assert sectors.chances(np.eye(2), np.array([1.0, -1.0]))[2] == pytest.approx(0.75)
-    assert sectors.chances(*sectors.plane(179.0, 4.0)) == (0.0, 0.0, 0.0)
-
-
-def test_networks_are_dead_where_all_their_neurons_are() -> None:
-    dead = np.array([True, True, False, True, True, True, True])
-    assert sectors.networks_dead(dead, 2) == (2, 3)
-    assert sectors.networks_dead(dead, 3) == (1, 2)
-
-
-def test_chances_of_both_groups_by_hand() -> None:
-    chance = sectors.both_groups(0.5, 0.5, np.array([1.0, 2.0, 3.0]))
-    assert chance == pytest.approx([0.0, 0.5, 0.75])
-    assert sectors.both_groups(0.3, 0.4, np.array([1.0, 2.0])) == pytest.approx([0.0, 0.24])
-
-
-@pytest.mark.parametrize(
-    ("product", "clear"), [(0.0, True), (0.5, True), (-0.5, True), (1e-12, False), (-1e-12, False)]
-)
-def test_a_product_that_rounding_could_make_is_not_clear(product: float, clear: bool) -> None:
-    X = np.array([[1.0, 0.0], [product, np.sqrt(1.0 - product**2)]])
-    assert sectors._clear(X) == clear

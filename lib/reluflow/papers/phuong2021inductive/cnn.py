@@ -684,11 +684,9 @@ def _least(run: Shown) -> float:
 
 def _told(run: Shown) -> int:
     """In how many units all three kinds of pair move as the paper says."""
-    found = 0
-    for raw in _UNITS.values():
-        moves = {kind: _kendall(c) for kind, c in courses_of(run.before(), raw).items()}
-        found += moves[MINUS] > 0.0 and moves[PLUS] > 0.0 and moves[ACROSS] < 0.0
-    return found
+    moves = ([_kendall(course) for course in courses_of(run.before(), raw).values()]
+             for raw in _UNITS.values())  # fmt: skip
+    return sum(np.sign(each).tolist() == [1.0, 1.0, -1.0] for each in moves)
 
 
 def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:

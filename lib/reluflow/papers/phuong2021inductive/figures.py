@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -104,8 +104,7 @@ def separability(data: Sequence[tuple[str, NDArray, NDArray, NDArray | None, str
     separates the labels, with the line between them."""
     fig, axes = panels(1, len(data), height=3.0, titles=[each[0] for each in data])
     for ax, (_, points, labels, w, message) in zip(axes, data, strict=True):
-        ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal", xticks=[], yticks=[])
-        ax.spines[:].set_visible(False)
+        _bare(ax, xlim=(-1.5, 1.5), ylim=(-1.5, 1.5))
         if w is not None:
             turn = np.degrees(np.arctan2(w[1], w[0]))
             for side, colour in zip((-90.0, 90.0), PALE.values(), strict=False):
@@ -150,10 +149,14 @@ def forces(X: NDArray, y: NDArray, w: NDArray, astray: NDArray) -> Figure:
     halo_text(right, 1.35 * worst / np.linalg.norm(worst), "$x_-$", color=NEGATIVE)
     halo_text(right, -0.75 * np.array([1.0, 1.0]), "$x_-$ is active", color=NEGATIVE)
     right.set(xlim=(-1.6, 1.6), ylim=(-1.2, 1.45))
-    for ax in (left, right):
-        ax.set(aspect="equal", xticks=[], yticks=[])
-        ax.spines[:].set_visible(False)
+    _bare(left)
+    _bare(right)
     return fig
+
+
+def _bare(ax: Axes, **limits: Any) -> None:
+    ax.set(aspect="equal", xticks=[], yticks=[], **limits)
+    ax.spines[:].set_visible(False)
 
 
 def _force(ax: Axes, foot: NDArray, tip: NDArray, colour: str) -> None:
@@ -179,17 +182,15 @@ def _datum(label: float) -> dict[str, str]:
     return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
 
 
-def _pale(ax: Axes, X: NDArray, y: NDArray) -> None:
-    ax.set(aspect="equal", xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
+def _pale(ax: Axes, X: NDArray, y: NDArray, **limits: Any) -> None:
+    _bare(ax, **limits)
     for name, arcs in _arcs(X, y).items():
         for first, last in arcs:
             ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
 
 
 def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
-    ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
-    _pale(ax, X, y)
+    _pale(ax, X, y, xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8))
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
@@ -305,8 +306,7 @@ def turning(late: Late) -> Figure:
 
 def _cones(ax: Axes, X: NDArray, y: NDArray, sign: float) -> None:
     """The sectors; words in that of the other label, where no path ends; data outside."""
-    ax.set(xlim=(-1.3, 1.3), ylim=(-1.2, 1.2))
-    _pale(ax, X, y)
+    _pale(ax, X, y, xlim=(-1.3, 1.3), ylim=(-1.2, 1.2))
     ax.add_patch(Circle((0.0, 0.0), _START, fill=False, ec=style.QUIET, lw=0.7))
     word = "negative" if sign > 0 else "positive"
     other = X[y == -sign].sum(axis=0)

@@ -91,6 +91,11 @@ class Late:
         """Indices of the neurons of a sign that are active on data of it at the end."""
         return np.flatnonzero(_serving(self.given, self.U[-1], sign))
 
+    def growing(self, sign: float) -> NDArray:
+        """Those of them that are active on all data of it, and so grow without bound: one that
+        waits on a part of it for ever does not."""
+        return np.flatnonzero(_serving(self.given, self.U[-1], sign, np.all))
+
     def log_loss(self, sign: float) -> NDArray:
         """log of the loss of the data of one label, (m,)."""
         X = self.given.X[self.given.y == sign]
@@ -129,6 +134,8 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     Z = leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _LONG_FLOW_POINTS))
     V, R = chart.split(Z)
     V = V / np.linalg.norm(V, axis=-1, keepdims=True)
+    if any(_serving(given, V[-1], sign).any() for sign in {1.0, -1.0} - set(alive)):
+        raise Waiting("a neuron comes to a label that had none, long after the other is fitted")
     tau = np.array([-late.log_loss(z) for z in Z])
     steep = np.array([log_steepness(u, r, given.signs, late.X, late.y, given.loss)
                       for u, r in zip(V, R, strict=True)])  # fmt: skip
@@ -165,10 +172,12 @@ def _outputs(X: NDArray, U: NDArray, R: NDArray, signs: NDArray) -> NDArray:
     return np.asarray(np.maximum(X @ U.T, 0.0) @ (signs * np.exp(2.0 * R)))
 
 
-def _serving(given: Start, U: NDArray, sign: float) -> NDArray:
-    """Whether neurons (p,) of a sign are active on some datum of their label."""
+def _serving(
+    given: Start, U: NDArray, sign: float, some: Callable[..., NDArray] = np.any
+) -> NDArray:
+    """Whether neurons (p,) of a sign are active on `some` datum of their label."""
     own = given.X[given.y == sign]
-    return np.asarray((own @ U.T > 0.0).any(axis=0) & (given.signs == sign))
+    return np.asarray(some(own @ U.T > 0.0, axis=0) & (given.signs == sign))
 
 
 def _unseen(given: Start, U: NDArray) -> bool:

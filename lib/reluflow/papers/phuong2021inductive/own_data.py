@@ -20,7 +20,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
-from reluflow.papers.phuong2021inductive.networks import degrees_between, slopes
+from reluflow.papers.phuong2021inductive.networks import degrees_between, slopes, units
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
 from reluflow.statistics import wilson
@@ -417,11 +417,11 @@ def rays(trained: Trained) -> pd.DataFrame:
 
 
 def _ray(trained: Trained, neurons: list[int], share: float) -> dict[str, str]:
-    own, w = trained.own, trained.path.W[-1][neurons[0]]
+    own, w = trained.own, units(trained.path.W[-1][neurons[0]])
     sign = float(own.signs[neurons[0]])
     goal = None if trained.goal is None else trained.goal.vectors.get(sign)
     active = own.X @ w > 0.0
-    cosine = "" if goal is None else on_grain(_cosine(w, goal), 1e-4)
+    cosine = "" if goal is None else on_grain(float(w @ units(goal)), 1e-4)
     return {
         "ray": "a > 0" if sign > 0 else "a < 0",
         "neurons": str(len(neurons)),
@@ -430,10 +430,6 @@ def _ray(trained: Trained, neurons: list[int], share: float) -> dict[str, str]:
         "active on own label": f"{active[own.y == sign].sum()} of {np.sum(own.y == sign)}",
         "on the other": f"{active[own.y != sign].sum()} of {np.sum(own.y != sign)}",
     }
-
-
-def _cosine(a: NDArray, b: NDArray) -> float:
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 def _per_cent(share: float) -> str:
