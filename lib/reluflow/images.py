@@ -174,8 +174,7 @@ def _idx(folder: Path, name: str, magic: int) -> NDArray[np.uint8]:
     path = found[0]
     try:
         raw = path.read_bytes()
-        if path.suffix == ".gz":
-            raw = gzip.decompress(raw)
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
     except (OSError, EOFError, zlib.error):
         raise InputError(f"mnist: {path} cannot be read, or is corrupt or truncated.") from None
     sizes = 3 if magic == _IMAGES else 1
