@@ -37,7 +37,7 @@ from reluflow.flows.segment import (
     switching_surfaces,
     tangent_projector,
 )
-from reluflow.flows.trajectory import Event, Trajectory, fading_time, piecewise
+from reluflow.flows.trajectory import Event, Trajectory, piecewise
 from reluflow.geometry import cell_bound, enumerate_cells
 
 # --- The next contact of a flow with a boundary, found by looking closely at few of the data ------
@@ -471,6 +471,8 @@ def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
 __all__ = ["affine_descent", "affine_flow"]
 _ROUNDING = 40 * _EPS
 """A weight vector this small, against what it is added up from, is 0."""
+_FADED = 28.0
+"""e^-28 is below 10^-12."""
 
 
 @dataclass(frozen=True)
@@ -665,8 +667,10 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
     starts, pieces = [0.0] + [s.t0 for s in segments], rest + [s.at for s in segments]
     settled = knots[-1]
     if status in ("converged", "sliding") and (last := segments[-1]).rates.size:
-        left = np.abs(last.b).max()
-        settled = last.t0 + float(fading_time(left, np.linalg.norm(end), last.rates.min()))
+        # Until transients are below one part in 10^12, of themselves and of the limit.
+        left, size = float(np.abs(last.b).max()), float(np.linalg.norm(end))
+        decay = _FADED + np.log(left / size if left > size > 0.0 else 1.0)
+        settled = last.t0 + float(decay / last.rates.min())
     return Trajectory(
         t=np.array(knots),
         states=np.array(states),

@@ -16,6 +16,7 @@ space the same path is the line w + sigma s b, sigma >= 0, and the whole path is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -160,11 +161,8 @@ def align(
     return Alignment(status, last.t, tuple(events), tuple(legs), end)
 
 
-def align_past_opposites(
-    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0
-) -> Alignment:
-    """As `align`, of a neuron that goes on past an opposite datum which draws it on."""
-    return align(X, y, start, sign, goes_on=True)
+align_past_opposites = partial(align, goes_on=True)
+"""As `align`, of a neuron that goes on past an opposite datum which draws it on."""
 
 
 def _point(c: NDArray, e: NDArray, q: float) -> NDArray:

@@ -60,11 +60,6 @@ def fitted(
     return theta
 
 
-def parabola(theta: NDArray, d: NDArray, e: NDArray) -> Callable[[float], NDArray]:
-    """r -> theta + r d + r^2 e."""
-    return lambda r: theta + r * (d + r * e)
-
-
 def shorter(
     network: Network,
     theta: NDArray,
@@ -230,7 +225,7 @@ def _in_cell(
     multipliers, residual = nnls(rows.T, theta)
     if residual > RESIDUAL * np.linalg.norm(theta):
         down = rows.T @ multipliers - theta
-        return shorter(network, theta, X, y, parabola(theta, down, 0.0 * down))
+        return shorter(network, theta, X, y, lambda r: theta + r * down)
     weights = np.zeros(len(y))
     weights[tight] = multipliers[: len(J)]
     H = np.eye(network.size)
@@ -262,7 +257,8 @@ def _kept(
     J = (y[:, None] * network.rates(theta, X, np.eye(network.size), active)[1].T)[tight]
     bent = [y[k] * (d @ network.hessian_product(theta, X, np.eye(len(X))[k], d, active))
             for k in np.flatnonzero(tight).tolist()]  # fmt: skip
-    return parabola(theta, d, -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0])
+    e = -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0]
+    return lambda r: theta + r * (d + r * e)
 
 
 def _within(space: NDArray, H: NDArray, rows: NDArray, d: NDArray) -> NDArray:
