@@ -151,8 +151,11 @@ class Polar(OfNetwork):
     def velocity(
         self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
+        return self.rate(z, self.network.gradient(z[:-1], X, c, patterns), clock)
+
+    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
+        """The velocity for the gradient G (p,) at u."""
         u, rho, m = z[:-1], z[-1], self.network.degree
-        G = self.network.gradient(u, X, c, patterns)
         along = (G @ u) / (u @ u)
         rate = np.append(G - along * u, along)
         if clock == LOG_LOSS:
