@@ -181,30 +181,30 @@ def _followed(
     chart = Polar(network)
     plain, slow, fast = (GradientFlow(chart, loss, X, y, c) for c in (TIME, LOG_LOSS, LOG_LOG))
     z = chart.coordinates(start)
+    path: FlowPath | None = None
 
     def small(_: float, z: NDArray) -> float:
         return _SMALL - float(np.abs(chart.outputs(z, X)).max(initial=0.0))
 
-    path = None
+    def along(field: GradientFlow, until: float) -> FlowPath:
+        if path is None:
+            return integrate(field, z, until, **options)
+        return then(path, field, until, **options)
+
     if small(0.0, z) > 0.0:
         path = integrate(plain, z, _LONG, stop=small, **options)
         if path.status != "stopped":
             return path
     for _ in range(_TRIES):  # the clock of a very long leg is not as exact as a short one's
-        tau = slow.begin(z if path is None else path.end)
-        if tau >= 0.9:
+        if slow.begin(path.end if path else z) >= 0.9:
             break
-        path = (integrate(slow, z, 1.0, **options) if path is None
-                else then(path, slow, 1.0, **options))  # fmt: skip
+        path = along(slow, 1.0)
         if path.status != "horizon":
             return path
-    tau = slow.begin(z if path is None else path.end)
-    if not tau > 0.0:
-        assert path is not None
+    tau = slow.begin(path.end if path else z)
+    if path and not tau > 0.0:
         return path
-    until = np.log(max(reach * DECADE, 10.0 * tau))
-    return integrate(fast, z, until, **options) if path is None else then(path, fast, until,
-                                                                         **options)  # fmt: skip
+    return along(fast, np.log(max(reach * DECADE, 10.0 * tau)))
 
 
 def _judged(
