@@ -20,8 +20,7 @@ from reluflow.ledger import Counterexample, Evidence, Ledger, Row, bound, fact, 
 
 # --- What an attempt to falsify a statement found, and that as evidence for the ledger ------------
 
-RARE = 0.01
-"""A claim that a smaller share of the draws can test is reported as nearly vacuous."""
+RARE = 0.01  # a claim that a smaller share of the draws can test is reported as nearly vacuous
 
 WITNESS, FIXED = "slack at an instance that must break it", "slack at a fixed instance"
 """What the slack at a witness is called, and at one at which only a stronger statement fails."""
@@ -340,8 +339,7 @@ def _significant(given: Any, digits: int) -> Any:
     return np.array(flat).reshape(values.shape)
 
 
-STARTS = 3
-"""The search starts from at most this many of the worst instances."""
+STARTS = 3  # the search starts from at most this many of the worst instances
 
 _CHUNK = 256
 _EXAMPLES = 500

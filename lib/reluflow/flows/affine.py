@@ -242,14 +242,12 @@ def rooms(
 # through it: on some of them, strictly to one side of the others. So the ways to leave are found by
 # asking each face whether the flow that it implies stays in it.
 
-SURFACE_LIMIT = 6
-"""The sides of at most this many boundaries are tried in all combinations."""
+SURFACE_LIMIT = 6  # the sides of at most this many boundaries are tried in all combinations
 
 FACE_LIMIT = 2000
 """Boundaries through one point that may have more cells than this are not searched face by face."""
 
-_TOL = 1e-13
-"""A derivative below this, relative to the terms that it is made of, counts as zero."""
+_TOL = 1e-13  # a derivative below this, relative to the terms that it is made of, counts as zero
 
 
 class Continuation(NamedTuple):
@@ -469,10 +467,8 @@ def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
 
 
 __all__ = ["affine_descent", "affine_flow"]
-_ROUNDING = 40 * _EPS
-"""A weight vector this small, against what it is added up from, is 0."""
-_FADED = 28.0
-"""e^-28 is below 10^-12."""
+_ROUNDING = 40 * _EPS  # a weight vector this small, against what it is added up from, is 0
+_FADED = 28.0  # e^-28 is below 10^-12
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.flows.trajectory import Event
 
-_ZERO = 1e-14
-"""A cosine this small is 0."""
-_TIE = 1e-12
-"""Boundaries met within this stretch of q are met together."""
-_CROSSINGS = 50
-"""A path that crosses more than this many boundaries a datum is given up."""
+_ZERO = 1e-14  # a cosine this small is 0
+_TIE = 1e-12  # boundaries met within this stretch of q are met together
+_CROSSINGS = 50  # a path that crosses more than this many boundaries a datum is given up
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,8 @@ from reluflow.networks.indexed import Network, Patterns
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 
-_FAR = 300.0
-"""Exponents are cut here: no flow gets there, but the trial step of an integrator may."""
-_BALANCED = 1e-9
-"""Relative difference of |v_j| and |w_j| up to which a neuron is balanced."""
+_FAR = 300.0  # exponents are cut here: no flow gets there, but the trial step of an integrator may
+_BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron is balanced
 
 
 class Chart(Protocol):

@@ -366,8 +366,7 @@ def _first_sign(b: NDArray, rates: NDArray) -> NDArray:
     return sign
 
 
-TOWER_LIMIT = 6
-"""Sums of more exponentials than this are isolated by bounds."""
+TOWER_LIMIT = 6  # sums of more exponentials than this are isolated by bounds
 
 TOWER_SPAN = 1e8
 """So are sums whose rates span more: so far the tests hold the tower against the bounds."""

@@ -25,12 +25,9 @@ from reluflow.flows.fields import Field, GradientFlow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.losses import Loss
 
-_ZERO = 1e-15
-"""A surface's function this small at the start is 0."""
-_TIE = 1e-9
-"""Surfaces' functions, or rates, this small cross together with the first one, or are 0."""
-_NOISE = 1e-12
-"""A unit that rests on a surface strays from it by less than this."""
+_ZERO = 1e-15  # a surface's function this small at the start is 0
+_TIE = 1e-9  # surfaces' functions, or rates, this small cross together with the first one, or are 0
+_NOISE = 1e-12  # a unit that rests on a surface strays from it by less than this
 _INSIDE = 6
 """Places within a step at which a crossing is looked for, so that a short visit is not missed."""
 _SPREAD = 0.1

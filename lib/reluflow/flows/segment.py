@@ -80,8 +80,7 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
 # now and then, M is the triangular factor of the active rows.
 
 _EPS = np.finfo(float).eps
-_UPDATES = 64
-"""After so many updates M is computed afresh."""
+_UPDATES = 64  # after so many updates M is computed afresh
 
 
 def length_of(v: NDArray) -> float:

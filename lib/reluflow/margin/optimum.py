@@ -15,8 +15,7 @@ from reluflow.margin.max_margin import least_length
 from reluflow.margin.second_order import second_order, shorter, span
 from reluflow.networks.indexed import Network
 
-EQUAL = 1e-6
-"""A bound that comes so near to a value, as a share of it, meets it."""
+EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
 
 
 _NONE = "no cell that meets the point holds a shorter one"

@@ -22,10 +22,8 @@ from reluflow.networks.indexed import Network, Patterns, backward
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 
-GAIN = 1e-13
-"""A point must be shorter by this share: rounding is a thousand times smaller."""
-NEAR = 1e-3
-"""The nearest point found must be nearer than this, over |theta|."""
+GAIN = 1e-13  # a point must be shorter by this share: rounding is a thousand times smaller
+NEAR = 1e-3  # the nearest point found must be nearer than this, over |theta|
 _STEPS = 4.0 ** -np.arange(0.0, 22.0)
 
 
@@ -90,12 +88,9 @@ def shorter(
     return Shorter(np.array(points), np.array(distances), layer)
 
 
-RESIDUAL = 1e-7
-"""A residual smaller than this, over |theta|, is 0."""
-CURVED = 1e-6
-"""An eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing."""
-CELLS = 512
-"""More cells than this are not looked at."""
+RESIDUAL = 1e-7  # a residual smaller than this, over |theta|, is 0
+CURVED = 1e-6  # an eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing
+CELLS = 512  # more cells than this are not looked at
 TRIES = 32
 """Cells that are drawn where they are too many, and directions in which an idle unit is tried."""
 _ROUNDS = 200
