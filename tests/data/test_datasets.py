@@ -172,15 +172,6 @@ def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
     assert np.allclose(np.linalg.norm(points[1:], axis=1), [2 * radius, 10 * radius])
 
 
-@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
-def test_default_initial_points_follow_the_unit_of_the_data(unit: float) -> None:
-    """X and y -> unit X and y: all weights, and so the starts, are the old ones over the unit."""
-    data = mine(3)
-    scaled = datasets.Dataset("mine", unit * data.X, data.y, printed=False, note="")
-    points, others = (datasets.initial_points(d, seed=2) for d in (data, scaled))
-    assert np.allclose(unit * others, points, rtol=1e-12, atol=0.0)
-
-
 @pytest.mark.parametrize(
     ("given_points", "sentence"),
     [
