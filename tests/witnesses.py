@@ -18,6 +18,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -75,12 +76,18 @@ def find(paper: str) -> None:
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
-def written(instance: Instance) -> dict[str, Any]:
-    """The instance as data. Raises TypeError where there is none, or too much of it."""
-    data = encoded(instance)
-    if len(json.dumps(data)) > LONGEST:
-        raise TypeError("too long")
-    return data
+def written(at: Instance, digits: int = 17) -> dict[str, Any] | None:
+    """The instance, its floats rounded, as data; None where there is none, or too much of it."""
+    with contextlib.suppress(TypeError):
+        data = encoded({name: _rounded(value, digits) for name, value in at.items()})
+        return data if len(json.dumps(data)) <= LONGEST else None
+    return None
+
+
+def shortest(at: Instance, good: Callable[[Instance], bool]) -> dict[str, Any] | None:
+    """The instance as data, its floats to the fewest digits with which it still is good."""
+    tries = (written(at, digits) for digits in (1, 2, 3, 17))
+    return next((data for data in tries if data is not None and good(decoded(data))), None)
 
 
 def broken_at(statement: Statement, drawn: list[Instance]) -> dict[str, Any] | None:
@@ -114,15 +121,8 @@ def rejects(statement: Statement, drawn: list[Instance]) -> dict[str, Any]:
     for moved in patiently(moves(drawn)):
         for name, test in statement.hypotheses.items():
             if name not in found and _is_rejected(test, moved):
-                for digits in (1, 2, 3, 17):
-                    short = {key: _rounded(value, digits) for key, value in moved.items()}
-                    try:
-                        data = written(short)
-                    except TypeError:
-                        return {}
-                    if _is_rejected(test, decoded(data)):
-                        found[name] = data
-                        break
+                data = shortest(moved, partial(_is_rejected, test))
+                found |= {name: data} if data else {}
     return {"rejects": found} if found else {}
 
 
@@ -135,10 +135,8 @@ def stronger_at(statement: Statement, drawn: list[Instance]) -> dict[str, Any] |
     slacks = [(slack_of(statement, at), at) for at in drawn]
     high = [(slack, at) for slack, at in slacks if slack is not None and LEAST < slack < MOST]
     high.sort(key=lambda each: each[0] == 1.0)  # a mere yes last
-    try:
-        return {"at": written(high[0][1]), "stands": True} if high else None
-    except TypeError:
-        return None
+    data = written(high[0][1]) if high else None
+    return {"at": data, "stands": True} if data else None
 
 
 def fails(statement: Statement, at: Instance) -> bool:
@@ -181,18 +179,9 @@ def _unmet(statement: Statement, at: Instance) -> str | None:
 
 
 def _short(statement: Statement, at: Instance) -> dict[str, Any] | None:
-    """The instance as data, its floats to the fewest digits with which it still fails so."""
     unmet = _unmet(statement, at)
-    for digits in (1, 2, 3, 17):
-        short = {name: _rounded(value, digits) for name, value in at.items()}
-        if fails(statement, short) and _unmet(statement, short) == unmet:
-            try:
-                data = written(short)
-            except TypeError:
-                return None
-            if fails(statement, decoded(data)):
-                return {"at": data} | ({"outside": unmet} if unmet else {})
-    return None
+    data = shortest(at, lambda at: fails(statement, at) and _unmet(statement, at) == unmet)
+    return data and {"at": data} | ({"outside": unmet} if unmet else {})
 
 
 def _rounded(value: Any, digits: int) -> Any:

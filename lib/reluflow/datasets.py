@@ -10,7 +10,7 @@ import csv
 import errno
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -76,9 +76,9 @@ class Settings:
     at: str
     step: float
     iterations: int
-    initial_points: np.ndarray | None = field(default=None)
-    initial_scale: float | None = field(default=None)
-    small_points: np.ndarray | None = field(default=None)
+    initial_points: np.ndarray | None = None
+    initial_scale: float | None = None
+    small_points: np.ndarray | None = None
 
     def drawn_points(self, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
         """Starts (count, d) by the law s U([0, 1]^d). Raises ValueError where they are printed."""
@@ -137,24 +137,19 @@ def select(dataset: str) -> tuple[Dataset, ...]:
 
 
 def settings(name: str) -> Settings:
-    """The printed settings of one of the paper's examples (Lee, Sim & Ye 2022, Appendix G).
+    """The printed settings of one of PAPER, the paper's examples (Lee, Sim & Ye 2022, Appendix G).
 
-    name    one of PAPER.
     Raises InputError for any other name.
     """
     if name not in PAPER:
         raise InputError(f'no paper prints settings for dataset "{name}".')
     entry = yaml.safe_load((DATASETS / "settings.yml").read_text(encoding="utf-8"))[name]
-    points = entry.get("initial_points")
-    small = entry.get("small_initial_points")
-    return Settings(
-        at=entry["at"],
-        step=entry["step"],
-        iterations=entry["iterations"],
-        initial_points=None if points is None else np.array(points, dtype=float),
-        initial_scale=entry.get("initial_scale"),
-        small_points=None if small is None else np.array(small, dtype=float),
+    points, small = (
+        np.array(entry[key], float) if key in entry else None
+        for key in ("initial_points", "small_initial_points")
     )
+    at, step, iterations = entry["at"], entry["step"], entry["iterations"]
+    return Settings(at, step, iterations, points, entry.get("initial_scale"), small)
 
 
 def initial_points(
@@ -216,9 +211,9 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
     table = np.empty((len(body), len(header)))
     for i, row in enumerate(body, start=1):
         if len(row) != len(header):
-            raise InputError(
-                f"{path}, {data_row(i)}: {_count(row)} where the header has {len(header)} columns."
-            )
+            there = "there is 1 value" if len(row) == 1 else f"there are {len(row)} values"
+            there = f"{there if row else 'the line is empty'} where the header has"
+            raise InputError(f"{path}, {data_row(i)}: {there} {len(header)} columns.")
         for k, cell in enumerate(row):
             table[i - 1, k] = _number(cell, f"{path}, {data_row(i)}, column {header[k]}")
     return table[:, :-1].copy(), table[:, -1].copy()
@@ -241,12 +236,6 @@ def _rows(path: Path) -> list[list[str]]:
     while rows and not any(cell.strip() for cell in rows[-1]):
         rows.pop()
     return rows
-
-
-def _count(row: list[str]) -> str:
-    if not row:
-        return "the line is empty"
-    return "there is 1 value" if len(row) == 1 else f"there are {len(row)} values"
 
 
 def _exists(path: Path) -> bool:

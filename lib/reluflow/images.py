@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from reluflow.errors import InputError
 
-VARIABLE = "RELUFLOW_MNIST"
-"""The environment variable that may name the folder of MNIST's files."""
+VARIABLE = "RELUFLOW_MNIST"  # the environment variable that may name the folder of MNIST's files
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "mnist"
 _PARTS = {"train": ("train", 0, 60000), "test": ("t10k", 60000, 70000)}
 _SHA256 = {
@@ -31,8 +30,7 @@ _SHA256 = {
     "t10k-images": "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
     "t10k-labels": "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
 }
-_IMAGES, _LABELS = 2051, 2049
-"""The first four bytes of the two kinds of IDX file."""
+_IMAGES, _LABELS = 2051, 2049  # the first four bytes of the two kinds of IDX file
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +172,7 @@ def _idx(folder: Path, name: str, magic: int) -> NDArray[np.uint8]:
     path = found[0]
     try:
         raw = path.read_bytes()
-        if path.suffix == ".gz":
-            raw = gzip.decompress(raw)
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
     except (OSError, EOFError, zlib.error):
         raise InputError(f"mnist: {path} cannot be read, or is corrupt or truncated.") from None
     sizes = 3 if magic == _IMAGES else 1

@@ -135,12 +135,6 @@ def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]
     return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
-def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
-    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
-    size = _fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)
-    return {"w0": size * _unit(item["X"].shape[1], rng)}
-
-
 def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
     """For `extended`: {"w0": (d,)} of any norm on the boundary of a datum, or 1e-12 to 1e-3 off it.
 
@@ -160,14 +154,15 @@ def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
         w[[a, b]] = scale * np.array([-x[b], x[a]])
     side = rng.integers(-1, 2) * 10.0 ** rng.uniform(-12.0, -3.0)
     w += side * max(float(np.linalg.norm(w)), float(d == 1)) * x / np.linalg.norm(x)
-    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-40.0, 20.0))}
+    fitted = float(np.linalg.norm(np.linalg.lstsq(X, item["y"], rcond=None)[0])) or 1.0
+    return {"w0": w * 2.0 ** np.round(np.log2(fitted) + rng.uniform(-40.0, 20.0))}
 
 
 def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
     """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
 
     The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
-    data allow one. `interpolated` is the matching `derive` of a `Statement`.
+    data allow one.
     """
     X = item["X"]
     d = X.shape[1]
@@ -181,30 +176,15 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
     return {"y": X @ w, "w_gm": w}
 
 
-def interpolated(item: Mapping[str, NDArray]) -> Arrays:
-    """The instance with the labels y = X w_gm of its w_gm."""
-    return {**item, "y": item["X"] @ item["w_gm"]}
-
-
 @st.composite
-def readable_data(draw_value, d: int, sizes: tuple[int, int], entries: int = 4, labels: int = 6):
-    """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to `entries`, not
-    zero, and labels 1 to `labels`. Shrinks to few data and small numbers; A3 is not demanded."""
+def readable_data(draw_value, d: int, sizes: tuple[int, int]):
+    """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to 4, not zero, and
+    labels 1 to 6. Shrinks to few data and small numbers; A3 is not demanded."""
     n = draw_value(st.integers(*sizes))
-    row = st.lists(st.integers(0, entries), min_size=d, max_size=d).filter(any)
+    row = st.lists(st.integers(0, 4), min_size=d, max_size=d).filter(any)
     X = draw_value(st.lists(row, min_size=n, max_size=n))
-    y = draw_value(st.lists(st.integers(1, labels), min_size=n, max_size=n))
+    y = draw_value(st.lists(st.integers(1, 6), min_size=n, max_size=n))
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
-
-
-def readable_start(data: st.SearchStrategy, d: int, entries: int = 3) -> st.SearchStrategy:
-    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to `entries`."""
-    w0 = st.lists(st.integers(-entries, entries), min_size=d, max_size=d)
-    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
-
-
-def _uniform(n, d, rng):
-    return rng.uniform(0.0, 1.0, (n, d)), rng.uniform(0.0, 1.0, n)
 
 
 def _directions(n, d, rng):
@@ -213,40 +193,26 @@ def _directions(n, d, rng):
     return X, 10.0 ** rng.uniform(-1.0, 1.0, n)
 
 
-def _integers(n, d, rng):
-    return rng.integers(0, 5, (n, d)).astype(float), rng.integers(1, 7, n).astype(float)
-
-
-def _near_parallel(n, d, rng):
-    middle = rng.uniform(0.2, 1.0, d)
-    return np.abs(middle + 1e-3 * rng.normal(size=(n, d))), rng.uniform(0.1, 2.0, n)
-
-
-def _extreme(n, d, rng):
-    X = rng.uniform(0.0, 1.0, (n, d)) ** 3 * 10.0 ** rng.uniform(-3.0, 3.0, (n, 1))
-    return X, 10.0 ** rng.uniform(-3.0, 3.0, n)
-
-
 def _units(n, d, rng):
-    X, y = (_uniform if rng.integers(2) else _integers)(n, d, rng)
+    X, y = _DRAWS["uniform" if rng.integers(2) else "integers"](n, d, rng)
     # Powers of two round nothing: parallel data stay parallel.
     return X * 2.0 ** rng.integers(-20, 21, d), y * 2.0 ** rng.integers(-10, 11)
 
 
-def _decades(n, d, rng):
-    X = np.abs(rng.normal(size=(n, d))) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
-    return X, 10.0 ** rng.uniform(-6.0, 6.0, n)
+def _which(n, d, rng):
+    """One of d directions for each datum, each direction at least once, for the rank."""
+    return np.append(np.arange(d), rng.integers(0, d, n - d))
 
 
 def _parallel(n, d, rng):
-    which = np.append(np.arange(d), rng.integers(0, d, n - d))  # every direction, for the rank
+    which = _which(n, d, rng)
     beside = 1.0 + 10.0 ** rng.uniform(-9.0, -3.0, (n, 1)) * rng.normal(size=(n, d))
     X = rng.uniform(0.2, 1.0, (d, d))[which] * beside * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
     return np.abs(X), rng.uniform(0.1, 2.0, n)
 
 
 def _near_axes(n, d, rng):
-    which = np.append(np.arange(d), rng.integers(0, d, n - d))
+    which = _which(n, d, rng)
     X = 10.0 ** rng.uniform(-9.0, -3.0, (n, 1)) * np.abs(rng.normal(size=(n, d)))
     X[np.arange(n), which] = 1.0
     return X * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1)), rng.uniform(0.1, 2.0, n)
@@ -254,7 +220,7 @@ def _near_axes(n, d, rng):
 
 def _degenerate(n, d, rng):
     some = rng.integers(0, 4, (d, d)) if rng.integers(2) else np.eye(d, dtype=int)
-    which = np.append(np.arange(d), rng.integers(0, d, n - d))  # every direction, for the rank
+    which = _which(n, d, rng)
     lengths = rng.integers(1, 4, n) if rng.integers(2) else np.ones(n, int)
     X = (some[which] * lengths[:, None]).astype(float)
     y = rng.integers(1, 7, n).astype(float)
@@ -264,23 +230,26 @@ def _degenerate(n, d, rng):
     return X[order], y[order]
 
 
-def _fit_size(item):
-    return float(np.linalg.norm(np.linalg.lstsq(item["X"], item["y"], rcond=None)[0])) or 1.0
-
-
-def _unit(d, rng):
-    direction = rng.normal(size=d)
-    return direction / np.linalg.norm(direction)
-
-
 _DRAWS = {
-    "uniform": _uniform,
+    "uniform": lambda n, d, rng: (rng.uniform(0.0, 1.0, (n, d)), rng.uniform(0.0, 1.0, n)),
     "directions": _directions,
-    "integers": _integers,
-    "near-parallel": _near_parallel,
-    "extreme": _extreme,
+    "integers": lambda n, d, rng: (
+        rng.integers(0, 5, (n, d)).astype(float),
+        rng.integers(1, 7, n).astype(float),
+    ),
+    "near-parallel": lambda n, d, rng: (
+        np.abs(rng.uniform(0.2, 1.0, d) + 1e-3 * rng.normal(size=(n, d))),
+        rng.uniform(0.1, 2.0, n),
+    ),
+    "extreme": lambda n, d, rng: (
+        rng.uniform(0.0, 1.0, (n, d)) ** 3 * 10.0 ** rng.uniform(-3.0, 3.0, (n, 1)),
+        10.0 ** rng.uniform(-3.0, 3.0, n),
+    ),
     "units": _units,
-    "decades": _decades,
+    "decades": lambda n, d, rng: (
+        np.abs(rng.normal(size=(n, d))) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1)),
+        10.0 ** rng.uniform(-6.0, 6.0, n),
+    ),
     "parallel": _parallel,
     "near-axes": _near_axes,
     "degenerate": _degenerate,

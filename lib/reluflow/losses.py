@@ -40,16 +40,19 @@ class Loss:
         """L, shape (...); 0 where it is too small for a float."""
         return np.exp(self.log_value(z, y))
 
-    def pull(self, z: NDArray, y: NDArray, relative: bool = False) -> NDArray:
-        """-dL/dz_i, or with `relative` -d(log L)/dz_i computed without L, shape (..., n)."""
+    def pull(self, z: NDArray, y: NDArray, relative: bool | NDArray = False) -> NDArray:
+        """-dL/dz_i, or with `relative` (true, or log L where it is known) -d(log L)/dz_i computed
+        without L, shape (..., n)."""
         return self.direction(z, y) * np.exp(self.log_pull(z, y) - self._unit(z, y, relative))
 
-    def bend(self, z: NDArray, y: NDArray, relative: bool = False) -> NDArray:
-        """d^2 L/dz_i^2, or with `relative` that over L, computed without L, shape (..., n)."""
+    def bend(self, z: NDArray, y: NDArray, relative: bool | NDArray = False) -> NDArray:
+        """d^2 L/dz_i^2, or with `relative`, as for `pull`, that over L, shape (..., n)."""
         return np.exp(self.log_bend(z, y) - self._unit(z, y, relative))
 
-    def _unit(self, z: NDArray, y: NDArray, relative: bool) -> NDArray | float:
-        return self.log_value(z, y)[..., None] if relative else 0.0
+    def _unit(self, z: NDArray, y: NDArray, relative: bool | NDArray) -> NDArray | float:
+        if isinstance(relative, bool):
+            return self.log_value(z, y)[..., None] if relative else 0.0
+        return relative[..., None]
 
 
 def _log(values: NDArray) -> NDArray:

@@ -11,7 +11,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
@@ -232,43 +232,11 @@ def test_nothing_is_chosen_in_silence(case) -> None:
             np.testing.assert_allclose(near.at(T), flow.at(T), atol=2e-3)
 
 
-@settings(FEW, max_examples=40)
-@given(SEEDS)
-@example(10_000)
-def test_where_flows_part_starts_nearby_part(seed) -> None:
-    # One boundary y > 0 through the start, other data active: said to be not unique exactly if
-    # starts on its two sides move apart.
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 6)), int(rng.integers(2, 4))
-    X, y, w0 = rng.normal(size=(n, d)), rng.uniform(0.2, 2.0, n), rng.normal(size=d)
-    for _ in range(2):
-        w0 -= X[0] * (X[0] @ w0) / (X[0] @ X[0])
-    flow = affine_flow(X, y, w0)
-    sides = [affine_flow(X, y, w0 + s * X[0]) for s in (1e-9, -1e-9)]
-    t = 1e-2 / np.linalg.norm(X, 2) ** 2
-    # Their velocities differ by y x; a slow start on the wrong side needs a while to cross.
-    gap = np.linalg.norm(sides[0].at(t) - sides[1].at(t))
-    apart = gap > 0.5 * t * y[0] * np.linalg.norm(X[0])
-    assert (flow.status == "non-unique" and flow.t[-1] == 0.0) == apart
-
-
-@pytest.mark.parametrize("activation", ["relu", "linear"])
-def test_a_horizon_cuts_the_path(activation) -> None:
+def test_a_path_may_be_cut_after_some_events() -> None:
     X, y, w0 = random_problem(4)
-    flow = affine_flow(X, y, w0, activation)
-    assert len(flow.events) >= 2
-    stop = 0.5 * (flow.t[1] + flow.t[2])
-    cut = affine_flow(X, y, w0, activation, horizon=stop)
-    assert cut.status == "horizon"
-    assert not cut.has_limit
-    assert cut.t[-1] == stop
-    assert cut.events == tuple(e for e in flow.events if e.t <= stop)
-    np.testing.assert_allclose(cut.end, flow.at(stop), rtol=1e-13)
-    np.testing.assert_array_equal(cut.states[-1], cut.end)
-    with pytest.raises(ValueError, match="at most"):
-        cut.at(2 * stop)
     flow, short = affine_flow(X, y, w0), affine_flow(X, y, w0, max_events=1)
     assert (short.status, short.events) == ("horizon", flow.events[:1])
+    np.testing.assert_allclose(short.end, flow.at(short.t[-1]), rtol=1e-13)
     assert "1 events" in short.detail
 
 

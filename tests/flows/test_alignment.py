@@ -82,15 +82,6 @@ def test_beside_agrees_with_the_start_that_it_names(log_angle: float) -> None:
         assert beside.time == pytest.approx(near.time, rel=1e-5, abs=1e-7)
 
 
-def test_an_antipode_does_not_wake_a_neuron_that_dies() -> None:
-    """x_2 = -x_1: where the neuron loses the one it would gain the other, but it is in S_dead."""
-    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
-    found = align(X, y, [-1.0, 1.0])
-    assert found.status == "dead"
-    assert [event.kind for event in found.events] == ["deactivate"]
-    assert polygon(X.tolist(), y.tolist(), [-1, 1]).status == "dead"
-
-
 def test_a_start_needs_a_direction() -> None:
     for bad in ([0.0, 0.0], [np.nan, 1.0], [np.inf, 0.0]):
         with pytest.raises(InputError, match="direction"):

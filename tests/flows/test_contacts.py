@@ -12,7 +12,7 @@ from reluflow.flows import affine, exponential_sums
 from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.descent import affine_descent
-from reluflow.flows.segment import Factor, limits_of, opening, segment, slopes_of
+from reluflow.flows.segment import limits_of, segment, slopes_of
 from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -92,7 +92,7 @@ def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
             before = threadpool_info()
-            ends.append(affine_flow(X, y, np.ones(d), horizon=2.0 / n).end)
+            ends.append(affine_flow(X, y, np.ones(d), max_events=9).end)
             affine_flow(X, y, np.ones(d), "linear")
             affine_descent(X, y, np.ones(d), 1e-3, 50)
             assert threadpool_info() == before
@@ -111,33 +111,3 @@ def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
     contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides * rest, flow)
     assert (np.inf if contact is None else contact.moment.s) == pytest.approx(later, rel=1e-9)
     assert contact is None or contact.data[datum]
-
-
-def test_a_room_that_ends_first_is_a_contact_of_no_datum() -> None:
-    X, h, sides = np.eye(2), np.array([1.0, 1.0]), np.ones(2)
-    flow = segment(X, np.array([-1.0, 3.0]), h, h > 0, np.zeros((0, 2)), 0.0)
-    # x_1.w = -1 + 2 exp(-t) is zero at log 2, and 1 - 4 (1 - exp(-t)) at log(4/3).
-    room = np.array([1.0]), np.array([[-4.0, 0.0]]), np.array([-3.0])
-    contact = affine.first_contact(X, np.ones(2), h, sides, flow, room=room)
-    assert contact.moment.s == pytest.approx(np.log(4.0 / 3.0), rel=1e-12)
-    assert not contact.data.any()
-    assert not contact.came.any()
-    without = affine.first_contact(X, np.ones(2), h, sides, flow)
-    assert without.moment.s == pytest.approx(np.log(2.0), rel=1e-12)
-    assert without.data.tolist() == [True, False]
-    assert without.came.tolist() == [1, 0]
-
-
-@FEW
-@given(SEEDS)
-def test_an_opening_is_the_segment_while_it_lasts(seed) -> None:
-    X, y, h, _, flow = random_flow(seed)
-    factor = Factor(X)
-    factor.follow(h > 0)
-    start, length = opening(factor, np.where(h > 0, y - h, 0.0) @ X, flow.w0, 0.0)
-    assume(flow.rates.size and length > 0)
-    assert length == pytest.approx(100.0 / flow.rates.max(), rel=1e-12)
-    s = length * np.geomspace(1e-6, 1.0, 30)
-    states = flow.after(s)
-    gone = np.linalg.norm(states - flow.w0, axis=1) + np.linalg.norm(flow.w0)
-    assert (np.linalg.norm(start.after(s) - states, axis=1) <= 1e-12 * gone).all()

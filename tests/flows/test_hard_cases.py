@@ -1,4 +1,6 @@
-"""The fixed list of hard flows (benchmarks/hard_cases.py): the exact flow gets every one right."""
+"""The fixed list of hard flows (benchmarks/hard_cases.py): a wrong answer is found out.
+
+That the exact flow gets every one right is asked of the record of the page on costs."""
 
 from __future__ import annotations
 
@@ -11,17 +13,12 @@ import pytest
 from reluflow.flows.affine import affine_flow
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from hard_cases import CASES, Answer, Case, by_affine_flow, judged
+from hard_cases import CASES, Answer, Case, judged
 
 
 def test_the_list_is_what_the_page_says() -> None:
     assert len(CASES) == len({case.name for case in CASES}) == 60
     assert all(len(case.ends) or case.reference.end for case in CASES)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_exact_flow_is_right(case: Case) -> None:
-    assert judged(case, by_affine_flow(case)) == "right"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

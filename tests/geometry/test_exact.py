@@ -29,18 +29,6 @@ def test_determinants_and_solutions(rows: list[list[int]]) -> None:
         assert [sum(a * v for a, v in zip(row, w, strict=True)) for row in rows] == b
 
 
-def test_projections_on_eigenspaces() -> None:
-    H = exact.fractions([[2, 1, 0], [1, 2, 0], [0, 0, 3]])  # eigenvalues 1, 3, 3
-    parts = exact.eigenprojections(H, [1, 3, 5])
-    assert (sum(parts.values()) == np.eye(3)).all()
-    assert not parts[5].any()
-    for value, P in parts.items():
-        assert (value * P == H @ P).all()
-        assert (P @ P == P).all()
-    with_zero = exact.eigenprojections(exact.fractions([[1, 0], [0, 0]]), [0, 1])
-    assert with_zero[0].tolist() == [[0, 0], [0, 1]]
-
-
 def test_zeros_strictly_between() -> None:
     p = exact.polynomial({2: 1, 1: -3, 0: 2})  # (u - 1)(u - 2)
     assert exact.zeros_between(p, 0) == 2

@@ -91,15 +91,9 @@ def test_ranks_count_distinct_losses() -> None:
     assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-7])] == [1, 2, 3, 4]
 
 
-def test_the_quick_look_at_cells_drops_none() -> None:
-    # Most cells are dismissed by a batch of normal equations; hold it against one by one.
+def test_the_quick_look_at_cells_dismisses_most() -> None:
+    """That it dismisses no minimum is asked by brute force."""
     rng = np.random.default_rng(2)
     X, y = np.abs(rng.normal(size=(25, 3))), rng.uniform(0.5, 2.0, 25)
     patterns = enumerate_cells(X).patterns
-    plausible = geometry.minima.plausible(X, y, patterns)
-    inside = []
-    for on in patterns:
-        w, _ = virtual_minimum(X, y, on)
-        inside.append(np.linalg.matrix_rank(X[on]) < 3 or (((X @ w) > 0) == on).all())
-    assert (plausible >= np.array(inside)).all()
-    assert plausible.sum() < len(patterns) / 4
+    assert geometry.minima.plausible(X, y, patterns).sum() < len(patterns) / 4

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,7 @@ from reluflow.ledger import Counterexample, Evidence, Ledger, Row, bound, fact, 
 
 # --- What an attempt to falsify a statement found, and that as evidence for the ledger ------------
 
-RARE = 0.01
-"""A claim that a smaller share of the draws can test is reported as nearly vacuous."""
+RARE = 0.01  # a claim that a smaller share of the draws can test is reported as nearly vacuous
 
 WITNESS, FIXED = "slack at an instance that must break it", "slack at a fixed instance"
 """What the slack at a witness is called, and at one at which only a stronger statement fails."""
@@ -171,8 +170,7 @@ _HUGE = 1e300
 _FAR = 30.0
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A drawn instance that meets the hypotheses, and its slack."""
 
     slack: float
@@ -250,25 +248,23 @@ class _Coordinates:
     ) -> None:
         self.start = start
         self.moving: list[tuple[str, NDArray, NDArray, float]] = []
-        self.size = 0
         for name, given in start.items():
             value = np.asarray(given)
             if name in fixed or value.dtype.kind != "f" or not np.isfinite(value).all():
                 continue
-            length = 0.0
-            if name in signed or np.any(value < 0):
-                length = float(np.sqrt(np.mean(value**2)))
+            negative = name in signed or np.any(value < 0)
+            length = float(np.sqrt(np.mean(value**2))) if negative else 0.0
             free = np.full(value.shape, True) if length else value > 0
             self.moving.append((name, value, free, length))
-            self.size += int(free.sum())
+        self.ends = np.cumsum([free.sum() for _, _, free, _ in self.moving], dtype=int)
+        self.size = int(self.ends[-1]) if self.moving else 0
 
     def instance(self, z: NDArray) -> dict[str, NDArray]:
-        out, first = dict(self.start), 0
-        for name, value, free, length in self.moving:
+        out = dict(self.start)
+        parts = np.split(z, self.ends[:-1])
+        for (name, value, free, length), part in zip(self.moving, parts, strict=True):
             step = np.zeros(value.shape)
-            last = first + int(free.sum())
-            step[free] = z[first:last]
-            first = last
+            step[free] = part
             grown = np.exp(np.clip(step, -_FAR, _FAR))
             out[name] = value + length * step if length else value * grown
         return out
@@ -343,8 +339,7 @@ def _significant(given: Any, digits: int) -> Any:
     return np.array(flat).reshape(values.shape)
 
 
-STARTS = 3
-"""The search starts from at most this many of the worst instances."""
+STARTS = 3  # the search starts from at most this many of the worst instances
 
 _CHUNK = 256
 _EXAMPLES = 500

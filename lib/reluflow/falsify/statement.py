@@ -21,8 +21,7 @@ from reluflow.places import WITNESSES
 Instance = Mapping[str, Any]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
 
-PLANTED = "planted"
-"""The name under which a witness carries a factor."""
+PLANTED = "planted"  # the name under which a witness carries a factor
 
 
 def planted(instance: Instance) -> float:

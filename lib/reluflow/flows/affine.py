@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +37,7 @@ from reluflow.flows.segment import (
     switching_surfaces,
     tangent_projector,
 )
-from reluflow.flows.trajectory import Event, Trajectory, fading_time, piecewise
+from reluflow.flows.trajectory import Event, Trajectory, piecewise
 from reluflow.geometry import cell_bound, enumerate_cells
 
 # --- The next contact of a flow with a boundary, found by looking closely at few of the data ------
@@ -241,18 +242,15 @@ def rooms(
 # through it: on some of them, strictly to one side of the others. So the ways to leave are found by
 # asking each face whether the flow that it implies stays in it.
 
-SURFACE_LIMIT = 6
-"""The sides of at most this many boundaries are tried in all combinations."""
+SURFACE_LIMIT = 6  # the sides of at most this many boundaries are tried in all combinations
 
 FACE_LIMIT = 2000
 """Boundaries through one point that may have more cells than this are not searched face by face."""
 
-_TOL = 1e-13
-"""A derivative below this, relative to the terms that it is made of, counts as zero."""
+_TOL = 1e-13  # a derivative below this, relative to the terms that it is made of, counts as zero
 
 
-@dataclass(frozen=True)
-class Continuation:
+class Continuation(NamedTuple):
     """One way to go on from a point.
 
     sides    of the surfaces: +1, -1, or 0 for staying on one
@@ -328,18 +326,12 @@ def _transversal(
     # A flow that crosses moves away from where it came, however slowly: also where the rounding of
     # w, which `known` does not count, turns that speed around.
     before, after = (
-        -side if arrival == side else float(np.sign(speed)) * sure
+        -side if arrival == side else int(np.sign(speed) * sure)
         for side, speed, sure in zip((-1, 1), speeds, known, strict=True)
     )
     if before == 0 or after == 0:
         return None
-    sides: tuple[int, ...]
-    if before > 0 and after > 0:
-        sides = (1,)
-    elif before < 0 and after < 0:
-        sides = (-1,)
-    else:
-        sides = (0,) if before > 0 else (1, -1, 0)
+    sides = (before,) if before == after else (0,) if before > 0 else (1, -1, 0)
     return tuple(Continuation((side,), (False,)) for side in sides)
 
 
@@ -397,11 +389,9 @@ def _from_rest(X: NDArray, y: NDArray, here) -> tuple[Continuation, Continuation
     while before is None or (before != (X @ v >= 0)).any():
         before = X @ v >= 0
         v = y[before] @ X[before]
-    k = len(here)
-    stay = Continuation((0,) * k, tuple(not surface.plus or not surface.minus for surface in here))
-    return stay, Continuation(
-        tuple(1 if surface.normal @ v >= 0 else -1 for surface in here), (False,) * k
-    )
+    rests = tuple(not surface.plus or not surface.minus for surface in here)
+    sides = tuple(1 if surface.normal @ v >= 0 else -1 for surface in here)
+    return Continuation((0,) * len(here), rests), Continuation(sides, (False,) * len(here))
 
 
 def _narrowed(N, jumps, convex, v, size) -> Iterator[tuple[int, ...]]:
@@ -463,21 +453,22 @@ def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
     if not stay:
         return Continuation(sides, (False,) * len(sides))
     F, c = sliding_condition(X, stay)
-    room = np.vstack([c, np.zeros((d, len(c)))]) - np.array(free) @ F.T
-    width = scale @ np.abs(F).T + np.vstack([np.abs(c), np.zeros((d, len(c)))]) + 1e-300
-    if any(_lexicographic_sign(room[:, k], width[:, k]) < 0 for k in range(len(c))):
+    first = np.vstack([c, np.zeros((d, len(c)))])
+    room = first - np.array(free) @ F.T
+    width = scale @ np.abs(F).T + np.abs(first) + 1e-300
+    if any(_lexicographic_sign(*each) < 0 for each in zip(room.T, width.T, strict=True)):
         return None
     jumps = np.array(free) @ np.linalg.pinv(N)
     idle = np.array([_lexicographic_sign(p, sizes) == 0 for p in jumps.T])
     one_sided = np.array([not surface.plus or not surface.minus for surface in stay])
-    resting = np.zeros(len(sides), bool)
-    resting[np.array(sides) == 0] = idle & one_sided
+    resting = np.array(sides) == 0
+    resting[resting] = idle & one_sided
     return Continuation(sides, tuple(map(bool, resting)))
 
 
 __all__ = ["affine_descent", "affine_flow"]
-_ROUNDING = 40 * _EPS
-"""A weight vector this small, against what it is added up from, is 0."""
+_ROUNDING = 40 * _EPS  # a weight vector this small, against what it is added up from, is 0
+_FADED = 28.0  # e^-28 is below 10^-12
 
 
 @dataclass(frozen=True)
@@ -499,36 +490,30 @@ class _State:
 
 
 def affine_flow(
-    X: ArrayLike,
-    y: ArrayLike,
-    w0: ArrayLike,
-    activation: str = "relu",
-    horizon: float = np.inf,
-    max_events: int = 100_000,
+    X: ArrayLike, y: ArrayLike, w0: ArrayLike, activation: str = "relu", max_events: int = 100_000
 ) -> Trajectory:
     """Gradient flow dw/dt = q(w) - H(w) w of one neuron, exactly (Lee et al. 2022a, eq. 3).
 
     Parameters: X (n, d) data, y (n,) labels of either sign, w0 (d,) start, activation "relu" or
-    "linear" (whose events are the sign changes of x_j.w, which do not bend its path), horizon in
-    units of time.
+    "linear" (whose events are the sign changes of x_j.w, which do not bend its path).
 
     Returns a `Trajectory` on the clock "time". Its status is "converged"; "sliding", converged on a
     boundary that attracts from both sides; "non-unique" where more than one flow goes on, with the
-    path up to there; or "horizon".
+    path up to there; or "horizon" after `max_events`.
 
     Raises InputError for arrays that do not fit or are not finite, and where more non-parallel
     boundaries meet in a point of the path than can be resolved.
     """
     X, y, w = problem(X, y, w0)
     if activation == "linear":
-        return _linear_flow(X, y, w, horizon)
+        return _linear_flow(X, y, w)
     if activation != "relu":
         raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
     with one_thread():
-        return _relu_flow(X, y, w, horizon, max_events)
+        return _relu_flow(X, y, w, max_events)
 
 
-def _relu_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float, max_events: int) -> Trajectory:
+def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajectory:
     norms = np.linalg.norm(X, axis=1)
     t = 0.0
     h = X @ w
@@ -556,18 +541,14 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float, max_events: i
         h = np.where(on_boundary, 0.0, h)
         current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
-        wait = np.inf if contact is None else contact.moment.s
-        if t + wait > horizon:
-            t, w = horizon, current.at(np.array([horizon]))[0]
-            status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
-        elif contact is None:
+        if contact is None:
             w = current.limit
             status, detail = _ending(state)
         elif len(segments) > max_events:
             status, detail = "horizon", f"stopped after {max_events} events"
         else:
-            stalled = stalled + 1 if t + wait == t else 0
-            t = t + wait
+            stalled = stalled + 1 if t + contact.moment.s == t else 0
+            t = t + contact.moment.s
             w, h = contact.moment.state, contact.h
             on_boundary, came = contact.data, contact.came
             if length_of(w) <= _ROUNDING * contact.moment.summed:
@@ -576,21 +557,19 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float, max_events: i
                 on_boundary, came = norms > 0.0, np.zeros_like(came)
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
-        if status != "converged" and status != "sliding" and t > knots[-1]:
-            knots.append(t)
-            states.append(w)
+            if t > knots[-1]:
+                knots.append(t)
+                states.append(w)
     return _assemble(segments, events, knots, states, status, detail, w)
 
 
 def _ending(state: _State) -> tuple[str, str]:
-    if not state.held:
-        if not state.on.any():
-            return "converged", "no datum is active, so the flow stays where it is"
+    if state.held:
+        place = f"the activation boundary of {_names(state.held)}"
+        return "sliding", f"converged while sliding along {place}"
+    if state.on.any():
         return "converged", "no further event: the limit lies in the closure of the last cell"
-    return (
-        "sliding",
-        f"converged while sliding along the activation boundary of {_names(state.held)}",
-    )
+    return "converged", "no datum is active, so the flow stays where it is"
 
 
 def _names(named: tuple[SwitchingSurface, ...]) -> str:
@@ -634,20 +613,13 @@ def _leave(
     return _State(on, tuple(held), tuple(resting))
 
 
-def _changes(t: float, old: _State, new: _State, on_boundary: NDArray) -> list[Event]:
+def _changes(t: float, old: _State, new: _State, on_boundary: NDArray) -> Iterator[Event]:
     """The events, in the order of the data, by which `old` becomes `new`."""
-    sliding = {j for surface in new.held for j in surface.data}
-    before = {j for surface in old.held for j in surface.data}
-    changes = []
-    for j in map(int, np.nonzero(on_boundary)[0]):
-        if j in sliding:
-            if j not in before:
-                changes.append(Event(t, j, "slide"))
-        elif new.on[j] and (j in before or not old.on[j]):
-            changes.append(Event(t, j, "activate"))
-        elif not new.on[j] and (j in before or old.on[j]):
-            changes.append(Event(t, j, "deactivate"))
-    return changes
+    sliding, before = ({j for surface in state.held for j in surface.data} for state in (new, old))
+    for j in np.flatnonzero(on_boundary).tolist():
+        kind = "slide" if j in sliding else "activate" if new.on[j] else "deactivate"
+        if (j in sliding) != (j in before) or (j not in before and new.on[j] != old.on[j]):
+            yield Event(t, j, kind)
 
 
 def _course(
@@ -690,10 +662,11 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
     rest = [lambda t: np.tile(end, (len(t), 1))]  # all of a path that ends where it starts
     starts, pieces = [0.0] + [s.t0 for s in segments], rest + [s.at for s in segments]
     settled = knots[-1]
-    if status in ("converged", "sliding") and segments[-1].rates.size:
-        last = segments[-1]
-        left = np.abs(last.b).max()
-        settled = last.t0 + float(fading_time(left, np.linalg.norm(end), last.rates.min()))
+    if status in ("converged", "sliding") and (last := segments[-1]).rates.size:
+        # Until transients are below one part in 10^12, of themselves and of the limit.
+        left, size = float(np.abs(last.b).max()), float(np.linalg.norm(end))
+        decay = _FADED + np.log(left / size if left > size > 0.0 else 1.0)
+        settled = last.t0 + float(decay / last.rates.min())
     return Trajectory(
         t=np.array(knots),
         states=np.array(states),
@@ -716,7 +689,7 @@ def _together(events: list[Event]) -> list[Event]:
     return sorted(out, key=lambda e: (e.t, e.datum))
 
 
-def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajectory:
+def _linear_flow(X: NDArray, y: NDArray, w: NDArray) -> Trajectory:
     with one_thread():
         only = segment(X, y, w, np.ones(len(X), bool), np.zeros((0, len(w))), 0.0)
     slopes = slopes_of(X, only)
@@ -726,19 +699,10 @@ def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajecto
     if only.rates.size:
         found = exponential_sums.zeros(start, slopes, only.rates, first, limits_of(X, start, only))
         for j, times in enumerate(found.crossings):
-            times = times[times <= min(horizon, np.finfo(float).max)]
-            for k, t in enumerate(times):
+            for k, t in enumerate(times[np.isfinite(times)]):
                 rising = (first[j] > 0) == (k % 2 == 1)
                 events.append(Event(float(t), j, "activate" if rising else "deactivate"))
     events = _together(events)
     knots = [0.0, *sorted({e.t for e in events})]
-    states = list(only.at(np.array(knots)))
-    if np.isinf(horizon):
-        status, detail, end = "converged", "the limit of a linear flow", only.limit
-    else:
-        status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
-        end = only.at(np.array([horizon]))[0]
-        if horizon > knots[-1]:
-            knots.append(horizon)
-            states.append(end)
-    return _assemble([only], events, knots, states, status, detail, end)
+    told = "converged", "the limit of a linear flow"
+    return _assemble([only], events, knots, only.at(np.array(knots)), *told, only.limit)

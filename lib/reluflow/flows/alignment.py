@@ -16,6 +16,7 @@ space the same path is the line w + sigma s b, sigma >= 0, and the whole path is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.flows.trajectory import Event
 
-_ZERO = 1e-14
-"""A cosine this small is 0."""
-_TIE = 1e-12
-"""Boundaries met within this stretch of q are met together."""
-_CROSSINGS = 50
-"""A path that crosses more than this many boundaries a datum is given up."""
+_ZERO = 1e-14  # a cosine this small is 0
+_TIE = 1e-12  # boundaries met within this stretch of q are met together
+_CROSSINGS = 50  # a path that crosses more than this many boundaries a datum is given up
 
 
 @dataclass(frozen=True)
@@ -160,11 +158,8 @@ def align(
     return Alignment(status, last.t, tuple(events), tuple(legs), end)
 
 
-def align_past_opposites(
-    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0
-) -> Alignment:
-    """As `align`, of a neuron that goes on past an opposite datum which draws it on."""
-    return align(X, y, start, sign, goes_on=True)
+align_past_opposites = partial(align, goes_on=True)
+"""As `align`, of a neuron that goes on past an opposite datum which draws it on."""
 
 
 def _point(c: NDArray, e: NDArray, q: float) -> NDArray:

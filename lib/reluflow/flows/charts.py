@@ -19,10 +19,8 @@ from reluflow.networks.indexed import Network, Patterns
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 
-_FAR = 300.0
-"""Exponents are cut here: no flow gets there, but the trial step of an integrator may."""
-_BALANCED = 1e-9
-"""Relative difference of |v_j| and |w_j| up to which a neuron is balanced."""
+_FAR = 300.0  # exponents are cut here: no flow gets there, but the trial step of an integrator may
+_BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron is balanced
 
 
 class Chart(Protocol):
@@ -151,8 +149,11 @@ class Polar(OfNetwork):
     def velocity(
         self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
+        return self.rate(z, self.network.gradient(z[:-1], X, c, patterns), clock)
+
+    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
+        """The velocity for the gradient G (p,) at u."""
         u, rho, m = z[:-1], z[-1], self.network.degree
-        G = self.network.gradient(u, X, c, patterns)
         along = (G @ u) / (u @ u)
         rate = np.append(G - along * u, along)
         if clock == LOG_LOSS:

@@ -24,8 +24,7 @@ from reluflow.flows.segment import (
 )
 from reluflow.flows.trajectory import Event, Interpolant, Trajectory, piecewise
 
-_OVERFLOW = 1e150
-"""A larger weight has diverged."""
+_OVERFLOW = 1e150  # a larger weight has diverged
 _PLAIN_STEPS = 16
 """After a flip this many steps are taken one by one, for another one often follows at once."""
 

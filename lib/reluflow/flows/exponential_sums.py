@@ -43,7 +43,7 @@ def limit_of(a: NDArray, b: NDArray) -> NDArray:
     return np.where(np.abs(limit) <= 32 * _EPS * size, 0.0, limit)
 
 
-def evaluated(a, b, rates, t, limit=None) -> tuple[NDArray, NDArray]:
+def evaluated(a, b, rates, t, limit) -> tuple[NDArray, NDArray]:
     """f(t) and the size of the terms that it was added up from: its rounding is a few eps of that.
 
     f is a + sum b_k (1 - exp(-l_k t)) = limit - sum b_k exp(-l_k t), whichever has smaller terms.
@@ -366,8 +366,7 @@ def _first_sign(b: NDArray, rates: NDArray) -> NDArray:
     return sign
 
 
-TOWER_LIMIT = 6
-"""Sums of more exponentials than this are isolated by bounds."""
+TOWER_LIMIT = 6  # sums of more exponentials than this are isolated by bounds
 
 TOWER_SPAN = 1e8
 """So are sums whose rates span more: so far the tests hold the tower against the bounds."""

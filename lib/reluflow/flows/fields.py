@@ -138,9 +138,10 @@ class GradientFlow(ChartedField):
         if self.clock == TIME:
             c = self.loss.pull(outputs, self.y)
             return self.chart.velocity(z, self.X, c, TIME, patterns)
-        c = self.loss.pull(outputs, self.y, relative=True)
+        log_loss = self.loss.log_value(outputs, self.y)
+        c = self.loss.pull(outputs, self.y, log_loss)
         rate = self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
-        return rate if self.clock == LOG_LOSS else -self.loss.log_value(outputs, self.y) * rate
+        return rate if self.clock == LOG_LOSS else -log_loss * rate
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray | None:
         """The derivative (k, k) of the velocity, in the polar chart on the loss's clocks."""
@@ -149,21 +150,21 @@ class GradientFlow(ChartedField):
             return None
         patterns = self.layers(active)
         outputs = chart.outputs(z, self.X, patterns)
-        c = self.loss.pull(outputs, self.y, relative=True)
+        log_loss = self.loss.log_value(outputs, self.y)
+        c = self.loss.pull(outputs, self.y, log_loss)
         # Data that pull next to nothing change it by less than rounding, and are most of many; one
         # on which the network is dead pulls at no parameter, however hard.
         pull = np.abs(c) > _NOTHING * np.abs(c[outputs != 0.0]).max(initial=0.0)
-        bend = self.loss.bend(outputs, self.y, relative=True)[pull]
+        bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         C = np.outer(c[pull], c[pull]) - np.diag(bend)
         sides = [layer[pull] for layer in patterns]
         matrix = chart.jacobian(z, self.X[pull], c[pull], C, sides)
         if self.clock == LOG_LOSS:
             return matrix
         # d tau = sum_i c_i dz_i, with the outputs z_i = e^(m rho) f(u; x_i).
-        tau, m = -self.loss.log_value(outputs, self.y), chart.network.degree
-        G = np.exp(m * z[-1]) * chart.network.gradient(z[:-1], self.X, c, patterns)
-        rate = chart.velocity(z, self.X, c, LOG_LOSS, patterns)
-        return tau * matrix + np.outer(rate, np.append(G, m * (c @ outputs)))
+        G, m = chart.network.gradient(z[:-1], self.X, c, patterns), chart.network.degree
+        slopes = np.append(np.exp(m * z[-1]) * G, m * (c @ outputs))
+        return -log_loss * matrix + np.outer(chart.rate(z, G, LOG_LOSS), slopes)
 
     def reach(self, z: NDArray, active: NDArray) -> float:
         if self.clock != TIME:

@@ -25,12 +25,9 @@ from reluflow.flows.fields import Field, GradientFlow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.losses import Loss
 
-_ZERO = 1e-15
-"""A surface's function this small at the start is 0."""
-_TIE = 1e-9
-"""Surfaces' functions, or rates, this small cross together with the first one, or are 0."""
-_NOISE = 1e-12
-"""A unit that rests on a surface strays from it by less than this."""
+_ZERO = 1e-15  # a surface's function this small at the start is 0
+_TIE = 1e-9  # surfaces' functions, or rates, this small cross together with the first one, or are 0
+_NOISE = 1e-12  # a unit that rests on a surface strays from it by less than this
 _INSIDE = 6
 """Places within a step at which a crossing is looked for, so that a short visit is not missed."""
 _SPREAD = 0.1
@@ -104,10 +101,6 @@ def integrate(
     path = _Path(field, until, stop, at_zero, method, options, max_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # of a step too far, which is rejected
         return path.followed(t, z)
-
-
-def _root(f: Callable[[float], float], a: float, b: float) -> float:
-    return float(brentq(f, a, b))
 
 
 @dataclass(frozen=True)
@@ -241,7 +234,7 @@ class _Path:
         stop = self.stop
         if stop is None or stop(b, dense(b)) > 0.0:
             return None
-        return _root(lambda s: stop(s, dense(s)), a, b) if stop(a, dense(a)) > 0.0 else a
+        return brentq(lambda s: stop(s, dense(s)), a, b) if stop(a, dense(a)) > 0.0 else a
 
     def first_crossing(
         self, dense: DenseOutput, a: float, b: float, side: NDArray
@@ -256,7 +249,7 @@ class _Path:
             return np.inf, culprits
 
         def crossed(k: tuple[int, ...]) -> float:
-            return _root(lambda s: float(self.field.surfaces(dense(s))[k]), last, float(t))
+            return brentq(lambda s: self.field.surfaces(dense(s))[k], last, float(t))
 
         times = np.linspace(a, b, _INSIDE + 2)
         seen = side * self.field.seen(dense(times).T)
@@ -335,13 +328,21 @@ def then(path: FlowPath, field: GradientFlow, until: float, **options: Any) -> F
     before = [_carried(z, path.field, field) for z in path.states[:-1]]
     legs = (*(path.legs or (path,)), leg)
     clocks = dict.fromkeys(one.field.clock for one in legs)
+
+    def joined(t: NDArray) -> NDArray:
+        early, out = t < path.t[-1], np.empty((len(t), leg.states.shape[1]))
+        for k in np.nonzero(early)[0]:
+            out[k] = _carried(path.interpolant(t[k : k + 1])[0], path.field, field)
+        out[~early] = leg.interpolant(np.maximum(t[~early] - shift, leg.t[0]))
+        return out
+
     return replace(
         leg,
         t=np.append(path.t, leg.t[1:] + shift),
         states=np.array([*before, *leg.states]),
         events=(*path.events, *(replace(e, t=e.t + shift) for e in leg.events)),
         clock=", then ".join(clocks),
-        interpolant=_Joined(path, leg, shift),
+        interpolant=joined,
         settled=leg.settled + shift,
         legs=legs,
     )
@@ -354,24 +355,6 @@ def _carried(z: NDArray, here: Field, there: Field) -> NDArray:
     if here.chart is there.chart:
         return z
     return there.chart.coordinates(*here.chart.parameters(z))
-
-
-@dataclass(frozen=True)
-class _Joined:
-    """A path, and behind it a leg whose own clock is behind by `shift`."""
-
-    path: FlowPath
-    leg: FlowPath
-    shift: float
-
-    def __call__(self, t: NDArray) -> NDArray:
-        early = t < self.path.t[-1]
-        out = np.empty((len(t), self.leg.states.shape[1]))
-        for k in np.nonzero(early)[0]:
-            z = self.path.interpolant(t[k : k + 1])[0]
-            out[k] = _carried(z, self.path.field, self.leg.field)
-        out[~early] = self.leg.interpolant(np.maximum(t[~early] - self.shift, self.leg.t[0]))
-        return out
 
 
 # --- Time along a flow that was followed on the clock log(1/loss), as a logarithm -----------------

@@ -80,8 +80,7 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
 # now and then, M is the triangular factor of the active rows.
 
 _EPS = np.finfo(float).eps
-_UPDATES = 64
-"""After so many updates M is computed afresh."""
+_UPDATES = 64  # after so many updates M is computed afresh
 
 
 def length_of(v: NDArray) -> float:
@@ -358,10 +357,9 @@ def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray
     X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
         raise InputError(f"X must have shape (n, d) with n, d >= 1, not {X.shape}")
-    if y.shape != X.shape[:1]:
-        raise InputError(f"y must have shape ({X.shape[0]},) to go with X, not {y.shape}")
-    if w0.shape != X.shape[1:]:
-        raise InputError(f"w0 must have shape ({X.shape[1]},) to go with X, not {w0.shape}")
+    for name, value, length in (("y", y, X.shape[0]), ("w0", w0, X.shape[1])):
+        if value.shape != (length,):
+            raise InputError(f"{name} must have shape ({length},) to go with X, not {value.shape}")
     for name, value in (("X", X), ("y", y), ("w0", w0)):
         if not np.isfinite(value).all():
             raise InputError(f"{name} has an entry that is not finite")

@@ -23,13 +23,10 @@ from torch import Tensor
 from reluflow.flows.trajectory import Trajectory
 
 _DAMPING = 2.0 / 13.0
-_REACH = 0.653
-"""The stability interval of s stages is 0.653 (s + 1)^2."""
+_REACH = 0.653  # the stability interval of s stages is 0.653 (s + 1)^2
 _MOST_STAGES = 100
-_FIRST = 1e-4
-"""The first step tried."""
-_AFRESH = 15
-"""Steps after which the spectral radius is estimated afresh."""
+_FIRST = 1e-4  # the first step tried
+_AFRESH = 15  # steps after which the spectral radius is estimated afresh
 
 
 @dataclass(frozen=True)

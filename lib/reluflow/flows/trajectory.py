@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_FADED = 28.0
-"""e^-28 is below 10^-12."""
 Interpolant = Callable[[NDArray], NDArray]
 """States (k, d) at clock values (k,)."""
 
@@ -103,17 +101,7 @@ def piecewise(starts: Sequence[float], pieces: Sequence[Interpolant], d: int) ->
     return states
 
 
-def fading_time(left: ArrayLike, size: ArrayLike, slow: ArrayLike) -> NDArray:
-    """How long transients of these sizes that fade at the rate `slow` are above one part in 10^12,
-    of themselves and of a limit of this size; 0 where nothing fades (all three broadcast)."""
-    left, size, slow = (np.asarray(each, float) for each in (left, size, slow))
-    far = (left > size) & (size > 0.0)
-    ratio = np.divide(left, size, out=np.ones(np.broadcast(left, size).shape), where=far)
-    decay = _FADED + np.log(ratio)
-    return np.divide(decay, slow, out=np.zeros(np.broadcast(decay, slow).shape), where=slow > 0.0)
-
-
-def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
+def largest_norm_drop(path: Trajectory) -> float:
     """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
-    norms = np.linalg.norm(path.at(path.grid(points)), axis=1)
+    norms = np.linalg.norm(path.at(path.grid(60)), axis=1)
     return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))

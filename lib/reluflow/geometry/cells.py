@@ -27,14 +27,12 @@ from reluflow.geometry.exact import (
     scaled_floats,
 )
 
-CELL_LIMIT = 200_000
-"""Arrangements that may have more cells than this are refused."""
+CELL_LIMIT = 200_000  # arrangements that may have more cells than this are refused
 
 ENTRY_LIMIT = 100_000_000
 """And those whose table of patterns, cells x data, may have more entries: it must fit in memory."""
 
-_CHUNK = 2**22
-"""Entries of the patterns that are worked on at once."""
+_CHUNK = 2**22  # entries of the patterns that are worked on at once
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Rows = list[list[int]]
 
-_FEW = 50
-"""Half-spaces that `deepest` takes at first."""
+_FEW = 50  # half-spaces that `deepest` takes at first
 
 _TWO = Fraction(2)
 _BITS = 20

@@ -37,8 +37,7 @@ from reluflow.geometry.exact import (
 # Doubles sort out the cells that plainly do not contain their virtual minimum; every other question
 # is decided in rational arithmetic, for the data as `exact.read` takes them.
 
-_SOUND = 1e-6
-"""Singular values within this factor: doubles give the fit to about ten digits."""
+_SOUND = 1e-6  # singular values within this factor: doubles give the fit to about ten digits
 
 
 class Problem(NamedTuple):
@@ -317,8 +316,7 @@ def _is_whole(rows: Rows, active: NDArray, inside: NDArray) -> bool:
     return True
 
 
-SAME = 1e-10
-"""Losses that differ by less than this share of 1/2 |y|^2 have the same rank."""
+SAME = 1e-10  # losses that differ by less than this share of 1/2 |y|^2 have the same rank
 
 
 @dataclass(frozen=True)

@@ -202,8 +202,7 @@ def weighted(point: Point, multipliers: ArrayLike) -> tuple[fmpq, Numbers]:
 
 # --- Dual points of networks of depth 2: is every bound right, and is no cell missing? ------------
 
-STEPS = 100_000
-"""After so many steps the search for a missing combination of cells gives up."""
+STEPS = 100_000  # after so many steps the search for a missing combination of cells gives up
 
 Key = tuple[tuple[bool, ...], int]
 """What a column stands for: its pattern, and the sign of the output weight."""
@@ -386,8 +385,7 @@ def _key(column: Column) -> Key:
 
 # --- Dual points of the problem of one layer: is every bound right, and is no cell missing? -------
 
-CELLS = 20_000
-"""More combinations of sides than this are not looked at."""
+CELLS = 20_000  # more combinations of sides than this are not looked at
 
 Place = tuple[int, int, int]
 """Layer, datum and unit of an input that is 0 at theta."""
@@ -583,13 +581,10 @@ def _along(point: Point, i: int, *directions: int) -> fmpq:
 
 # --- Is a certificate of optimality right? Every kind of it, in rational arithmetic ---------------
 
-NEAR = 1e-3
-"""Shorter points must come nearer than this, over |theta|."""
-SLACK = 1e-6
-"""A bound that comes so near to a value, as a share of it, meets it."""
+NEAR = 1e-3  # shorter points must come nearer than this, over |theta|
+SLACK = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
 
-BITS = 256
-"""Precision of roots, which are balls; all else is rational."""
+BITS = 256  # precision of roots, which are balls; all else is rational
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,9 @@ from reluflow.networks.indexed import Network
 # (Fan & Yuan 2005).
 
 _STEPS = 100
-_PATIENCE = 20
-"""Steps in which the residual must halve."""
+_PATIENCE = 20  # steps in which the residual must halve
 _DONE = 1e-15
-_ROUNDING = 1e-11
-"""A residual smaller than this that does not fall any more is all rounding."""
+_ROUNDING = 1e-11  # a residual smaller than this that does not fall any more is all rounding
 _SOLVED, _SHORT = 1e-10, 1e-10
 """A residual up to this solves the equations; a margin that is so much less than 1 is too small."""
 _SETS, _CARRIES = 20, 1e-6
@@ -192,18 +190,13 @@ class _System:
         return np.concatenate(F), np.vstack(rows)
 
 
-RESIDUAL = 1e-9
-"""The largest KKT residual of a limit."""
-FEASIBLE = 1e-9
-"""A margin of a limit may be smaller than 1 by this."""
-NEAR = 0.3
-"""The flow's end may be no farther in direction from its limit."""
-SLOWEST = 0.5
-"""The error must shrink at this share of the expected rate, at least."""
+RESIDUAL = 1e-9  # the largest KKT residual of a limit
+FEASIBLE = 1e-9  # a margin of a limit may be smaller than 1 by this
+NEAR = 0.3  # the flow's end may be no farther in direction from its limit
+SLOWEST = 0.5  # the error must shrink at this share of the expected rate, at least
 SHARE = 1e-6
 """A datum with a smaller share of the pulls at the flow's end has no multiplier, at first."""
-ROUNDING = 1e-13
-"""Weights, over |theta|, that need not shrink."""
+ROUNDING = 1e-13  # weights, over |theta|, that need not shrink
 PULLS = 10.0
 """Shares of the pulls differ from those of the multipliers by so many times the error, at most."""
 

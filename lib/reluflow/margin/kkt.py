@@ -27,10 +27,8 @@ from reluflow.networks.indexed import Network
 # f is homogeneous of the network's depth m, so a direction has one feasible point of least length,
 # the one whose smallest margin is 1. What it costs is a function of the direction alone.
 
-KINK = 1e-9
-"""A unit's input this small, as a cosine, is 0."""
-TIGHT = 1e-7
-"""A margin nearer than this to 1 is 1."""
+KINK = 1e-9  # a unit's input this small, as a cosine, is 0
+TIGHT = 1e-7  # a margin nearer than this to 1 is 1
 
 
 def margins(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:

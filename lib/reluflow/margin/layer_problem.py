@@ -23,8 +23,7 @@ from reluflow.margin.max_margin import least_length
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network
 
-CELLS = 5000
-"""More cells than this are not looked at."""
+CELLS = 5000  # more cells than this are not looked at
 
 Choice = tuple[int, tuple[NDArray, int], NDArray]
 """A layer from 0, data and a unit of it, and the patterns (k, data) that these can have."""

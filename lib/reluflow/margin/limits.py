@@ -29,21 +29,16 @@ from reluflow.networks.indexed import Network
 DECADE = float(np.log(10.0))
 FACTOR = 1e5
 """The fixed factor before the margins in the continuation, over the least margin at its start."""
-BEYOND = 100.0
-"""The continuation goes on until |theta| is e^100 times as long."""
+BEYOND = 100.0  # the continuation goes on until |theta| is e^100 times as long
 FARTHER, FINER = 1e3, 1e-3
 """Where a flow has come to a KKT point that it may leave, it is followed again: to log(1/L) that is
 farther by this factor, with finer steps."""
 _EXACT, _EXACT_BEYOND = 1e-8, 1e-3
-_SAME = 1e-10
-"""Candidates nearer than this are one."""
-_DRIFTS = 0.7
-"""A drift that shrinks less from decade to decade is not extrapolated."""
+_SAME = 1e-10  # candidates nearer than this are one
+_DRIFTS = 0.7  # a drift that shrinks less from decade to decade is not extrapolated
 
-_SMALL = 1e-3
-"""Outputs smaller than this are followed in time."""
-_LONG = 1e100
-"""The time after which a flow from tiny outputs is given up."""
+_SMALL = 1e-3  # outputs smaller than this are followed in time
+_LONG = 1e100  # the time after which a flow from tiny outputs is given up
 _TRIES = 20
 _STEPS = 10_000
 """Steps of one leg; a flow that creeps past a saddle would take many more, and come to nothing."""
@@ -181,30 +176,30 @@ def _followed(
     chart = Polar(network)
     plain, slow, fast = (GradientFlow(chart, loss, X, y, c) for c in (TIME, LOG_LOSS, LOG_LOG))
     z = chart.coordinates(start)
+    path: FlowPath | None = None
 
     def small(_: float, z: NDArray) -> float:
         return _SMALL - float(np.abs(chart.outputs(z, X)).max(initial=0.0))
 
-    path = None
+    def along(field: GradientFlow, until: float) -> FlowPath:
+        if path is None:
+            return integrate(field, z, until, **options)
+        return then(path, field, until, **options)
+
     if small(0.0, z) > 0.0:
         path = integrate(plain, z, _LONG, stop=small, **options)
         if path.status != "stopped":
             return path
     for _ in range(_TRIES):  # the clock of a very long leg is not as exact as a short one's
-        tau = slow.begin(z if path is None else path.end)
-        if tau >= 0.9:
+        if slow.begin(path.end if path else z) >= 0.9:
             break
-        path = (integrate(slow, z, 1.0, **options) if path is None
-                else then(path, slow, 1.0, **options))  # fmt: skip
+        path = along(slow, 1.0)
         if path.status != "horizon":
             return path
-    tau = slow.begin(z if path is None else path.end)
-    if not tau > 0.0:
-        assert path is not None
+    tau = slow.begin(path.end if path else z)
+    if path and not tau > 0.0:
         return path
-    until = np.log(max(reach * DECADE, 10.0 * tau))
-    return integrate(fast, z, until, **options) if path is None else then(path, fast, until,
-                                                                         **options)  # fmt: skip
+    return along(fast, np.log(max(reach * DECADE, 10.0 * tau)))
 
 
 def _judged(
@@ -296,14 +291,10 @@ def _states(path: FlowPath, tau: NDArray) -> NDArray:
 
 CURVED = 1e-6
 """H is negative in a direction if it is below minus this: what grows slower is not told."""
-NOTHING = 1e-14
-"""A part of a unit vector, or a cosine, that is not larger is all rounding."""
-STRAYS = 1e-12
-"""A computed unit that rests on a kink strays from it by so much at most."""
-APART = 0.03
-"""The computed direction may be so far from the exact one, on the way to a limit."""
-LARGE = 100
-"""From so many parameters on a bound of the `spread` is much cheaper than the `spread`."""
+NOTHING = 1e-14  # a part of a unit vector, or a cosine, that is not larger is all rounding
+STRAYS = 1e-12  # a computed unit that rests on a kink strays from it by so much at most
+APART = 0.03  # the computed direction may be so far from the exact one, on the way to a limit
+LARGE = 100  # from so many parameters on a bound of the `spread` is much cheaper than the `spread`
 
 
 def departs(

@@ -20,8 +20,7 @@ from reluflow.errors import InputError
 _GAP = 1e-11
 _SOLVED = ("Solved", "AlmostSolved")
 _INFEASIBLE = ("PrimalInfeasible", "AlmostPrimalInfeasible")
-_LONG = 1e6
-"""Value of the dual at the multipliers of a program without a feasible point."""
+_LONG = 1e6  # value of the dual at the multipliers of a program without a feasible point
 
 
 @dataclass(frozen=True)
@@ -124,8 +123,7 @@ def _solved(
     return np.array(found.x), np.array(found.z)
 
 
-_SUPPORT = 1e-5
-"""Multipliers below this part of the largest are 0 up to the solver's accuracy."""
+_SUPPORT = 1e-5  # multipliers below this part of the largest are 0 up to the solver's accuracy
 _NOTHING = 1e-12
 """A residual of least squares this small is 0: the margin would be a millionth of a length."""
 

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.margin import layer_problem, two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
-from reluflow.margin.kkt import KINK
+from reluflow.margin.kkt import KINK, scaled
 from reluflow.margin.max_margin import least_length
-from reluflow.margin.second_order import fitted, second_order, shorter, span
+from reluflow.margin.second_order import second_order, shorter, span
 from reluflow.networks.indexed import Network
 
-EQUAL = 1e-6
-"""A bound that comes so near to a value, as a share of it, meets it."""
+EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
 
 
 _NONE = "no cell that meets the point holds a shorter one"
@@ -54,9 +53,7 @@ def classify_optimum(
     Returns `Optimum`. Raises InputError for a theta that does not classify every datum correctly.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    point = fitted(network, theta, X, y, None)
-    if point is None:
-        raise InputError("theta must classify every datum correctly, y_i f(theta; x_i) > 0.")
+    point = scaled(network, theta, X, y)
     try:
         return _decided(network, point, X, y, layer)
     except ArithmeticError as error:
@@ -107,9 +104,7 @@ def global_optimum(
     verdict = "global" if found.complete else "undecided"
     proof = Cellwise(found.families, True)
     detail = f"{len(found.families)} families of cells, and none beats it"
-    point = fitted(network, theta, X, y, None)
-    assert point is not None
-    return Optimum(verdict, point, proof, two_layers.GAP, detail)
+    return Optimum(verdict, scaled(network, theta, X, y), proof, two_layers.GAP, detail)
 
 
 def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimum:

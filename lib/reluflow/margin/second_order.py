@@ -22,10 +22,8 @@ from reluflow.networks.indexed import Network, Patterns, backward
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 
-GAIN = 1e-13
-"""A point must be shorter by this share: rounding is a thousand times smaller."""
-NEAR = 1e-3
-"""The nearest point found must be nearer than this, over |theta|."""
+GAIN = 1e-13  # a point must be shorter by this share: rounding is a thousand times smaller
+NEAR = 1e-3  # the nearest point found must be nearer than this, over |theta|
 _STEPS = 4.0 ** -np.arange(0.0, 22.0)
 
 
@@ -60,11 +58,6 @@ def fitted(
     return theta
 
 
-def parabola(theta: NDArray, d: NDArray, e: NDArray) -> Callable[[float], NDArray]:
-    """r -> theta + r d + r^2 e."""
-    return lambda r: theta + r * (d + r * e)
-
-
 def shorter(
     network: Network,
     theta: NDArray,
@@ -95,12 +88,9 @@ def shorter(
     return Shorter(np.array(points), np.array(distances), layer)
 
 
-RESIDUAL = 1e-7
-"""A residual smaller than this, over |theta|, is 0."""
-CURVED = 1e-6
-"""An eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing."""
-CELLS = 512
-"""More cells than this are not looked at."""
+RESIDUAL = 1e-7  # a residual smaller than this, over |theta|, is 0
+CURVED = 1e-6  # an eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing
+CELLS = 512  # more cells than this are not looked at
 TRIES = 32
 """Cells that are drawn where they are too many, and directions in which an idle unit is tried."""
 _ROUNDS = 200
@@ -230,7 +220,7 @@ def _in_cell(
     multipliers, residual = nnls(rows.T, theta)
     if residual > RESIDUAL * np.linalg.norm(theta):
         down = rows.T @ multipliers - theta
-        return shorter(network, theta, X, y, parabola(theta, down, 0.0 * down))
+        return shorter(network, theta, X, y, lambda r: theta + r * down)
     weights = np.zeros(len(y))
     weights[tight] = multipliers[: len(J)]
     H = np.eye(network.size)
@@ -262,7 +252,8 @@ def _kept(
     J = (y[:, None] * network.rates(theta, X, np.eye(network.size), active)[1].T)[tight]
     bent = [y[k] * (d @ network.hessian_product(theta, X, np.eye(len(X))[k], d, active))
             for k in np.flatnonzero(tight).tolist()]  # fmt: skip
-    return parabola(theta, d, -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0])
+    e = -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0]
+    return lambda r: theta + r * (d + r * e)
 
 
 def _within(space: NDArray, H: NDArray, rows: NDArray, d: NDArray) -> NDArray:

@@ -31,24 +31,16 @@ from reluflow.margin.kkt import KINK
 from reluflow.margin.max_margin import least_sum
 from reluflow.networks.indexed import Network
 
-UNUSED = 1e-7
-"""A column whose share of the value is smaller is not used."""
-GAP = 1e-8
-"""Two values of the problem that differ by less than this share are equal."""
-NODES = 4000
-"""Programs after which branch and bound gives up."""
-WORK = 200_000
-"""And columns in all of them together: that many fit in memory."""
+UNUSED = 1e-7  # a column whose share of the value is smaller is not used
+GAP = 1e-8  # two values of the problem that differ by less than this share are equal
+NODES = 4000  # programs after which branch and bound gives up
+WORK = 200_000  # and columns in all of them together: that many fit in memory
 CELLS = 20_000
 """Cells of all neurons together, those that see the same counted once, that are looked at."""
-FEW = 20_000
-"""Numbers in a program that is solved at once; a larger one is solved column by column."""
-BATCH = 50
-"""Columns that are added at a time."""
-BREAKS = 1e-9
-"""A condition of the dual that is missed by less is met."""
-CHUNK = 2**18
-"""Entries of the columns that are worked on at once."""
+FEW = 20_000  # numbers in a program that is solved at once; a larger one is solved column by column
+BATCH = 50  # columns that are added at a time
+BREAKS = 1e-9  # a condition of the dual that is missed by less is met
+CHUNK = 2**18  # entries of the columns that are worked on at once
 
 
 @dataclass(frozen=True)
