@@ -366,25 +366,18 @@ def from_json(data: dict[str, Any]) -> Evidence:
     form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
     if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
         value = float(value)
-    after = data.get("after", "")
+    if form not in ("deviation", "fact", "bound", "note"):
+        raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
+    op, limit = ("", None) if form == "note" else (data["op"], data["limit"])
     if form == "note":
-        return note(what, value, data["unit"], digits, after)
-    if form == "fact":
-        # Fractions are texts by now, on both sides, so there are no types left to compare.
-        value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
-        found = Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
-        given = tuple(data.get("given", ()))
-        found = replace(found, tried=data.get("tried", 0), given=given, after=after)
-        return replace(found, rounding=data.get("rounding", 0.0))
-    number, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, data["limit"]))
-    clipped = data.get("clipped", False)
-    if form == "deviation":
-        found = deviation(what, number, data["unit"], digits, after)
-        return replace(found, limit=limit, clipped=clipped)
-    if form == "bound":
-        found = bound(what, number, data["op"], limit, data["unit"], digits, after)
-        return replace(found, clipped=clipped)
-    raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
+        value = as_context(value, f"note {what!r}", digits)
+    elif form == "fact":  # fractions are texts by now, on both sides
+        value, limit = as_exact(value, "a fact"), as_exact(limit, "a fact")
+    else:
+        value, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, limit))
+    found = Evidence(form, *_texts(what, data["unit"], value), op, limit, digits=digits)
+    more = {name: data[name] for name in ("clipped", "tried", "after", "rounding") if name in data}
+    return replace(found, given=tuple(data.get("given", ())), **more)
 
 
 def sentence(item: Evidence) -> str:
