@@ -618,7 +618,7 @@ def test_an_output_that_takes_nothing_is_one_sentence(
     tmp_path, option, place, why, monkeypatch, capsys
 ):
     notebook(tmp_path / "01_one.ipynb", settled())
-    monkeypatch.setattr(sys, "stdout", open(place, "w") if place else None)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.FileIO(place, "w")) if place else None)
     assert main([*option, str(tmp_path)]) == 1
     if place:
         sys.stdout.close()  # as at the end of a process, when nothing may be left to be written
