@@ -199,8 +199,6 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
 
 # --- Shares of random trials against a scale, with Wilson intervals -------------------------------
 
-_NORM = r"norm of the initial point $\|w_0\|$"
-
 
 @in_house_style
 def share_points(
@@ -211,7 +209,7 @@ def share_points(
     label: str,
     *,
     series: int = 0,
-    xlabel: str = _NORM,
+    xlabel: str = r"norm of the initial point $\|w_0\|$",
     ylabel: str = "share of trials",
 ) -> None:
     """Draw shares hits/trials against a logarithmic scale with their 95 % Wilson intervals.

@@ -245,7 +245,6 @@ def fact(
     what: str,
     value: Any,
     expect: Any,
-    unit: str = "",
     tried: int = 0,
     given: Sequence[str] = (),
     after: str = "",
@@ -254,15 +253,15 @@ def fact(
     """Something exact; it holds when value == expect.
 
     Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
-    of them), `unit` (text), `tried`, the number of instances that could have broken it, `given`,
-    `after` and `rounding`, as `Evidence` has them.
+    of them), `tried`, the number of instances that could have broken it, `given`, `after` and
+    `rounding`, as `Evidence` has them.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
     if not _comparable(value, expect):
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
-    found = Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
+    found = Evidence("fact", *_texts(what, "", value), op="==", limit=expect, tried=tried)
     return replace(found, given=tuple(given), after=after, rounding=float(rounding))
 
 

@@ -214,7 +214,6 @@ def _maps(rows: Rows, flipped: Mapping[str, Counter[str]]) -> Iterator[str]:
 
 
 def _map(frame: pd.DataFrame, y: str, x: str, title: str) -> str:
-    """A heat map of the shares k/n, with k of n written into it."""
     order = {name: list(dict.fromkeys(frame[name])) for name in (y, x)}
     words = [f"{k} of {n}" for k, n in zip(frame[K], frame[N], strict=True)]
     frame = frame.assign(**{SHARE: frame[K] / frame[N], TOLD: words})
@@ -304,7 +303,6 @@ def _curve(frame: pd.DataFrame, by: Sequence[str], name: str, limit: float | Non
 
 
 def _shown(fig: Figure, words: str) -> str:
-    """A picture inside of the page, with the words for those who do not see it."""
     data = base64.b64encode(svg(fig).encode()).decode()
     alt = escape(words, quote=True)
     return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></figure>'

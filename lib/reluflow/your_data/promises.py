@@ -245,7 +245,6 @@ def _layers(layers: Followed) -> str:
 
 
 def _way(layers: Followed) -> str:
-    """How the flow of chapter 4 ended."""
     status = layers.trained.path.status.replace(" at this loss,", "")
     status = status.replace("e^-1000000", "exp(−1 000 000)")
     return f"the flow {status}" if status.startswith("stops") else f"the flow is {status}"
