@@ -365,16 +365,17 @@ def from_json(data: dict[str, Any]) -> Evidence:
     form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
     if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
         value = float(value)
-    if form not in ("deviation", "fact", "bound", "note"):
+    ops = {"deviation": "<=", "fact": "==", "bound": data.get("op"), "note": ""}
+    if form not in ops:
         raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
-    op, limit = ("", None) if form == "note" else (data["op"], data["limit"])
+    limit = data.get("limit")
     if form == "note":
         value = as_context(value, f"note {what!r}", digits)
     elif form == "fact":  # fractions are texts by now, on both sides
         value, limit = as_exact(value, "a fact"), as_exact(limit, "a fact")
     else:
         value, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, limit))
-    found = Evidence(form, *_texts(what, data["unit"], value), op, limit, digits=digits)
+    found = Evidence(form, *_texts(what, data["unit"], value), ops[form], limit, digits=digits)
     more = {name: data[name] for name in ("clipped", "tried", "after", "rounding") if name in data}
     return replace(found, given=tuple(data.get("given", ())), **more)
 
