@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LAPTOP, PHONE = (1280, 800), (390, 844)
+expect.set_options(timeout=30_000)  # a machine may be busy
 # What takes most of the time that it takes to open a page.
 UNSET = """{
     const value = given => ({ value: { ...given, startup: { typeset: false } }, writable: true });

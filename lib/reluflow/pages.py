@@ -99,7 +99,6 @@ def needed(cells: Sequence[NotebookNode], last: int) -> list[NotebookNode]:
 
 
 def _names(source: str) -> tuple[set[str], set[str]]:
-    """The names that a cell reads, and those that it defines."""
     nodes = list(ast.walk(ast.parse(source)))
     names = [n for n in nodes if isinstance(n, ast.Name)]
     given = {n.id for n in names if isinstance(n.ctx, ast.Store)}

@@ -154,7 +154,6 @@ def few(values: list, fits: Callable[[Any], bool]) -> bool:
 
 
 def _value(name: str, value: Any, parameter: Parameter) -> Any:
-    """The value with its declared type, or InputError."""
     if value is None and parameter.optional:
         return None
     # True is an int to Python, and never what a reader means by a number.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reluflow.ledger.cards import errata
 from reluflow.ledger.inventory import load_inventories
-from reluflow.ledger.rows import NOT_REPRODUCED, REFUTED, REPRODUCED, WITH_READING
+from reluflow.ledger.rows import NOT_REPRODUCED, REFUTED, REPRODUCED, WITH_READING, Row
 from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, read, true_instead
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +30,15 @@ def rows() -> tuple:
     return read(ROOT / "chapters")
 
 
+def of(paper: str, rows: tuple) -> list[Row]:
+    return [row for row in rows if row.claim.paper == paper]
+
+
+def html_of(paper: str, rows: tuple, told: dict[str, Instead]) -> str:
+    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
+    return errata(Scoreboard(of_paper, tuple(of(paper, rows))), told)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_asks_for_the_errata_of_its_paper(page: Path) -> None:
     assert f"```{{errata}} {page.stem}\n```" in page.read_text(encoding="utf-8")
@@ -38,10 +47,8 @@ def test_a_page_asks_for_the_errata_of_its_paper(page: Path) -> None:
 @pytest.mark.parametrize("paper", [page.stem for page in PAGES])
 def test_a_page_defines_what_its_statements_name(paper: str, rows: tuple) -> None:
     """It can be sent alone: (Init), A1, zeta_1 and their like stand in front."""
-    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
-    mine = tuple(row for row in rows if row.claim.paper == paper)
-    told = {row.claim.id: Instead("", "a slip", "part") for row in mine}
-    html = errata(Scoreboard(of_paper, mine), told)
+    mine = of(paper, rows)
+    html = html_of(paper, rows, {row.claim.id: Instead("", "a slip", "part") for row in mine})
     assert html.startswith('<section class="stands">')
     setting = html.partition('<section class="setting">')[2]
     says = " ".join(row.claim.says for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED))
@@ -61,11 +68,10 @@ def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
 
 @pytest.mark.parametrize("paper", [page.stem for page in PAGES])
 def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(paper, rows):
-    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
-    ours = {claim.id for each in of_paper if each.ours for claim in each.claims}
-    mine = tuple(row for row in rows if row.claim.paper == paper)
+    mine = of(paper, rows)
+    ours = {row.claim.id for row in mine if ".ours." in row.claim.id}
     told = {row.claim.id: Instead(row.claim.id, row.claim.id, "part") for row in mine}
-    whole = errata(Scoreboard(of_paper, mine), told)
+    whole = html_of(paper, rows, told)
     assert whole.count("<section") == whole.count("</section>")
     stands, _, html = whole.partition("</section>")
     for row in (row for row in mine if row.claim.id not in ours and row.claim.kind == "theorem"):
@@ -80,25 +86,20 @@ def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(p
 
 
 def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample(rows: tuple) -> None:
-    mine = tuple(row for row in rows if row.claim.paper == "vardi2022margin")
-    fell = [row.claim.id for row in mine if row.verdict == REFUTED]
-    of_paper = tuple(each for each in load_inventories() if each.paper == "vardi2022margin")
+    fell = [row.claim.id for row in of("vardi2022margin", rows) if row.verdict == REFUTED]
     told = dict.fromkeys(fell, Instead("true if $a < b$", "one sign", "theorem"))
-    html = errata(Scoreboard(of_paper, mine), told)
-    assert (
-        f"{len(fell)} are false as stated, from 1 cause: a numbered statement is false (1)" in html
-    )
+    html = html_of("vardi2022margin", rows, told)
+    said = "are false as stated, from 1 cause: a numbered statement is false (1)"
+    assert f"{len(fell)} {said}" in html
     assert html.count('class="erratum"') == html.count("true if") == 1
     assert r"\(a &lt; b\)" in html
 
 
 def test_the_heaviest_comes_first_and_one_cause_stands_together(rows: tuple) -> None:
-    mine = tuple(row for row in rows if row.claim.paper == "lee2022support")
-    fell = [row.claim.id for row in mine if row.verdict == REFUTED]
+    fell = [row.claim.id for row in of("lee2022support", rows) if row.verdict == REFUTED]
     weights = ["misprint", "theorem", "remark", "part"] * len(fell)
     told = {id: Instead(f"{id}!", f"cause {k % 3}", weights[k]) for k, id in enumerate(fell)}
-    of_paper = tuple(each for each in load_inventories() if each.paper == "lee2022support")
-    html = errata(Scoreboard(of_paper, mine), told)
+    html = html_of("lee2022support", rows, told)
     shown = [told[id] for id in re.findall(r"<td>([^!<]+)!</td>", html)]
     slips = re.findall(r"<em>Instead:</em> ([^!]+)!", html)
     assert {told[id].weight for id in slips} == {"misprint"}

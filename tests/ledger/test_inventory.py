@@ -17,7 +17,6 @@ from reluflow.ledger.scoreboard import true_instead
 from reluflow.places import CHAPTERS, INSTEAD
 
 FILES = sorted(CLAIMS.glob("*.yml"))
-SCRIPT_TWICE = r"([_^])(?:\{[^{}]*\}|\\[A-Za-z]+|[^\s\\{}])\s*\1"
 TEXTS = [
     pytest.param(claim.says, id=f"{claim.id}-says")
     for each in load_inventories()
@@ -26,38 +25,15 @@ TEXTS = [
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with a text in which mathematics stands between single dollars."""
+    """What is wrong with a text in which mathematics stands between single dollars, but for what
+    MathJax says on the pages."""
     parts = text.split("$")
     if len(parts) % 2 == 0:
         return ["the dollars are not paired"]
     found = [] if text.rstrip().endswith((".", ".)")) else ["no full stop ends it"]
     words, formulas = parts[::2], parts[1::2]
     found += [f"mathematics outside of dollars: {w!r}" for w in words if re.search(r"[\\{}]", w)]
-    return found + [f"{fault} in ${f}$" for f in formulas for fault in formula_faults(f)]
-
-
-def formula_faults(formula: str) -> list[str]:
-    r"""What a typesetter would stumble over: braces, \left, \begin, a script without a body."""
-    found = [] if formula.strip() else ["nothing stands"]
-    depth = 0
-    for brace in re.findall(r"\\.|[{}]", formula):
-        depth += {"{": 1, "}": -1}.get(brace, 0)
-        if depth < 0:
-            break
-    if depth:
-        found.append("the braces are not balanced")
-    if len(re.findall(r"\\left\b", formula)) != len(re.findall(r"\\right\b", formula)):
-        found.append(r"\left and \right are not paired")
-    environments = re.findall(r"\\(?:begin|end)\{(\w+\*?)\}", formula)
-    if len(environments) % 2 or formula.count(r"\begin{") != formula.count(r"\end{"):
-        found.append(r"\begin and \end are not paired")
-    if re.search(r"[_^]\s*(?:[_^}]|$)", formula):
-        found.append("a script without a body")
-    if re.search(SCRIPT_TWICE, formula):
-        found.append("two scripts of one kind")
-    if "\\" in re.sub(r"\\(?:[A-Za-z]+|[^\w\s]| )", "", formula):
-        found.append("a backslash that starts no command")
-    return found
+    return found + ["a formula is empty" for formula in formulas if not formula.strip()]
 
 
 @pytest.mark.parametrize("says", TEXTS)
@@ -82,31 +58,14 @@ def test_a_setting_holds_formulas_that_can_be_set(file: Path) -> None:
         "No stop $x$",
         r"Bare \alpha here.",
         "Bare {braces} here.",
-        r"A brace $\frac{1}{2$ is open.",
-        "A brace $x}{$ is turned.",
-        r"A $\left( x$ is open.",
-        r"A $\begin{cases} 1$ is open.",
-        "A $x_$ is bare.",
-        "A $x_{i_}$ is bare.",
-        "A formula $$ is empty.",
-        "A $x \\$ is bare.",
-        "A $x_i_j$ is double.",
+        "Empty $ $.",
     ],
 )
 def test_a_text_that_cannot_be_set_is_found(text: str) -> None:
     assert faults(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Plain words.",
-        r"Set $\{x : x^\top y_{i_1} \le 0\}$ (see $\left[ 0, 1 \right)$).",
-        r"$a\,b$.",
-    ],
-)
-def test_a_text_that_can_be_set_passes(text: str) -> None:
-    assert not faults(text)
+    assert not faults(
+        r"Plain words, and $\{x : x^\top y_{i_1} \le 0\}$ (see $\left[ 0, 1 \right)$)."
+    )
 
 
 def test_a_year_is_that_of_the_entry_and_of_no_later_one(tmp_path, monkeypatch):

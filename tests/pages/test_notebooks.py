@@ -6,7 +6,6 @@ import ast
 import os
 import subprocess
 import sys
-from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
 
@@ -177,33 +176,27 @@ def good() -> NotebookNode:
 
 
 def replaced(cell: NotebookNode, position: int = 2) -> NotebookNode:
-    notebook = deepcopy(good())
+    notebook = good()
     notebook.cells[position] = cell
     return sealed(notebook)
 
 
 def with_metadata(**metadata: object) -> NotebookNode:
-    notebook = deepcopy(good())
+    notebook = good()
     notebook.metadata.update(metadata)
     return notebook
 
 
 def with_cell_metadata(**metadata: object) -> NotebookNode:
-    notebook = deepcopy(good())
+    notebook = good()
     notebook.cells[2].metadata.update(metadata)
     return sealed(notebook)
 
 
-def edited(position: int, source: str) -> NotebookNode:
+def edited(position: int, *cells: NotebookNode) -> NotebookNode:
     """The good notebook after a change by hand: its digest is that of the run."""
-    notebook = deepcopy(good())
-    notebook.cells[position].source = source
-    return notebook
-
-
-def without(position: int) -> NotebookNode:
-    notebook = deepcopy(good())
-    del notebook.cells[position]
+    notebook = good()
+    notebook.cells[position : position + 1] = cells
     return notebook
 
 
@@ -265,9 +258,9 @@ PLANTED = [
     ),
     ("glued_for_nothing", replaced(new_markdown_cell("It is 0.5."), 0)),
     ("glued_for_nothing", replaced(new_markdown_cell("```{glue:} third\n```"), 0)),
-    ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
-    ("edited_by_hand", without(5)),
-    ("edited_by_hand", edited(4, "( row )")),
+    ("edited_by_hand", edited(0, new_markdown_cell("It is not {glue:text}`half`."))),
+    ("edited_by_hand", edited(5)),
+    ("edited_by_hand", edited(4, code("( row )", 4))),
     ("leftovers", with_cell_metadata(execution={"iopub.status.busy": "2026-01-01T00:00:00Z"})),
     ("leftovers", with_cell_metadata(tags=["injected-parameters"])),
     ("leftovers", with_metadata(papermill={"duration": 1})),

@@ -149,30 +149,27 @@ def test_every_settled_claim_has_its_card(site: Path, pages: dict[Path, Page]) -
 
 
 def test_every_fault_of_a_page_fails_the_build(tmp_path: Path, site: Path) -> None:
-    """Without -W a number that was never glued would be a warning, and a hole in the text. A page
-    without a fault has the buttons of the repository where there is its address."""
+    """Without -W a number that was never glued would be a warning, and a hole in the text. The page
+    has the buttons of the repository where there is its address."""
     for name in SOURCES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, tmp_path / name)
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: chapters/index\n", encoding="utf-8")
-    page = tmp_path / "chapters" / "index.md"
-    page.write_text("# Book\n", encoding="utf-8")
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     assert config.count('  url: ""') == 1
     address = config.replace('  url: ""', "  url: https://github.com/someone/book")
     (tmp_path / "_config.yml").write_text(address, encoding="utf-8")
-    run = build(tmp_path, tmp_path / "good")
-    assert run.returncode == 0, run.stdout + run.stderr
-    built = (folder / "chapters/index.html" for folder in (tmp_path / "good/_build/html", site))
-    kinds = [{*re.findall(r"btn-source-(\w+)-button", b.read_text("utf-8"))} for b in built]
-    assert kinds == [{"edit", "file", "issues", "repository"}, set()]
     faults = ("{glue:text}`no-number`", "{cite}`no-paper`", "[](no-page.md)", "![](no-picture.png)")
+    page = tmp_path / "chapters" / "index.md"
     page.write_text("# Book\n\n" + ", ".join(faults) + "\n", encoding="utf-8")
     run = build(tmp_path, tmp_path / "bad")
     assert run.returncode != 0
     for fault in ("no-number", "no-paper", "no-page", "no-picture"):
         assert re.search(rf"WARNING: .*{fault}", run.stdout + run.stderr), fault
+    built = (folder / "chapters/index.html" for folder in (tmp_path / "bad/_build/html", site))
+    kinds = [{*re.findall(r"btn-source-(\w+)-button", b.read_text("utf-8"))} for b in built]
+    assert kinds == [{"edit", "file", "issues", "repository"}, set()]
 
 
 def test_a_ledger_that_cannot_be_read_stops_the_build_with_its_sentence(monkeypatch):

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import looks
 import numpy as np
 import pytest
 from browser import PHONE, Opened, opened
@@ -235,6 +234,8 @@ def path(page: Page) -> str | None:
 def test_it_opens_on_the_start_that_surprises(page: Page) -> None:
     X, y, w = shown(page)
     np.testing.assert_array_equal(w, [0.0, 45.0])
+    offered = json.loads(page.locator("#explorer-examples").inner_text())
+    assert offered == json.loads(json.dumps(examples()))
     says = page.locator("#explorer-says").inner_text()
     assert says.startswith("No: from here the flow reaches the global minimum. The paper says")
     assert told(page).endswith("This is a global minimum.")
@@ -411,12 +412,3 @@ def test_each_question_shows_its_own_flow_and_its_answer_above_it(visit: Opened)
         verdict, plane = (page.locator(f"#explorer-{x}").bounding_box() for x in ("told", "plane"))
         assert verdict["y"] + verdict["height"] <= plane["y"]
     assert visit.complaints == []
-
-
-def test_it_is_whole_with_its_data_open(browser: Browser, site: Path) -> None:
-    with opened(browser, site / PAGE) as visit:
-        open_data(visit.page)
-        assert looks.faults(visit, 30) == []
-        assert json.loads(visit.page.locator("#explorer-examples").inner_text()) == json.loads(
-            json.dumps(examples())
-        )

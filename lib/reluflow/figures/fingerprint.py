@@ -189,7 +189,6 @@ def describe(artist: Artist | BarContainer, ax: Axes, rulers: Rulers) -> str:
 
 
 def _kind_look_data(artist: Artist | BarContainer, rulers: Rulers) -> tuple[str, str, str]:
-    """Return what an artist is, its colours and line style, and where its points lie."""
     match artist:
         case BarContainer():  # by the lower left and upper right corner of each
             boxes = np.array([b.get_bbox().get_points() for b in artist.patches])
@@ -286,7 +285,6 @@ def curves(pieces: Sequence[NDArray], rulers: Rulers) -> str:
 
 
 def _line(line: Line2D, data: Any, rulers: Rulers) -> str:
-    """Describe a line as a curve, or as points where only its markers show."""
     columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
     if line.get_linestyle() == "None" or len(columns[0]) <= FEW:
         return numbers(columns, rulers)
@@ -324,7 +322,6 @@ def _artists_place(point: Iterable[float], rulers: Rulers) -> str:
 
 
 def _values(values: NDArray, name: str) -> str:
-    """Summarise numbers that are not positions, on a ruler of their own size."""
     finite = values[np.isfinite(values)]
     size = float(np.max(np.abs(finite), initial=0.0)) or 1.0
     return Ruler(name, None, -size, size).summary(values)
@@ -354,7 +351,6 @@ def _line_look(line: Line2D) -> str:
 
 
 def _colours(rgba: ArrayLike) -> str:
-    """List the distinct colours of an artist, at most four of them."""
     most = 4
     table = np.atleast_2d(np.asarray(rgba, float))
     if table.size == 0:
@@ -411,7 +407,6 @@ def describe_drawn(fig: Figure) -> str:
 
 
 def _axes(ax: Axes, number: int) -> list[str]:
-    """Describe one axes: a headline, one line per axis of coordinates, one line per artist."""
     titles = [ax.get_title(loc=loc) for loc in ("left", "center", "right")]
     head = " ".join([f"axes {number}", *(repr(t) for t in titles if t)])
     if not ax.axison:
@@ -473,7 +468,6 @@ def beyond_the_edge(fig: Figure) -> list[str]:
 
 
 def _words(ax: Axes) -> Iterable[tuple[str, BboxBase]]:
-    """Yield titles, axis labels (with their ticks) and free text, each with its place in pixels."""
     for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
         box = axis.get_tightbbox() if axis.get_visible() else None
         if box is not None:

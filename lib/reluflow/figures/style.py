@@ -13,7 +13,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -22,7 +21,6 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from reluflow.errors import InputError
-from reluflow.statistics import wilson
 
 TEXT_WIDTH = 7.0  # inches; at 100 px an inch this is the text column of a Jupyter Book page
 
@@ -199,8 +197,6 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
 
 # --- Shares of random trials against a scale, with Wilson intervals -------------------------------
 
-_NORM = r"norm of the initial point $\|w_0\|$"
-
 
 @in_house_style
 def share_points(
@@ -211,7 +207,7 @@ def share_points(
     label: str,
     *,
     series: int = 0,
-    xlabel: str = _NORM,
+    xlabel: str = r"norm of the initial point $\|w_0\|$",
     ylabel: str = "share of trials",
 ) -> None:
     """Draw shares hits/trials against a logarithmic scale with their 95 % Wilson intervals.
@@ -234,6 +230,10 @@ def share_points(
 
 def shares(ax: Axes, at: ArrayLike, hits: ArrayLike, trials: ArrayLike, **line: Any) -> None:
     """Draw shares hits/trials, (m,) each, at `at`: seaborn draws the range of 95 % by Wilson."""
+    import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
+
+    from reluflow.statistics import wilson
+
     ends = np.array([*wilson(hits, trials), np.divide(hits, trials)])
     sns.lineplot(x=np.tile(at, 3), y=ends.ravel(), estimator="median", errorbar=("pi", 100), ax=ax,
                  err_style="bars", err_kws={"elinewidth": 1.2}, legend=False, **line)  # fmt: skip

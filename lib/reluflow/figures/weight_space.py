@@ -27,8 +27,6 @@ from reluflow.geometry import StationarySet, enumerate_cells
 
 _GRID = 301  # points along each axis
 MANY_DATA = 9  # above this the lines of the data are thin and carry no names
-SOLUTION_DASHES = (0, (4.0, 2.5))
-LEVEL_COLOUR = "#9AA3AD"
 
 
 @in_house_style
@@ -63,7 +61,7 @@ def activation_boundaries(
 @in_house_style
 def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike) -> None:
     """Draw the solution lines {w : x_i.w = y_i}, dashed, each in the colour of its datum."""
-    _datum_lines(ax, _plane_data(X), y, None, SOLUTION_DASHES)
+    _datum_lines(ax, _plane_data(X), y, None, (0, (4.0, 2.5)))
 
 
 @in_house_style
@@ -87,7 +85,7 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
         height = max(above, 1.0) / 64
     most = max(int(np.ceil(np.log2(max(above / height, 1.0)))), 1)
     levels = lowest + height * 2.0 ** (np.arange(-7, most) + 0.5)  # seven under the plateau
-    ax.contour(w1, w2, L, levels=levels, colors=LEVEL_COLOUR, linewidths=0.7, zorder=1.0)
+    ax.contour(w1, w2, L, levels=levels, colors="#9AA3AD", linewidths=0.7, zorder=1.0)
     return levels
 
 
@@ -148,7 +146,6 @@ def _place_in(polygon: NDArray, before: NDArray, letters: int) -> NDArray | None
 def _datum_lines(
     ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object
 ) -> dict[int, NDArray]:
-    """Draw the lines x_i.w = values_i that meet the window; return their ends by datum."""
     values = np.asarray(values, float)
     box = window_half_spaces(frame.window_of(ax))
     segments: dict[int, NDArray] = {}
@@ -228,7 +225,6 @@ def _pale(colour: str, share: float) -> tuple[float, ...]:
 
 # --- Flows with their events, and stationary sets -------------------------------------------------
 
-FAMILY_DASHES = (0, (2.2, 1.1))
 CROWD = 25  # so many events of a kind are drawn small
 # What an event means: the linear neuron has no switches, its x_i.w merely changes sign.
 WEIGHT_FLOW_EVENT_WORDS = {
@@ -331,7 +327,7 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                 ax.plot(
                     *ends.T,
                     color=style.GLOBAL if best else style.INK,
-                    ls=FAMILY_DASHES,
+                    ls=(0, (2.2, 1.1)),
                     lw=3.6,
                     label=frame.fresh(ax, label),
                     zorder=2.6,

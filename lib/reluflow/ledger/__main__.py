@@ -157,7 +157,6 @@ def in_full(row: Row) -> str:
 
 
 def _written(text: str) -> int:
-    """Print a text; return the exit status."""
     try:
         print(text, flush=True)
     except BrokenPipeError:  # whoever reads has read enough, as `head` does

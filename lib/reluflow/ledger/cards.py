@@ -49,8 +49,6 @@ from reluflow.places import CHAPTERS
 # --- Evidence in a reader's words, and the mathematics in them set in type for a page -------------
 
 SURVEY = re.compile(r"(.+): instances that break it")
-THE_SAME = "the same"
-"""What a second limit of a value is called, that of a value between two."""
 _SEARCHED = re.compile(r"(.+): broken by a search of (\d+) evaluations from the worst")
 SMALL_PRINT = {
     "instances tried, and drawn": "instances tried, and drawn",
@@ -76,7 +74,7 @@ class Line:
 
 def told(evidence: Sequence[Evidence]) -> list[Line]:
     """What was found, without the small print; a survey and the search from its worst instance
-    share a line, and so do the two limits of a value."""
+    share a line, and so do the two limits of a value, of which the second is called "the same"."""
     lines: list[Line] = []
     for item in evidence:
         if searched := _SEARCHED.fullmatch(item.what) if item.form == "fact" else None:
@@ -88,7 +86,7 @@ def told(evidence: Sequence[Evidence]) -> list[Line]:
                 mark = mark if before.mark == "✓" else before.mark
                 words = f"{before.words.removeprefix(f'{says}: ')}; {words}"
             lines.append(Line(mark, f"{says}: {words}"))
-        elif item.what == THE_SAME and lines and item.decides:
+        elif item.what == "the same" and lines and item.decides:
             before = lines.pop()
             mark = before.mark if item.holds else "✗"
             lines.append(Line(mark, f"{before.words.removesuffix(')')} and {_asked(item)})"))
@@ -111,7 +109,6 @@ def is_small(item: Evidence) -> bool:
 
 
 def _found(item: Evidence) -> str:
-    """One piece of evidence: what was found, and what was asked where the two differ."""
     if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
         of = f" of {item.tried}" if item.tried else ""
         more = f", by more than {printed(item.rounding)}" if item.rounding else ""
@@ -159,8 +156,6 @@ _GREEK = {
     "eta": "η", "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ",
     "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω",
 }  # fmt: skip
-WRITTEN_OUT = range(-3, 6)
-"""The powers of ten below which a number with an exponent is written without."""
 _LETTERS = "A-Za-zα-ωΑ-Ωℓ"
 _NAME = rf"(?:d?[{_LETTERS}]\u0303?|min|max|ln)"
 _TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
@@ -203,7 +198,7 @@ def _scientific(factor: str, exponent: str) -> str:
     """3e-7 as a power of ten, 1e-7 without its factor; 1e-3 and 2.5e4 written out, as they are
     shorter so."""
     power = int(exponent.replace("‑", "-"))
-    if power in WRITTEN_OUT:
+    if -3 <= power < 6:
         return f"{Decimal(factor).scaleb(power):f}"
     times = "" if factor in ("1", "1.0") else f"{factor}·"
     return f"{times}10<sup>{_sign(str(power))}</sup>"
@@ -466,7 +461,6 @@ def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
 
 CHECKS = CHAPTERS / "errata" / "checks"
 """For each refuted claim a program that needs nothing of ours."""
-SCOREBOARD = "chapters/scoreboard.html"
 
 
 def page_card(
@@ -509,7 +503,7 @@ def page_card(
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
         f'<div class="told">{open_live(row, page, live)}{"".join(parts)}'
         f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
-        f'<a href="{_way(SCOREBOARD, page)}">scoreboard</a></p></div></details>'
+        f'<a href="{_way("chapters/scoreboard.html", page)}">scoreboard</a></p></div></details>'
     )
 
 

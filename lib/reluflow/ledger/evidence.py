@@ -245,7 +245,6 @@ def fact(
     what: str,
     value: Any,
     expect: Any,
-    unit: str = "",
     tried: int = 0,
     given: Sequence[str] = (),
     after: str = "",
@@ -254,15 +253,15 @@ def fact(
     """Something exact; it holds when value == expect.
 
     Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
-    of them), `unit` (text), `tried`, the number of instances that could have broken it, `given`,
-    `after` and `rounding`, as `Evidence` has them.
+    of them), `tried`, the number of instances that could have broken it, `given`, `after` and
+    `rounding`, as `Evidence` has them.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
     if not _comparable(value, expect):
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
-    found = Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
+    found = Evidence("fact", *_texts(what, "", value), op="==", limit=expect, tried=tried)
     return replace(found, given=tuple(given), after=after, rounding=float(rounding))
 
 
@@ -366,25 +365,19 @@ def from_json(data: dict[str, Any]) -> Evidence:
     form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
     if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
         value = float(value)
-    after = data.get("after", "")
+    ops = {"deviation": "<=", "fact": "==", "bound": data.get("op"), "note": ""}
+    if form not in ops:
+        raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
+    limit = data.get("limit")
     if form == "note":
-        return note(what, value, data["unit"], digits, after)
-    if form == "fact":
-        # Fractions are texts by now, on both sides, so there are no types left to compare.
-        value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
-        found = Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
-        given = tuple(data.get("given", ()))
-        found = replace(found, tried=data.get("tried", 0), given=given, after=after)
-        return replace(found, rounding=data.get("rounding", 0.0))
-    number, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, data["limit"]))
-    clipped = data.get("clipped", False)
-    if form == "deviation":
-        found = deviation(what, number, data["unit"], digits, after)
-        return replace(found, limit=limit, clipped=clipped)
-    if form == "bound":
-        found = bound(what, number, data["op"], limit, data["unit"], digits, after)
-        return replace(found, clipped=clipped)
-    raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
+        value = as_context(value, f"note {what!r}", digits)
+    elif form == "fact":  # fractions are texts by now, on both sides
+        value, limit = as_exact(value, "a fact"), as_exact(limit, "a fact")
+    else:
+        value, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, limit))
+    found = Evidence(form, *_texts(what, data["unit"], value), ops[form], limit, digits=digits)
+    more = {name: data[name] for name in ("clipped", "tried", "after", "rounding") if name in data}
+    return replace(found, given=tuple(data.get("given", ())), **more)
 
 
 def sentence(item: Evidence) -> str:

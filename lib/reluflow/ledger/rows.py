@@ -469,7 +469,6 @@ class Row:
         return text(self.claim, self.verdict, self.parts)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """The three forms in which a notebook stores a row."""
         html = card(self.claim, self.verdict, self.parts)
         return {"text/plain": str(self), "text/html": html, RECORD: self.record()}
 

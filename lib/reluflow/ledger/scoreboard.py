@@ -81,7 +81,6 @@ def notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def _recorded_outputs(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The cell's id and the data of every output that carries a row."""
     try:
         notebook = json.loads(file.read_text(encoding="utf-8"))
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

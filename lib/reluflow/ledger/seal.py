@@ -23,7 +23,6 @@ from reluflow.ledger.scoreboard import Instead, scoreboard, true_instead
 from reluflow.places import CHAPTERS, SEAL
 
 NOTHING = "-"
-_DIGITS = 8
 _WIDTH = 24
 
 
@@ -43,7 +42,7 @@ def digest(content: Any) -> str:
     """A few hexadecimal digits that change with the content; a dash where there is none."""
     if not content:
         return NOTHING
-    return hashlib.sha256(repr(content).encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:8]
 
 
 def _line(row: Row, told: Instead | None) -> str:

@@ -85,8 +85,6 @@ def html(notebook: NotebookNode) -> str:
 
 
 def _with_pictures(body: str, output: Path) -> str:
-    """The body with each picture in its address."""
-
     def address(match: re.Match[str]) -> str:
         file = output / match[1]
         kind = _PICTURES[file.suffix]
@@ -127,7 +125,6 @@ def plain(notebook: NotebookNode) -> NotebookNode:
 
 
 def _glued(notebook: NotebookNode) -> dict[str, Mapping[str, str]]:
-    """What each name was glued to, by kinds of text."""
     found = dict[str, Mapping[str, str]]()
     for output in (o for c in notebook.cells for o in c.get("outputs", [])):
         name = output.get("metadata", {}).get("scrapbook", {}).get("name")

@@ -214,7 +214,6 @@ def totals(board: Scoreboard) -> str:
 
 
 def _totals(counts: Mapping[str, Counter[str]], sources: Mapping[str, str], what: str) -> str:
-    """A table with a row for each source and a column for each verdict that occurs there."""
     given = [v for v in (*VERDICTS, OPEN) if any(counts[source][v] for source in sources)]
     lines = []
     for source, label in sources.items():

@@ -130,7 +130,6 @@ def _typed(words: str) -> str:
 
 
 ALL = "all"
-CAUSES = "causes"
 Made = tuple[list[nodes.Node], list[nodes.system_message]]
 
 
@@ -147,7 +146,7 @@ def count(name: str, raw: str, what: str, line: int, inliner: Inliner, *_: Any) 
     given = tally()[ALL]
     false = (row.claim.id for row in board().rows if row.verdict == REFUTED)
     weights = Counter(causes(told(), (id for id in false if ".ours." not in id)).values())
-    found = {ALL: given.total(), CAUSES: weights.total()}
+    found = {ALL: given.total(), "causes": weights.total()}
     found |= {verdict: given[verdict] for verdict in VERDICTS}
     found |= {weight: weights[weight] for weight in WEIGHTS}
     if what not in found:
@@ -210,7 +209,6 @@ class HowKnown(Directive):
 
 
 def _ways() -> str:
-    """A line for each paper, one for our own claims, and their sum."""
     counts: dict[str, Counter[str]] = {}
     labels = {each.paper: each.label for each in board().inventories if not each.ours}
     for row in board().rows:

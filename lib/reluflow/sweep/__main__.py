@@ -141,7 +141,6 @@ def _page(asked: Plan) -> str:
 
 @contextmanager
 def _cluster(scheduler: str | None, workers: int) -> Iterator[Client]:
-    """A client of the scheduler with this address, or of one of our own."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if not scheduler:
         if workers < 1:
@@ -238,7 +237,6 @@ def _written(store: Store, settings: Mapping[str, Any], rows: report.Rows) -> No
 
 
 def _told(store: Store, asked: Plan, rows: report.Rows, lost: Sequence[str], stopped: str) -> int:
-    """Say how it went; return the exit status."""
     for id, counts in rows.flipped.items():
         print(f"{id}: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}")
     ended = {row["key"] for row in rows.fresh}

@@ -105,7 +105,6 @@ def reached(sources: Iterable[str]) -> list[Path]:
 
 @cache
 def _imported(source: str) -> frozenset[str]:
-    """The names of this library that a source imports, and the packages that they lie in."""
     names = set[str]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -214,7 +214,6 @@ def _maps(rows: Rows, flipped: Mapping[str, Counter[str]]) -> Iterator[str]:
 
 
 def _map(frame: pd.DataFrame, y: str, x: str, title: str) -> str:
-    """A heat map of the shares k/n, with k of n written into it."""
     order = {name: list(dict.fromkeys(frame[name])) for name in (y, x)}
     words = [f"{k} of {n}" for k, n in zip(frame[K], frame[N], strict=True)]
     frame = frame.assign(**{SHARE: frame[K] / frame[N], TOLD: words})
@@ -264,25 +263,16 @@ def _curves(rows: Rows, first: Sequence[str]) -> Iterator[str]:
     x = numeric[0]
     others = [n for n in rows.varied if n not in (x, SEED) and len(rows.varied[n]) <= 6]
     by, limits = [x, *others[:1]], {n: v for row in rows.ended for n, v in row["limits"].items()}
-    names = [n for n in _names(rows.ended, "evidence") if len(set(_of(rows, n))) > 1]
+    frame = table(Rows(rows.ended, [])).replace([np.inf, -np.inf], np.nan)
+    names = [n for n in _names(rows.ended, "evidence") if frame[n].nunique() > 1]
     names.sort(key=lambda name: name.split(":")[0] not in first)
+    frame = frame.assign(**{n: frame[n].map(_told) for n in by[1:]})
     yield f"<h2>Evidence against {escape(x)}</h2><p>Means over the runs at each point, with 95 % "
     yield "intervals (Student's; Wilson's for shares); dashed: the limit that the claim needs.</p>"
     for name in names[:MOST_CURVES]:
-        points = [
-            [*(row["parameters"].get(b) for b in by), row["evidence"][name]]
-            for row in rows.ended
-            if np.isfinite(row["evidence"].get(name, np.nan))
-        ]
-        frame = pd.DataFrame(points, columns=[*by, VALUE])
-        frame = frame.assign(**{n: frame[n].map(_told) for n in by[1:]})
-        yield _curve(intervals(frame, by), by, name, limits.get(name))
+        points = frame[[*by, name]].dropna(subset=name).rename(columns={name: VALUE})
+        yield _curve(intervals(points, by), by, name, limits.get(name))
     yield _left_out(len(names), MOST_CURVES, "measured numbers that vary")
-
-
-def _of(rows: Rows, name: str) -> list[float]:
-    values = (row["evidence"].get(name, np.nan) for row in rows.ended)
-    return [value for value in values if np.isfinite(value)]
 
 
 def _curve(frame: pd.DataFrame, by: Sequence[str], name: str, limit: float | None) -> str:
@@ -313,7 +303,6 @@ def _curve(frame: pd.DataFrame, by: Sequence[str], name: str, limit: float | Non
 
 
 def _shown(fig: Figure, words: str) -> str:
-    """A picture inside of the page, with the words for those who do not see it."""
     data = base64.b64encode(svg(fig).encode()).decode()
     alt = escape(words, quote=True)
     return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></figure>'

@@ -157,7 +157,6 @@ def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str,
 
 
 def _glued(notebook: Path) -> Iterator[tuple[str, float]]:
-    """The numbers that the cells of an executed notebook glue."""
     for output in (o for cell in pages.code_cells(notebook) for o in cell.outputs):
         name = output.get("metadata", {}).get("scrapbook", {}).get("name")
         texts = [text for kind, text in output.get("data", {}).items() if "text/plain" in kind]
@@ -187,7 +186,6 @@ def _same_code(source: str, code: str) -> None:
 
 
 def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
-    """Run a page; return how it ended, and the traceback of what it raised."""
     stopped = threading.Event()
     kernels: list[AsyncKernelManager] = []
 

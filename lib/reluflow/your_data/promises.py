@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -138,19 +138,15 @@ def _losses(limits: Sequence, y: NDArray) -> str:
     return " or ".join(f"{loss} ({count} of {len(limits)})" for loss, count in counts.items())
 
 
-def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
+def _of_one_neuron(study: Study, neuron: OneNeuron) -> Iterator[Line]:
     X, y = study.X, study.y
     held, run = of_support(X, y), neuron.run
     minima = run.minima
-    small = [
-        (path, limit)
-        for path, limit, forced in zip(run.flows, run.limits, neuron.forced, strict=False)
-        if forced
-    ]
+    three = zip(run.flows, run.limits, neuron.forced, strict=False)
+    small = [(path, limit) for path, limit, forced in three if forced]
     all_three = [name for name in ("A1", "A2", "A3") if not held[name]]
     plane = X.shape[1] == 2
     why = _missing(all_three)
-    found = []
 
     name = "Lee et al. 2022a, Lemma F.5: a small start activates all data"
     if all_three or neuron.radius is None:
@@ -158,53 +154,49 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
         paths = run.flows[: neuron.small]
         most = max(int((path.states @ X.T > 0.0).sum(axis=1).max()) for path in paths)
         happened = f"of {len(y)} data up to {most} are active at once"
-        found.append(Line(name, promised, happened, SILENT if why else OPEN))
+        yield Line(name, promised, happened, SILENT if why else OPEN)
     else:
         count = sum(entered(X, path) for path, _ in small)
-        found.append(Line(name, f"from q > 0 and norm below δ₀ = {approx(neuron.radius)}",
-                          f"{count} of {len(small)} small starts do",
-                          _all(count, len(small))))  # fmt: skip
+        promised = f"from q > 0 and norm below δ₀ = {approx(neuron.radius)}"
+        happened = f"{count} of {len(small)} small starts do"
+        yield Line(name, promised, happened, _all(count, len(small)))
 
     name = "Lee et al. 2022a, Theorem 4.7: a small start ends at the global minimum"
     happened = ends(neuron)
     if all_three or not plane:
-        found.append(Line(name, _nothing(why or "it is about the plane"), happened, SILENT))
+        yield Line(name, _nothing(why or "it is about the plane"), happened, SILENT)
     elif not minima:
-        found.append(Line(name, "the global minimum", happened, OPEN))
+        yield Line(name, "the global minimum", happened, OPEN)
     else:
         best = sum(limit.rank == 1 for _, limit in small)
         known = all(limit.rank for _, limit in small)
         happened = f"{best} of {len(small)} small starts end there; {happened}"
-        found.append(Line(name, f"the loss {approx(minima[0].loss)}", happened,
-                          _all(best, len(small)) if known else OPEN))  # fmt: skip
+        verdict = _all(best, len(small)) if known else OPEN
+        yield Line(name, f"the loss {approx(minima[0].loss)}", happened, verdict)
 
     name = "Lee et al. 2022a, Theorem 4.7: the norm increases"
     drops = [largest_norm_drop(path) for path, _ in small if path.has_limit]
     grows = sum(drop <= _ROUNDING for drop in drops)
     if all_three or not plane:
-        found.append(Line(name, _nothing(why or "it is about the plane"), "not asked", SILENT))
+        yield Line(name, _nothing(why or "it is about the plane"), "not asked", SILENT)
     else:
-        found.append(Line(name, "from every small start with q > 0",
-                          f"along {grows} of {len(small)} flows",
-                          _all(grows, len(drops if grows < len(drops) else small))
-                          if drops else OPEN))  # fmt: skip
+        verdict = _all(grows, len(drops if grows < len(drops) else small)) if drops else OPEN
+        happened = f"along {grows} of {len(small)} flows"
+        yield Line(name, "from every small start with q > 0", happened, verdict)
 
     name = "Lee et al. 2022a, Theorem 3.6: fewer support vectors, no smaller loss"
+    promised = "for all nested pairs of minima"
     if not held["A2"]:
-        found.append(Line(name, _nothing(_missing(["A2"])), "not asked", SILENT))
+        yield Line(name, _nothing(_missing(["A2"])), "not asked", SILENT)
     elif not minima:
-        found.append(Line(name, "for all nested pairs of minima", "too many cells to find them",
-                          OPEN))  # fmt: skip
+        yield Line(name, promised, "too many cells to find them", OPEN)
     elif not (pairs := nested_pairs(minima)):
-        found.append(Line(name, _nothing("no two minima are nested"), f"{len(minima)} minima",
-                          SILENT))  # fmt: skip
+        yield Line(name, _nothing("no two minima are nested"), f"{len(minima)} minima", SILENT)
     else:
         unit = 0.5 * float(y @ y)
         fine = sum(few.loss >= more.loss - _ROUNDING * unit for more, few in pairs)
-        found.append(Line(name, "for all nested pairs of minima",
-                          f"for {fine} of {len(pairs)} pairs of {len(minima)} minima",
-                          _all(fine, len(pairs))))  # fmt: skip
-    return found
+        happened = f"for {fine} of {len(pairs)} pairs of {len(minima)} minima"
+        yield Line(name, promised, happened, _all(fine, len(pairs)))
 
 
 def _missing(names: Sequence[str]) -> str:
@@ -253,7 +245,6 @@ def _layers(layers: Followed) -> str:
 
 
 def _way(layers: Followed) -> str:
-    """How the flow of chapter 4 ended."""
     status = layers.trained.path.status.replace(" at this loss,", "")
     status = status.replace("e^-1000000", "exp(−1 000 000)")
     return f"the flow {status}" if status.startswith("stops") else f"the flow is {status}"

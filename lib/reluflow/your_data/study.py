@@ -279,7 +279,6 @@ def _of_signs(study: Study) -> list[Assumption]:
 
 
 def _spans(study: Study) -> tuple[bool, str]:
-    """Whether (Span) holds, and the ranks of the support examples."""
     X, y = study.X / study.unit, study.y
     if len(set(y)) < 2:
         return False, "one label has no data"
