@@ -18,10 +18,10 @@ def item_at(start: Start) -> dict:
 def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
     """Above the nullcline w and both factors fall; the gradient of one of them is turned."""
 
+    right = population.quadrature_gradient
+
     def other(*given):
-        return tuple(
-            s * g for s, g in zip(turned, population.quadrature_gradient(*given), strict=True)
-        )
+        return tuple(s * g for s, g in zip(turned, right(*given), strict=True))
 
     monkeypatch.setattr(population, "quadrature_gradient", other)
     slack = rates.falls_above_nullcline().slack(item_at(Start.at(2.0, 1.5, 2)))

@@ -485,7 +485,7 @@ def exact_order() -> Faults:
             if t_1 is not None:
                 return far
             if len(given.y) == 10 and np.isclose(at, log_eps):
-                return np.array([0.0, convergence.gap_on_a_line(9, log_eps) + line])
+                return np.array([0.0, log_eps + convergence.fall_on_a_line(1, log_eps) + line])
             return np.array([change, 0.0]) * (at != given.log_eps)
 
         with patch.object(convergence, "gap", gap):

@@ -27,7 +27,7 @@ from reluflow.papers.vardi2022margin import (
     suboptimality,
     tables,
 )
-from reluflow.papers.vardi2022margin.constructions import End, Followed, Judged
+from reluflow.papers.vardi2022margin.constructions import End, Followed, Judged, Runs
 from reluflow.papers.vardi2022margin.setting import EPS, Construction
 from reluflow.papers.vardi2022margin.suboptimality import Family, MovedTriple, Predicted
 
@@ -58,10 +58,11 @@ def _ends(verdict: str, *bad: str) -> dict[str, Any]:
     """Flows for both losses, of which these miss the bars."""
     bad = bad or ("", "")
 
-    def followed(c: Construction, layer: Any = None, at_zero: Any = ()) -> list[Followed]:
-        return [_run(c, how, verdict, one) for how, one in zip(LOSSES, bad, strict=True)]
+    def flows(constructions: Iterable[Construction], layer: Any = None, at_zero: Any = ()) -> Runs:
+        return [(c, _run(c, how, verdict, one)) for c in constructions
+                for how, one in zip(LOSSES, bad, strict=True)]  # fmt: skip
 
-    return {"followed": followed}
+    return {"flows": flows}
 
 
 LOSSES = ("exponential", "logistic")

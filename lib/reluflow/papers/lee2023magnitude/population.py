@@ -362,7 +362,8 @@ def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLik
             break
         more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
         pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
-        path = Orbit(*(np.hstack([first, then[:, 1:]]) for first, then in pairs), path.m)
+        s, psi, rho = (np.hstack([first, then[:, 1:]]) for first, then in pairs)
+        path = Orbit(s, psi, rho, path.m)
     else:
         raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
     k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)

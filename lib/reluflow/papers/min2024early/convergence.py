@@ -568,19 +568,17 @@ def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
 # that z comes from eps^2 to 1/4 in the time (Ei(1/4) - Ei(eps^2)) / (2 k).
 
 
-def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float:
-    """t_2 / log(1/(sqrt(h) eps)) of n_plus data (1, 0) against n_minus data (-1, 0). That of the
-    label with fewer data: the groups do not feel each other. Enclosed in ball arithmetic of 200
-    bits; Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2. Raises ValueError for
-    a label without data and for eps above e^(-40)."""
-    fewer = min(n_plus, n_minus)
+def fall_on_a_line(fewer: int, log_eps: float) -> float:
+    """t_2 of unit data along a line, a neuron along those of either label: that of the label with
+    fewer data, for the groups do not feel each other. Enclosed in ball arithmetic of 200 bits;
+    Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2. Raises ValueError for a
+    label without data and for eps above e^(-40)."""
     if fewer < 1 or not log_eps < -40.0:
         raise ValueError("at least one datum of either label, and ε below e^(-40), are needed")
     bits, ctx.prec = ctx.prec, 200
     try:
         begins = arb.const_euler() + 2 * arb(log_eps) + arb(0, 2) * arb(2.0 * log_eps).exp()
-        time = ((arb(1) / 4).ei() - begins) / (2 * fewer)
-        return float((time / -(arb(log_eps) + arb(h).log() / 2)).mid())
+        return float((((arb(1) / 4).ei() - begins) / (2 * fewer)).mid())
     finally:
         ctx.prec = bits
 
@@ -626,19 +624,21 @@ def one_against(many: int) -> Start:
 def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
     on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
-    `one_against`, by the exponential integral."""
+    `one_against`."""
     early = [
         each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     ]
     above = [each.fall > max(each.bounds.values()) for each in survey.found]
     log_eps = one_against(99).log_eps
-    few, many = (n * collinear_fall(n - 1, 1, log_eps, 2.0) for n in (2, 100))
+    few, many = (begin(replace(one_against(k), log_eps=log_eps)) for k in (1, 99))
+    assert few is not None
+    assert many is not None
     return [
         bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
         none_of("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above),
-        note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by the "
-             "exponential integral", many / few),
+        note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by flows",
+             100.0 * many.fall / (2.0 * few.fall)),
         *followed(survey),
     ]  # fmt: skip
 
@@ -681,7 +681,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         found.append((gap_of(slow), np.full(2, np.nan) if far is None else far))
     changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
     line = one_against(9)
-    both = gap(line, line.log_eps), gap_on_a_line(9, line.log_eps)
+    both = gap(line, line.log_eps), line.log_eps + fall_on_a_line(1, line.log_eps)
     apart = np.nan if both[0] is None else abs(float(both[0][1]) - both[1])
     return [
         fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
@@ -695,18 +695,13 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def gap_on_a_line(many: int, log_eps: float) -> float:
-    """`gap` of the single datum of `one_against`, by the exponential integral."""
-    return log_eps - collinear_fall(many, 1, log_eps, 2.0) * (0.5 * np.log(2.0) + log_eps)
-
-
 def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
-    """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line, one negative datum or as many
-    as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
-    n = np.asarray(sizes)
-    alone = np.array([k * collinear_fall(1, k - 1, log_eps, 2.0) for k in sizes])
-    equal = np.array([k * collinear_fall(k // 2, k // 2, log_eps, 2.0) for k in sizes])
-    return [("one negative datum", n, alone), ("classes of equal size", n, equal)]
+    """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line and two neurons, one negative
+    datum or as many as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
+    n, log = np.asarray(sizes), -0.5 * np.log(2.0) - log_eps
+    equal = n * np.array([fall_on_a_line(k // 2, log_eps) for k in sizes]) / log
+    return [("one negative datum", n, n * fall_on_a_line(1, log_eps) / log),
+            ("classes of equal size", n, equal)]  # fmt: skip
 
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------

@@ -96,14 +96,12 @@ def regions(X: NDArray, y: NDArray) -> dict[str, list[tuple[float, float]]]:
 
 
 @in_house_style
-def small_multiples(
-    X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3
-) -> Figure:
+def small_multiples(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage]) -> Figure:
     """One circle for each stage, with every neuron's direction as a mark on it. Marks less than 3
     degrees apart are stacked outwards; a mark is larger where the neuron has at least a tenth of
     the largest norm of its stage. Parameters: X (n, 2), y (n,)."""
     X, y = np.asarray(X, float), np.asarray(y, float)
-    return _planes([(X, y, stage) for stage in stages], columns, _neurons)
+    return _planes([(X, y, stage) for stage in stages], _neurons)
 
 
 @in_house_style
@@ -111,18 +109,16 @@ def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]]) -> Figure:
     """One circle for each stage beside its data X (n, 2), y (n,), with the share of the neurons in
     every direction as a bar: outside the circle those of v_j > 0, inside those of v_j < 0. Heights
     are square roots of shares; the highest of a panel is fixed. The share of the dead is told."""
-    return _planes(panes, 3, _bars)
+    return _planes(panes, _bars)
 
 
 def _planes(
-    panes: Sequence[tuple[NDArray, NDArray, Stage]],
-    columns: int,
-    draw: Callable[[Axes, NDArray, Stage], None],
+    panes: Sequence[tuple[NDArray, NDArray, Stage]], draw: Callable[[Axes, NDArray, Stage], None]
 ) -> Figure:
-    """A plane with its data for each pane, in rows of `columns`, and what `draw` adds to it."""
-    rows = -(-len(panes) // columns)
-    height = 0.3 + rows * (0.25 + 6.6 / columns)
-    fig, axes = panels(rows, columns, height=height, titles=[pane[2].title for pane in panes])
+    """A plane with its data for each pane, three in a row, and what `draw` adds to it."""
+    rows = -(-len(panes) // 3)
+    titles = [pane[2].title for pane in panes]
+    fig, axes = panels(rows, 3, height=0.3 + rows * (0.25 + 6.6 / 3), titles=titles)
     for ax, (X, y, stage) in zip(axes, panes, strict=False):
         plane(ax, X, y)
         draw(ax, X, stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -521,22 +521,6 @@ class Followed(NamedTuple):
     judged: Judged
 
 
-def followed(
-    construction: Construction, layer: int | None = None, at_zero: Sequence[float] = (0.0,)
-) -> list[Followed]:
-    """The flow of a construction from its start, for both losses and, with ReLU, for each of these
-    values of sigma'(0): one is enough where the flow meets no kink."""
-    c, found = construction, []
-    for name, loss in LOSSES.items():
-        for value in _values(c, at_zero):
-            end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
-            relu = c.network.activation == "relu"
-            how = f"{name}, σ'(0) = {value:g}" if relu else name
-            told = judged(c.network, end.theta, c.X, c.y, layer, end.error)
-            found.append(Followed(how, end, told))
-    return found
-
-
 Runs = Sequence[tuple[Construction, Followed]]
 
 
@@ -545,8 +529,16 @@ def flows(
     layer: int | None = None,
     at_zero: Sequence[float] = (0.0,),
 ) -> Runs:
-    """All flows of some constructions, judged in Problem (2) or (4)."""
-    return [(c, run) for c in constructions for run in followed(c, layer, at_zero)]
+    """The flows of constructions from their starts, judged in Problem (2) or (4): for both losses
+    and, with ReLU, for each of these values of sigma'(0): one is enough where no kink is met."""
+    found = []
+    for c, (name, loss) in product(constructions, LOSSES.items()):
+        for value in _values(c, at_zero):
+            end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
+            how = f"{name}, σ'(0) = {value:g}" if c.network.activation == "relu" else name
+            told = judged(c.network, end.theta, c.X, c.y, layer, end.error)
+            found.append((c, Followed(how, end, told)))
+    return found
 
 
 def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:
@@ -734,7 +726,7 @@ def one_flow_only(layer: int | None = None) -> list[Evidence]:
     first, second = c.network.weights(c.start)
     own = np.where(c.network.weights(c.limit)[0] @ c.X.T > 0.0, 1.0, -1.0)
     alone = (own * (first @ c.X.T) > 0.0).all() and (second > 0.0).all()
-    runs = followed(c, layer)
+    runs = [run for _, run in flows([c], layer)]
     off = [np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit) for run in runs]
     ended = [run.limit.converged and run.judged.verdict == "not local" and gap <= AS_PRINTED
              for run, gap in zip(runs, off, strict=True)]  # fmt: skip
