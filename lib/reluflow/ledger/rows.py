@@ -415,7 +415,7 @@ class Row:
             return ()
         if self.counterexample is not None:
             return (Known(COUNTEREXAMPLE, self.counterexample.route),)
-        ways = (self.said,) if self.said else ()
+        ways: tuple[Known, ...] = (self.said,) if self.said else ()
         if tried := self.tried:
             each = f"{min(tried)} instances or more, of each of {len(tried)} statements"
             ways += (Known(SURVIVED, each if len(tried) > 1 else f"{tried[0]} instances"),)
