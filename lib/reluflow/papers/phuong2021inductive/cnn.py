@@ -112,7 +112,6 @@ def network(side: int) -> nn.Sequential:
 
 
 def weighted(net: nn.Sequential) -> list[nn.Conv2d | nn.Linear]:
-    """The layers that have weights."""
     return [layer for layer in net if isinstance(layer, nn.Conv2d | nn.Linear)]
 
 
@@ -552,7 +551,6 @@ def shown(facts: Mapping[str, Any]) -> Shown:
 
 
 def recorded(name: str, shelf: Shelf = SHELF) -> Shown:
-    """The record with this name."""
     return shown(shelf.read(name))
 
 

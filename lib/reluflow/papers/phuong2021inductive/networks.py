@@ -273,12 +273,10 @@ class Run:
 
     @functools.cached_property
     def limit(self) -> Limit:
-        """w_+, w_- and the limit that Theorem 1 names."""
         return limit(self.X, self.y)
 
     @property
     def end(self) -> Look:
-        """The last look."""
         return self.looks[-1]
 
 
@@ -326,7 +324,6 @@ def inner_directions(run: Run) -> list[dict[str, tuple[float, float]]]:
 
 
 def degrees_between(v: NDArray, w: NDArray) -> float:
-    """The angle between two vectors."""
     return float(turned(v @ w / np.linalg.norm(v) / np.linalg.norm(w)))
 
 
@@ -402,16 +399,13 @@ class Course:
 
     @property
     def start(self) -> Seen:
-        """Before training."""
         return self.looks[0]
 
     @property
     def end(self) -> Seen:
-        """After it."""
         return self.looks[-1]
 
     def after(self, epoch: int) -> Seen:
-        """The look after that many epochs."""
         return next(look for look in self.looks if look.epoch == epoch)
 
     def rank_two(self, layer: int = 0) -> bool:
@@ -947,7 +941,6 @@ class Case:
 
     @property
     def learnt(self) -> bool:
-        """Whether the loss is small."""
         return self.loss < LEARNT
 
 
@@ -1106,5 +1099,4 @@ def recorded(name: str, shelf: Shelf = SHELF) -> dict[str, list[Course]]:
 
 
 def recorded_cases(shelf: Shelf = SHELF) -> list[Case]:
-    """The data sets of SEPARABILITY."""
     return [Case(**each) for each in shelf.read(SEPARABILITY)["cases"]]
