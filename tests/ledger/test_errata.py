@@ -11,8 +11,8 @@ from reluflow.ledger.cards import errata
 from reluflow.ledger.inventory import load_inventories
 from reluflow.ledger.rows import NOT_REPRODUCED, REFUTED, REPRODUCED, WITH_READING, Row
 from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, read, true_instead
+from reluflow.places import BIBLIOGRAPHY, CHAPTERS
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = [
     re.compile(pattern)
     for pattern in (
@@ -22,12 +22,12 @@ NAMES = [
     )
 ]
 """What a paper gives a name: its assumptions, and the constants of Min et al."""
-PAGES = sorted((ROOT / "chapters" / "errata").glob("*.md"))
+PAGES = sorted((CHAPTERS / "errata").glob("*.md"))
 
 
 @pytest.fixture(scope="module")
 def rows() -> tuple:
-    return read(ROOT / "chapters")
+    return read(CHAPTERS)
 
 
 def of(paper: str, rows: tuple) -> list[Row]:
@@ -57,7 +57,7 @@ def test_a_page_defines_what_its_statements_name(paper: str, rows: tuple) -> Non
 
 
 def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
-    text = (ROOT / "chapters" / "references.bib").read_text(encoding="utf-8")
+    text = BIBLIOGRAPHY.read_text(encoding="utf-8")
     years = dict(re.findall(r"@\w+\{(\w+),.*?year\s*= \{(\w+)\}", text, flags=re.DOTALL))
     firsts = re.findall(r"author\s*= \{(\w+),", text)
     assert len(set(zip(firsts, years.values(), strict=True))) == len(years)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 from reluflow.ledger import read
@@ -23,8 +22,7 @@ from reluflow.ledger.rows import (
     Row,
 )
 from reluflow.ledger.scoreboard import Instead, true_instead
-
-CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
+from reluflow.places import CHAPTERS
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,8 @@ def test_the_command_prints_every_settled_claim(records, capsys):
     assert tuple(lines[0]) == COLUMNS
     objects = json.loads(printed(["--json"], capsys))
     same = ("id", "paper", "at", "kind", "verdict", "chapter", "cell")
-    assert [[line[key] for key in same] for line in lines] == [
-        [item[key] for key in same] for item in objects
-    ]
+    one, other = ([[each[key] for key in same] for each in told] for told in (lines, objects))
+    assert one == other
     ways = ["; ".join(": ".join(filter(None, way.values())) for way in o["known"]) for o in objects]
     assert [line["by"] for line in lines] == ways
 
@@ -80,8 +77,4 @@ def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -
     if column == "instead":
         told = {row.claim.id: Instead("true if", "a sign", "part")}
         (record,) = listing([row], told)
-        assert [record[key] for key in ("instead", "cause", "weight")] == [
-            "true if",
-            "a sign",
-            "part",
-        ]
+        assert [record[k] for k in ("instead", "cause", "weight")] == ["true if", "a sign", "part"]

@@ -160,13 +160,11 @@ class Polar(OfNetwork):
             return _exp(-m * rho) * _per(rate, G @ G)
         return _exp((m - 2) * rho) * rate
 
-    def jacobian(
+    def linearised(
         self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, patterns: Patterns
-    ) -> NDArray:
-        """The derivative (k, k) of the velocity on the clock log(1/loss), the activity held fixed.
-
-        C (n, n) holds the derivatives of the pulls c by the outputs.
-        """
+    ) -> tuple[NDArray, NDArray]:
+        """The velocity (k,) on the clock log(1/loss) and its derivative (k, k), the activity held
+        fixed. C (n, n) holds the derivatives of the pulls c by the outputs."""
         u, rho, m = z[:-1], z[-1], self.network.degree
         network, p, size = self.network, len(z) - 1, _exp(m * rho)
         bend, along_each = network.turned(u, X, c, np.eye(p), patterns)
@@ -183,7 +181,7 @@ class Polar(OfNetwork):
         d_log_speed = -2.0 * (G @ dG) / (G @ G)
         d_log_speed[p] -= m
         rate = np.append(G - along * u, along)
-        return speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
+        return speed * rate, speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
 
     def restored(self, z: NDArray) -> NDArray:
         return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])

@@ -145,10 +145,13 @@ class GradientFlow(ChartedField):
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray | None:
         """The derivative (k, k) of the velocity, in the polar chart on the loss's clocks."""
-        chart = self.chart
-        if self.clock == TIME or not isinstance(chart, Polar):
-            return None
-        patterns = self.layers(active)
+        known = self.clock != TIME and isinstance(self.chart, Polar)
+        return self.linearised(z, active)[1] if known else None
+
+    def linearised(self, z: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
+        """Velocity and derivative, in the polar chart on the loss's clocks."""
+        chart, patterns = self.chart, self.layers(active)
+        assert isinstance(chart, Polar)
         outputs = chart.outputs(z, self.X, patterns)
         log_loss = self.loss.log_value(outputs, self.y)
         c = self.loss.pull(outputs, self.y, log_loss)
@@ -158,13 +161,14 @@ class GradientFlow(ChartedField):
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         C = np.outer(c[pull], c[pull]) - np.diag(bend)
         sides = [layer[pull] for layer in patterns]
-        matrix = chart.jacobian(z, self.X[pull], c[pull], C, sides)
+        velocity, matrix = chart.linearised(z, self.X[pull], c[pull], C, sides)
         if self.clock == LOG_LOSS:
-            return matrix
+            return velocity, matrix
         # d tau = sum_i c_i dz_i, with the outputs z_i = e^(m rho) f(u; x_i).
         G, m = chart.network.gradient(z[:-1], self.X, c, patterns), chart.network.degree
         slopes = np.append(np.exp(m * z[-1]) * G, m * (c @ outputs))
-        return -log_loss * matrix + np.outer(chart.rate(z, G, LOG_LOSS), slopes)
+        rate = chart.rate(z, G, LOG_LOSS)
+        return -log_loss * rate, -log_loss * matrix + np.outer(rate, slopes)
 
     def reach(self, z: NDArray, active: NDArray) -> float:
         if self.clock != TIME:
@@ -213,6 +217,10 @@ class FrozenFlow(ChartedField):
         return np.append(G / along - u, 1.0)
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        return self.linearised(z, active)[1]
+
+    def linearised(self, z: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
+        """Velocity and derivative."""
         u, patterns, p = z[:-1], self.layers(active), len(z) - 1
         network, X, c = self.network, self.X, self.pulls(z, patterns)
         bend, moves = network.turned(u, X, c * self.y, np.eye(p), patterns)
@@ -223,4 +231,4 @@ class FrozenFlow(ChartedField):
         d_along = (u @ dG + G - 2.0 * along * u) / square
         out = np.zeros((p + 1, p + 1))
         out[:p, :p] = dG / along - np.outer(G, d_along) / along**2 - np.eye(p)
-        return out
+        return np.append(G / along - u, 1.0), out

@@ -416,7 +416,6 @@ def as_csv(records: Iterable[Mapping[str, str]]) -> str:
 
 def _record(row: Row, told: Instead | None) -> dict[str, str]:
     claim = row.claim
-    tried = [item.tried for item in row.evidence if item.tried]
     values = (
         claim.id,
         claim.paper,
@@ -427,7 +426,7 @@ def _record(row: Row, told: Instead | None) -> dict[str, str]:
         row.verdict,
         row.known[0].how if row.known else "",
         "; ".join(map(str, row.known)),
-        str(min(tried, default="")),
+        str(min(row.tried, default="")),
         "; ".join(why(row)),
         row.reading.taken if row.reading else "",
         told.sentence if told else "; ".join(_listed_words(row.instead)),
@@ -526,12 +525,11 @@ def _how(row: Row) -> str:
     """How the claim is known, in one word or two, where the verdict does not say so."""
     if not row.known or row.counterexample or row.verdict in (PROVED, PROVED_WITH_CITATION):
         return ""
-    tried = [item.tried for item in row.evidence if item.tried]
     words = {
         PROVED_HERE: "proved",
         CITED: "proved with a citation",
         EXACT: "exact",
-        SURVIVED: f"survived {min(tried, default=0)}",
+        SURVIVED: f"survived {min(row.tried, default=0)}",
     }
     how = row.known[0].how
     return f' <span class="how">{words.get(how, how)}</span>'

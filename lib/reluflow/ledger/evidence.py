@@ -365,7 +365,7 @@ def from_json(data: dict[str, Any]) -> Evidence:
     form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
     if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
         value = float(value)
-    ops = {"deviation": "<=", "fact": "==", "bound": data.get("op"), "note": ""}
+    ops = {"deviation": "<=", "fact": "==", "bound": data.get("op", ""), "note": ""}
     if form not in ops:
         raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
     limit = data.get("limit")

@@ -87,18 +87,6 @@ def computed(what: str) -> Known:
     return Known(COMPUTED, what)
 
 
-def survival(evidence: Sequence[Evidence]) -> Known | None:
-    """That the claim survived attempts to break it, if the evidence holds any.
-
-    Of several statements the one tried on the fewest instances counts.
-    """
-    tried = [item.tried for item in evidence if item.tried]
-    if not tried:
-        return None
-    each = f"{min(tried)} instances or more, of each of {len(tried)} statements"
-    return Known(SURVIVED, each if len(tried) > 1 else f"{tried[0]} instances")
-
-
 # --- What a settled claim may add to its evidence: a reading, or a counterexample -----------------
 
 
@@ -415,13 +403,22 @@ class Row:
         return self.evidence + self.instead + (case.breaks + case.recheck if case else ())
 
     @property
+    def tried(self) -> list[int]:
+        """On how many instances each statement of the evidence was tried."""
+        return [item.tried for item in self.evidence if item.tried]
+
+    @property
     def known(self) -> tuple[Known, ...]:
-        """How the claim is known, the strongest way first; nothing for a row without evidence."""
+        """How the claim is known, the strongest way first; nothing for a row without evidence. Of
+        several statements that it survived the one tried on the fewest instances counts."""
         if self.why:
             return ()
         if self.counterexample is not None:
             return (Known(COUNTEREXAMPLE, self.counterexample.route),)
-        ways = tuple(way for way in (self.said, survival(self.evidence)) if way)
+        ways: tuple[Known, ...] = (self.said,) if self.said else ()
+        if tried := self.tried:
+            each = f"{min(tried)} instances or more, of each of {len(tried)} statements"
+            ways += (Known(SURVIVED, each if len(tried) > 1 else f"{tried[0]} instances"),)
         return ways or (Known(COMPUTED),)
 
     def record(self) -> dict[str, Any]:

@@ -402,12 +402,12 @@ def _steps(path: FlowPath) -> Iterator[tuple[NDArray, float]]:
         field = leg.field
         if isinstance(field, GradientFlow):  # the same curve, on a clock that has a Jacobian
             field = replace(field, clock=LOG_LOSS)
+        assert isinstance(field, GradientFlow | FrozenFlow)
         assert isinstance(leg.interpolant, Pieces)
         for a, b, dense in leg.interpolant.pieces:
             z = dense(0.5 * (a + b))
             active = (field.surfaces(z) > 0.0).astype(float)
-            J, v = field.jacobian(z, active), field.velocity(z, active)
-            assert J is not None
+            v, J = field.linearised(z, active)
             size = float(np.linalg.norm(v))
             w = v / size
             yield (J - np.outer(w, w @ J)) / size, float(np.linalg.norm(dense(b) - dense(a)))

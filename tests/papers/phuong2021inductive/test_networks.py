@@ -157,7 +157,6 @@ def test_separability_by_hand():
     assert networks.broken(networks.ACROSS, y) == 1
     # a right angle breaks (OS) within a label, not across
     assert [networks.broken(np.eye(2), v) for v in (np.ones(2), two)] == [1, 0]
-    assert [networks.alone(X, y, k) for k in range(4)] == [True, True, False, False]
     assert networks.feasible(X, y)
     # w_+ is active on the negative datum
     assert not networks.feasible(np.array([[1.0, 1.0], [1.0, 0.9]]), two)

@@ -344,12 +344,3 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     found = experiment(dataset=str(tmp_path / "my.csv"))
     assert (found.name, found.X.tolist(), found.y.tolist()) == ("my", [[2.0], [-3.0]], [1.0, -1.0])
     assert found.W0.shape == (10, 1)
-
-
-def test_a_start_is_what_the_page_says() -> None:
-    found = experiment(width=199, scale=0.3)
-    assert np.linalg.norm(found.W0, axis=1) == pytest.approx(np.full(199, 0.3))
-    assert int(np.sum(found.signs < 0.0)) == 99
-    turns = np.arctan2(found.W0[:, 1], found.W0[:, 0])
-    assert np.histogram(turns, 4, (-np.pi, np.pi))[0].min() > 25
-    assert experiment(width=1).signs.tolist() == [1.0]

@@ -15,7 +15,6 @@ from reluflow.papers.phuong2021inductive.setting import (
     ACROSS,
     MINUS,
     PLUS,
-    filtered_gaussian,
     left_out,
     pair_products,
 )
@@ -84,15 +83,3 @@ def test_one_bad_datum_is_one_datum():
     X *= y[:, None]
     assert left_out(X, y) == (0, 0)
     assert left_out(X, np.r_[-1.0, y[1:]]) == (1, 1)
-
-
-def test_filtered_gaussians_passed_the_filter():
-    rng = np.random.default_rng(0)
-    X, y = filtered_gaussian(4, 4000, rng)
-    z = np.array([1.0, -1.0, 1.0, -1.0])
-    assert pair_products(X, y).violating == 0
-    assert np.all(X * y[:, None] > 0)
-    assert np.all(X @ z >= 0)
-    assert y.mean() == pytest.approx(0.0, abs=4 / 4000**0.5)
-    odd = filtered_gaussian(3, 500, rng)[1]
-    assert odd.mean() > 0.2

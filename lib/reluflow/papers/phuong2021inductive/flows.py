@@ -78,7 +78,6 @@ class Late:
 
     @cached_property
     def limit(self) -> Limit:
-        """The limit that Theorem 1 names."""
         return limit(self.given.X, self.given.y, self.alive)
 
     @cached_property
@@ -400,12 +399,10 @@ class _Budget:
         self.left = self._most = most
 
     def show(self, left: float) -> None:
-        """That so much is left while a stretch lasts."""
         while self._done < min(99, int(100.0 * (1.0 - left / self._most))):
             self._done = next(self._parts)
 
     def close(self) -> None:
-        """The flow is at its end."""
         self._parts.close()
 
 
@@ -424,7 +421,6 @@ def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
 
 
 def _sees_more(chart: Neurons, X: NDArray, seen: NDArray, z: NDArray) -> bool:
-    """Whether some neuron sees a datum that was not `seen` (n,)."""
     return bool((_seen(chart, z, X) & ~seen).any())
 
 

@@ -135,12 +135,9 @@ def two_directions(P: NDArray) -> NDArray:
 
 # --- What Figures 1 and 2 of Phuong & Lampert 2021 show of a matrix of neurons, as numbers --------
 #
-# The bars are round numbers, set after two trial runs of each network with other seeds, before the
-# surveys. A row is long if it is longer than LONG of the longest, or one of the two longest. That
-# the second singular value be 3 times the third was the first bar for rank two. It asks how far
-# the two columns are apart, which w_+ and w_- decide, and W_1 of the four-layer net misses it by a
-# little; so it is reported, and what decides is what training did: GROWN says by how much the two
-# have outgrown the start.
+# A row is long if it is longer than LONG of the longest, or one of the two longest. That the second
+# singular value be 3 times the third, the first bar for rank two, asks how far the two columns are
+# apart, which w_+ and w_- decide. GROWN says by how much the two have outgrown the start.
 
 ZERO = 0.1
 """Parts of the largest singular value below this are effectively 0, the bar for Figure 4a."""
@@ -149,11 +146,6 @@ LONG, DEGREES, MOST = 1 / 3, 10.0, 0.9
 """Rows lie along two directions if MOST of the long ones are within DEGREES of the nearer one."""
 HIGH = 0.9
 """A high correlation, by the paper."""
-
-
-def singular(W: NDArray) -> NDArray:
-    """The singular values of W, largest first."""
-    return np.asarray(np.linalg.svd(W, compute_uv=False))
 
 
 def units(W: NDArray) -> NDArray:
@@ -281,12 +273,10 @@ class Run:
 
     @functools.cached_property
     def limit(self) -> Limit:
-        """w_+, w_- and the limit that Theorem 1 names."""
         return limit(self.X, self.y)
 
     @property
     def end(self) -> Look:
-        """The last look."""
         return self.looks[-1]
 
 
@@ -334,7 +324,6 @@ def inner_directions(run: Run) -> list[dict[str, tuple[float, float]]]:
 
 
 def degrees_between(v: NDArray, w: NDArray) -> float:
-    """The angle between two vectors."""
     return float(turned(v @ w / np.linalg.norm(v) / np.linalg.norm(w)))
 
 
@@ -410,16 +399,13 @@ class Course:
 
     @property
     def start(self) -> Seen:
-        """Before training."""
         return self.looks[0]
 
     @property
     def end(self) -> Seen:
-        """After it."""
         return self.looks[-1]
 
     def after(self, epoch: int) -> Seen:
-        """The look after that many epochs."""
         return next(look for look in self.looks if look.epoch == epoch)
 
     def rank_two(self, layer: int = 0) -> bool:
@@ -447,10 +433,10 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
     return Seen(
         epoch=look.epoch,
         loss=look.loss,
-        singular=[singular(W)[:SPECTRUM].tolist() for W in hidden],
+        singular=[np.linalg.svdvals(W)[:SPECTRUM].tolist() for W in hidden],
         moved=[
             float(s[2] / s[1]) if s[1] > 0.0 else 0.0
-            for s in (singular(W - V) for W, V in zip(hidden, start.weights, strict=False))
+            for s in map(np.linalg.svdvals, map(np.subtract, hidden, start.weights))
         ],
         near=[each.near for each in found],
         between=[each.between for each in found],
@@ -955,7 +941,6 @@ class Case:
 
     @property
     def learnt(self) -> bool:
-        """Whether the loss is small."""
         return self.loss < LEARNT
 
 
@@ -1020,12 +1005,6 @@ def distance(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float | None:
     return None if late is None or len(late.alive) < 2 else float(late.distances[-1, 0])
 
 
-def alone(X: NDArray, y: NDArray, k: int) -> bool:
-    """Whether datum k has a negative product with every other one: exact for whole numbers."""
-    products = X @ X[k]
-    return bool(np.all(np.delete(products, k) < 0.0))
-
-
 def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
     """os.assumptions.2: linearly separable data that break (OS), on which Theorem 1 fails; and how
     often it does, from data that hardly break it to those that strongly do."""
@@ -1046,7 +1025,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
         fact("instance: y_i ⟨e₁, x_i⟩ > 0 for all data", bool(np.all(Y * X[:, 0] > 0.0)), True),
         fact("pairs of it that break (OS)", broken(X, Y), 1),
         fact("each of its first two data has negative products with all others (whole numbers)",
-             alone(X, Y, 0) and alone(X, Y, 1), True),
+             bool(np.all((X[:2] @ X.T < 0.0) | np.eye(2, 4, dtype=bool))), True),
         bound("distance of (8) where L = e^(-1e6), from a start near zero",
               float(late.distances[-1, 0]), ">", 0.1, "", digits=2),
         bound("KKT residual of the point with neurons along (1, 2), (1, -2) and (-1, 0)",
@@ -1120,5 +1099,4 @@ def recorded(name: str, shelf: Shelf = SHELF) -> dict[str, list[Course]]:
 
 
 def recorded_cases(shelf: Shelf = SHELF) -> list[Case]:
-    """The data sets of SEPARABILITY."""
     return [Case(**each) for each in shelf.read(SEPARABILITY)["cases"]]

@@ -246,10 +246,10 @@ def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Coun
     """Of `count` neurons, grouped into networks of each of DEAD_STARTS_WIDTHS."""
     found = fates(X, y, count, rng)
     drawn = np.where(rng.random(count) < 0.5, found.positive, found.negative)
-    either = found.positive | found.negative
-    dead = ([each[: count // p * p].reshape(-1, p).all(axis=1) for each in (drawn, either)]
+    neurons = np.array([drawn, found.positive | found.negative])
+    dead = (np.all(neurons[:, : count // p * p].reshape(2, -1, p), axis=2)
             for p in DEAD_STARTS_WIDTHS)  # fmt: skip
-    return Counts(*np.array([[a.sum(), b.sum(), len(a)] for a, b in dead]).T)
+    return Counts(*np.array([[*each.sum(axis=1), each.shape[1]] for each in dead]).T)
 
 
 def at_most(found: Mapping[str, Counts]) -> list[Evidence]:

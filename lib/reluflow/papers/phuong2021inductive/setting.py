@@ -139,17 +139,14 @@ class Pairs:
 
     @property
     def number(self) -> int:
-        """How many pairs there are."""
         return sum(self.pairs.values())
 
     @property
     def violating(self) -> int:
-        """How many pairs violate (OS)."""
         return sum(self.violations.values())
 
     @property
     def share(self) -> float:
-        """The share of all pairs that violate (OS)."""
         return self.violating / self.number
 
     @property
