@@ -33,7 +33,7 @@ class Parameter:
     """One parameter of a chapter.
 
     type      str, int, float (a whole number will do) or list
-    meaning   one phrase for the reader
+    meaning   one phrase for the reader of a refusal
     check     the condition on the value, asked once the type is right
     rule      that condition in words, as in "must be {rule}"
     optional  whether None is allowed, for "the chapter's own choice"
@@ -156,6 +156,7 @@ def few(values: list, fits: Callable[[Any], bool]) -> bool:
 def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if value is None and parameter.optional:
         return None
+    what = f" ({parameter.meaning})."
     # True is an int to Python, and never what a reader means by a number.
     accepted: Any = (int, float) if parameter.type is float else parameter.type
     if isinstance(value, bool) or not isinstance(value, accepted):
@@ -165,16 +166,16 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
             hint = f'; with papermill, write -y "{name}: {value}"'
         if parameter.type is float and isinstance(value, str):
             hint = _yaml_hint(value)
-        raise InputError(f'parameter "{name}" must be {words}, not {value!r}{hint}.')
+        raise InputError(f'parameter "{name}" must be {words}, not {value!r}{hint}{what}')
     if parameter.type is float:
         try:
             value = float(value)
         except OverflowError:  # a whole number of more than 308 digits
-            raise InputError(f'parameter "{name}" must be a finite number.') from None
+            raise InputError(f'parameter "{name}" must be a finite number{what}') from None
         if not math.isfinite(value):
-            raise InputError(f'parameter "{name}" must be a finite number, not {value}.')
+            raise InputError(f'parameter "{name}" must be a finite number, not {value}{what}')
     if not parameter.check(value):
-        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {value!r}.')
+        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {value!r}{what}')
     return value
 
 
