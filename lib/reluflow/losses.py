@@ -40,19 +40,14 @@ class Loss:
         """L, shape (...); 0 where it is too small for a float."""
         return np.exp(self.log_value(z, y))
 
-    def pull(self, z: NDArray, y: NDArray, relative: bool | NDArray = False) -> NDArray:
-        """-dL/dz_i, or with `relative` (true, or log L where it is known) -d(log L)/dz_i computed
-        without L, shape (..., n)."""
-        return self.direction(z, y) * np.exp(self.log_pull(z, y) - self._unit(z, y, relative))
+    def pull(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
+        """-dL/dz_i over e^log_unit, shape (..., n): for log_unit = log L (...), the -d(log L)/dz_i,
+        with all their digits."""
+        return self.direction(z, y) * np.exp(self.log_pull(z, y) - np.asarray(log_unit)[..., None])
 
-    def bend(self, z: NDArray, y: NDArray, relative: bool | NDArray = False) -> NDArray:
-        """d^2 L/dz_i^2, or with `relative`, as for `pull`, that over L, shape (..., n)."""
-        return np.exp(self.log_bend(z, y) - self._unit(z, y, relative))
-
-    def _unit(self, z: NDArray, y: NDArray, relative: bool | NDArray) -> NDArray | float:
-        if isinstance(relative, bool):
-            return self.log_value(z, y)[..., None] if relative else 0.0
-        return relative[..., None]
+    def bend(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
+        """d^2 L/dz_i^2 over e^log_unit, shape (..., n)."""
+        return np.exp(self.log_bend(z, y) - np.asarray(log_unit)[..., None])
 
 
 def _log(values: NDArray) -> NDArray:

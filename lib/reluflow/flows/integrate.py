@@ -373,7 +373,7 @@ def log_steepness(
     """
     before = X @ U.T
     outputs = np.maximum(before, 0.0) @ (signs * np.exp(2.0 * R))
-    pull = loss.pull(outputs, y, relative=True)
+    pull = loss.pull(outputs, y, loss.log_value(outputs, y))
     g = ((before > 0.0) * pull[:, None]).T @ X
     parts = (g * g).sum(axis=1) + (g * U).sum(axis=1) ** 2
     return float(logsumexp(2.0 * R, b=parts))

@@ -260,7 +260,8 @@ def _trail(network: Network, path: FlowPath) -> list[Seen]:
     tau = -field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
     found = []
     for z in _states(path, tau):
-        pulls = np.abs(field.loss.pull(field.chart.outputs(z, field.X), field.y, relative=True))
+        outputs = field.chart.outputs(z, field.X)
+        pulls = np.abs(field.loss.pull(outputs, field.y, field.loss.log_value(outputs, field.y)))
         found.append(Seen(z[:-1], float(z[-1]), pulls / pulls.sum()))
     return found
 

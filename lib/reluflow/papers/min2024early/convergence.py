@@ -317,7 +317,7 @@ def late_trajectories(seed: int, count: int) -> Survey:
         made = Start(X @ turned, y, W0 @ turned, signs, LOSSES[k % 3], 0.0)
         given = made.X, made.y, made.W0, made.signs
         start = replace(made, log_eps=min(allowed(made), enough_log_eps(*given)))
-        pull = float(made.loss.pull(np.zeros(1), np.ones(1), relative=False)[0])
+        pull = float(made.loss.pull(np.zeros(1), np.ones(1))[0])
         each = follow(start, rtol=LATE, t_1=enough_time(*given) / pull)
         if each is not None and begin(start) is None:
             found.append(each)
@@ -882,7 +882,7 @@ def turns_towards(loss: Loss) -> Statement:
             return float("nan")
         w = w / np.linalg.norm(w)
         own, data = X[y > 0.0], setting.data_constants(X, y)
-        pull = loss.pull(q[y > 0.0], np.ones(len(own)), relative=False)
+        pull = loss.pull(q[y > 0.0], np.ones(len(own)))
         x, g = own.sum(axis=0), pull @ own
         size = float(np.linalg.norm(x))
         cosine = float(w @ x) / size

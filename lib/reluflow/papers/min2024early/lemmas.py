@@ -571,7 +571,8 @@ def rate_of_decay(item: Instance, loss: Loss) -> float:
     margin gamma of the data: the factor of eq. (31), computed without L. NaN where the margin is
     too small for the solver."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
-    pull = loss.pull(X @ W.T @ v, y, relative=True) @ X
+    f = X @ W.T @ v
+    pull = loss.pull(f, y, loss.log_value(f, y)) @ X
     speed = (v @ v) * (pull @ pull) + float(np.sum((W @ pull) ** 2))
     try:
         return speed / (v @ v) * max_margin(X, y).length ** 2
@@ -623,7 +624,8 @@ def velocity(item: Instance, loss: Loss) -> NDArray:
     then v; s'(0) = 0."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
-    return network.gradient(theta, X, loss.pull(network.output(theta, X), y, relative=True))
+    f = network.output(theta, X)
+    return network.gradient(theta, X, loss.pull(f, y, loss.log_value(f, y)))
 
 
 def _on_any_data(

@@ -672,8 +672,8 @@ def margin_rises(X: NDArray, W: NDArray) -> float:
     has the sign of |grad l|^2 / (1 - e^-l) |W|^2 - 2 g sum_i c_i f_i, the slack over its terms."""
     a = np.linalg.norm(W, axis=1)
     f, y = X @ (a @ W), np.ones(len(X))
-    log_l = float(LOGISTIC.log_value(f, y))
-    c = LOGISTIC.pull(f, y, relative=True)  # over l
+    log_l = LOGISTIC.log_value(f, y)
+    c = LOGISTIC.pull(f, y, log_l)  # over l
     G = c @ X
     square = (a @ a) * (G @ G) + float(np.sum((W @ G) ** 2))
     loss = np.exp(log_l)
