@@ -20,7 +20,7 @@ from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, leg
 from reluflow.flows.alignment import Alignment
 from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import serves, signed, silent
-from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.papers.min2024early.alignment import Place
 from reluflow.papers.min2024early.convergence import (
     Best,
@@ -817,12 +817,6 @@ def crossings(shown: Sequence[tuple[str, FlowPath, Problem]], until: Sequence[fl
 
 # --- The lemmas on small neurons: the room of their bounds, and how long they hold ----------------
 
-LEMMAS_COLOURS = {EXPONENTIAL.name: "#0072B2", TWICE_LOGISTIC.name: "#117733",
-                  LOGISTIC.name: "#D55E00"}  # fmt: skip
-NAMES = {EXPONENTIAL.name: "exponential", TWICE_LOGISTIC.name: "2 log(1 + e$^{-q}$)",
-         LOGISTIC.name: "log(1 + e$^{-q}$)"}  # fmt: skip
-MARKS = {EXPONENTIAL.name: "o", TWICE_LOGISTIC.name: "s", LOGISTIC.name: "^"}
-
 
 @in_house_style
 def room(found: Followed) -> Figure:
@@ -830,14 +824,14 @@ def room(found: Followed) -> Figure:
     their bounds, against ln(1 / (sqrt(h) eps)): above 0 a bound is broken."""
     fig, axes = panels(1, 2, height=3.9, titles=("Lemma 1: directions", "Lemma 3: norms"))
     for k, ax in enumerate(axes):
-        for name, colour in LEMMAS_COLOURS.items():
+        for name, (colour, _, marker) in _LOSSES.items():
             some = [(start, along) for start, along in found if start.loss.name == name]
             depth = np.array([-start.log_eps - 0.5 * np.log(start.h) for start, _ in some])
             with np.errstate(divide="ignore"):
                 ratio = np.log10([along.largest[k] for _, along in some])
             kept = np.isfinite(ratio)
-            ax.plot(depth[kept], ratio[kept], marker=MARKS[name], mfc=colour, ms=4, mew=0.5,
-                    mec="white", ls="", label=NAMES[name])  # fmt: skip
+            ax.plot(depth[kept], ratio[kept], marker=marker, mfc=colour, ms=4, mew=0.5,
+                    mec="white", ls="", label=_NAMES[name])  # fmt: skip
         ax.axhline(0.0, color=style.INK, lw=0.9)
         ax.set(xlabel="$\\ln\\,1/(\\sqrt{h}\\,\\varepsilon)$", xscale="log")
     along_axis = np.geomspace(0.45, 120.0, 200)
@@ -858,9 +852,8 @@ def lasting(random: Followed, worst: Followed) -> Figure:
     for _, along in random:
         ax.plot(along.times, along.log_ratios[:, 1] / np.log(10.0), color=style.QUIET, lw=0.6,
                 alpha=0.5)  # fmt: skip
-    for (start, along), colour, line in zip(worst, LEMMAS_COLOURS.values(), ("-", (0, (5, 2)), ":"),
-                                            strict=False):  # fmt: skip
-        ax.plot(along.times, along.log_ratios[:, 1] / np.log(10.0), color=colour, ls=line, lw=2.0,
+    for (start, along), (colour, dash, _) in zip(worst, _LOSSES.values(), strict=False):
+        ax.plot(along.times, along.log_ratios[:, 1] / np.log(10.0), color=colour, ls=dash, lw=2.0,
                 label=f"one neuron along one datum, $\\ln ε = {start.log_eps:g}$")  # fmt: skip
     style.legend_entry(ax, "random flows", color=style.QUIET, lw=0.8)
     ax.axhline(0.0, color=style.INK, lw=0.9)
@@ -882,10 +875,9 @@ def pull_over_loss(losses: Sequence[Loss]) -> Figure:
     for loss in losses:
         with np.errstate(over="ignore"):
             ratio = np.exp(2.0 * (loss.log_pull(q, np.ones(1)) - loss.log_terms(q, np.ones(1))))
-        name = loss.name
-        label = NAMES[name] if name == EXPONENTIAL.name else "logistic, of either factor"
-        ax.plot(q, ratio, color=LEMMAS_COLOURS[name], label=label,
-                ls="-" if name == EXPONENTIAL.name else (0, (5, 2)))  # fmt: skip
+        colour, dash, _ = _LOSSES[loss.name]
+        label = loss.name if loss is EXPONENTIAL else "logistic, of either factor"
+        ax.plot(q, ratio, color=colour, ls=dash, label=label)
     best = 0.25 / np.log(2.0) ** 2
     ax.plot([0.0], [best], marker="o", ms=6, mfc="white", mec=style.INK, ls="",
             label="$1/(2\\ln 2)^2 = 0.52$, the best factor")  # fmt: skip
