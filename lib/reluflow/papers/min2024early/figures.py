@@ -831,7 +831,7 @@ def room(found: Followed) -> Figure:
                 ratio = np.log10([along.largest[k] for _, along in some])
             kept = np.isfinite(ratio)
             ax.plot(depth[kept], ratio[kept], marker=marker, mfc=colour, ms=4, mew=0.5,
-                    mec="white", ls="", label=_NAMES[name])  # fmt: skip
+                    mec="white", ls="", label=_NAMES[name].replace("yf", "q"))  # fmt: skip
         ax.axhline(0.0, color=style.INK, lw=0.9)
         ax.set(xlabel="$\\ln\\,1/(\\sqrt{h}\\,\\varepsilon)$", xscale="log")
     along_axis = np.geomspace(0.45, 120.0, 200)
@@ -852,8 +852,8 @@ def lasting(random: Followed, worst: Followed) -> Figure:
     for _, along in random:
         ax.plot(along.times, along.log_ratios[:, 1] / np.log(10.0), color=style.QUIET, lw=0.6,
                 alpha=0.5)  # fmt: skip
-    for (start, along), (colour, dash, _) in zip(worst, _LOSSES.values(), strict=False):
-        ax.plot(along.times, along.log_ratios[:, 1] / np.log(10.0), color=colour, ls=dash, lw=2.0,
+    for (start, along), dash in zip(worst, ("-", (0, (5, 2)), ":"), strict=False):
+        ax.plot(along.times, along.log_ratios[:, 1] / np.log(10.0), color=NORM, ls=dash, lw=2.0,
                 label=f"one neuron along one datum, $\\ln ε = {start.log_eps:g}$")  # fmt: skip
     style.legend_entry(ax, "random flows", color=style.QUIET, lw=0.8)
     ax.axhline(0.0, color=style.INK, lw=0.9)
