@@ -27,6 +27,7 @@ def test_the_row_of_the_exact_flow_comes_out_again() -> None:
     table = cost.record("silent")
     row = table[table["solver"] == cost.OURS].set_index("case")["verdict"]
     assert row.to_dict() == {case.name: judged(case, by_affine_flow(case)) for case in CASES}
+    assert set(row) == {"right"}
 
 
 def test_a_target_is_met_on_the_right_side(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -779,3 +779,10 @@ def test_a_forged_way_is_refused(forged: list) -> None:
     record = book().settle("sv.x.1", [HOLDS, TRIED]).record() | {"known": forged}
     with pytest.raises(LedgerError):
         row_from_record(record, {"sv.x.1": claim_of()})
+
+
+@pytest.mark.parametrize("other", [{"op": "=>"}, {"op": "=="}, {"digits": 1}])
+def test_a_forged_bound_is_refused(other: dict[str, object]) -> None:
+    data = to_json(bound("largest gap", 0.25, "<", 1.0, ""), "measured")
+    with pytest.raises(LedgerError, match=r"needs one of|digits"):
+        from_json(data | other)

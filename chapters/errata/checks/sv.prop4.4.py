@@ -27,7 +27,6 @@ check("A3: the data span the space", np.linalg.matrix_rank(X) == 3)
 sets = [s for s in product((0, 1), repeat=5) if s[0] + s[2] >= s[3] and s[1] + s[2] >= s[4]]
 forced = [X[np.array(s, bool)] for s in sets if (np.array(s) @ X > 0).all()]
 check("H has rank 3 in each cell with q > 0", {np.linalg.matrix_rank(A) for A in forced} == {3})
-check("and without x_1, if all others are active", np.linalg.matrix_rank(X[1:]) == 3)
 
 # With all data active dw/dt = q - H w, and s = exp(-t): x.w = sum_k c_k s^k + e sum_k r_k s^k.
 q, H, vectors = y @ X, X.T @ X, {1: (1, 1, -1), 2: (1, -1, 0), 4: (1, 1, 2)}
@@ -50,11 +49,13 @@ check("there x_2.w and x_3.w are concave in s, e <= 1", max(bends) <= 0)
 check("and positive at s = 0 and at s = 1: no datum is lost", min(ends) > 0)
 added = sum(v * F(1, 3) ** k for k, v in lose[0].items())
 check("from e (1, 1, 3) x_1.w would be negative at s = 1/3: x_1 is lost on the way", added < 0)
-limits = []
+limits, on = [], set()
 for w in np.array([(1, 1, 1), (1, 1, 3)]) * 0.1:
     check("-grad L(w0) > 0", (q - H @ w > 0).all())
     for _ in range(75_000):  # small steps
+        on.add(tuple(X @ w > 0))
         w = w + 2e-4 * (np.where(X @ w > 0, y - X @ w, 0) @ X)
     limits.append(w)
 print("limits by small steps from e = 1/10:", *(w.round(2) for w in limits))
+check("H has rank 3 on the way", {np.linalg.matrix_rank(X[np.array(s)]) for s in on} == {3})
 check("they are 13 apart", abs(np.linalg.norm(limits[0] - limits[1]) - 13) < 0.1)

@@ -375,6 +375,10 @@ def from_json(data: dict[str, Any]) -> Evidence:
         value, limit = as_exact(value, "a fact"), as_exact(limit, "a fact")
     else:
         value, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, limit))
+        if ops[form] not in _COMPARE or ops[form] == "==":
+            raise LedgerError(f"bound {what!r} needs one of < <= > >=, not {ops[form]!r}")
+    if form != "fact":
+        as_digits(digits, f"{form} {what!r}", 1 if form == "note" else DECIDING)
     found = Evidence(form, *_texts(what, data["unit"], value), ops[form], limit, digits=digits)
     more = {name: data[name] for name in ("clipped", "tried", "after", "rounding") if name in data}
     return replace(found, given=tuple(data.get("given", ())), **more)

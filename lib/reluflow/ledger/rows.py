@@ -417,8 +417,9 @@ class Row:
             return (Known(COUNTEREXAMPLE, self.counterexample.route),)
         ways: tuple[Known, ...] = (self.said,) if self.said else ()
         if tried := self.tried:
-            each = f"{min(tried)} instances or more, of each of {len(tried)} statements"
-            ways += (Known(SURVIVED, each if len(tried) > 1 else f"{tried[0]} instances"),)
+            many = f"{min(tried)} instance{'s' * (min(tried) > 1)}"
+            several = f" or more, of each of {len(tried)} statements" * (len(tried) > 1)
+            ways += (Known(SURVIVED, many + several),)
         return ways or (Known(COMPUTED),)
 
     def record(self) -> dict[str, Any]:

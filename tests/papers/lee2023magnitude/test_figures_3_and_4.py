@@ -79,7 +79,7 @@ def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
         np.testing.assert_allclose(problem.norms(w), kept, rtol=1e-8)
 
 
-def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
+def test_a_record_is_the_descent_in_one_piece(monkeypatch, tmp_path):
     monkeypatch.setattr(page, "PANELS", {"tiny": TINY})
     monkeypatch.setattr(page, "CHUNK", 70)
     record = page.load("tiny", page.SHELF.at("tiny", 0, root=tmp_path))

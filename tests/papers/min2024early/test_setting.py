@@ -12,9 +12,19 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry.separability import separation, serves, signed, silent, violations
 from reluflow.papers.min2024early import cones, setting
-from reluflow.papers.min2024early.setting import separable
+from reluflow.papers.min2024early.setting import plain, separable, unmarked
 
 SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(-14_113.2, 4, "≈-14\u202f110"), (0.004648, 4, "≈0.004648"), (2.789e9, 4, "≈2.789·10⁹"),
+     (1.04e-5, 2, "≈1·10⁻⁵"), (0.0, 4, "0"), (math.inf, 4, "inf"), (99_996.0, 4, "≈100\u202f000")],
+)  # fmt: skip
+def test_large_numbers_are_written_in_groups(value: float, digits: int, text: str) -> None:
+    assert plain(value, digits) == text
+    assert unmarked(value, digits) == text.removeprefix("≈")
 
 
 def test_eps_by_its_own_formula() -> None:

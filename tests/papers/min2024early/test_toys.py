@@ -11,9 +11,11 @@ from reluflow.errors import InputError
 from reluflow.flows.charts import Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
+from reluflow.geometry.separability import serves, silent
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early import figures, toys
+from reluflow.papers.min2024early.setting import separable
 from reluflow.papers.min2024early.toys import (
     chance_astray,
     ensemble_descent,
@@ -160,6 +162,19 @@ def test_excluded_directions_are_recognised() -> None:
     assert not test({"X": X, "y": y, "w": np.array([-6.0, 2.0])})
     assert test({"X": X, "y": y, "w": np.array([6.0, -2.0])})
     assert test({"X": X, "y": y, "w": np.array([-6.0, 2.1])})
+
+
+@pytest.mark.parametrize(("n", "mu"), [(2, 0.5), (3, 0.1), (8, 0.02), (1, 0.9)])
+def test_regions_are_where_the_cones_are(n: int, mu: float) -> None:
+    X, y = separable(n, 2, mu, np.random.default_rng(n)) if n > 1 else toys.FIGURE_7
+    turn = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, 2000)
+    U = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    dead, found = silent(X, U), figures.regions(X, y)
+    for name, truth in (("$S_+$", serves(X, y, U) & ~dead), ("$S_{dead}$", dead),
+                        ("$S_-$", serves(X, y, U, -1.0) & ~dead)):  # fmt: skip
+        arcs = found.get(name, [])
+        told = [np.mod(turn - a, 2.0 * np.pi) < b - a for a, b in arcs]
+        assert np.array_equal(np.any(told, axis=0) if arcs else 0.0 * turn, truth), name
 
 
 def test_a_curve_ends_on_the_boundary_whichever_way_its_end_was_rounded() -> None:

@@ -43,6 +43,23 @@ def test_a_device_that_is_not_there_is_refused():
         cnn.as_images(np.zeros((1, 4)), 2, "abacus")
 
 
+@pytest.mark.parametrize(("n", "batch"), [(9, 4), (3, 8)])
+def test_an_epoch_takes_every_datum_once(n, batch):
+    seen = []
+
+    def loss(rows):
+        seen.append(rows.tolist())
+        return w.sum() * 0.0
+
+    w = torch.zeros(2, requires_grad=True)
+    steps = cnn.minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
+    each = -(-n // batch)
+    list(islice(steps, 2 * each))
+    for epoch in (seen[:each], seen[each:]):
+        assert sorted(k for rows in epoch for k in rows) == list(range(n))
+        assert [len(rows) for rows in epoch[:-1]] == [batch] * (each - 1)
+
+
 def failing(evidence):
     return {item.what for item in evidence if item.decides and not item.holds}
 
@@ -179,7 +196,13 @@ def test_clusters_and_rays_come_from_most_starts_but_not_from_each():
     X, y = cnn.zeros_and_ones(digits())
     starts = cnn.runs_from(X, y, 359, 3)
     assert 0.18 < starts[1][1]["plain descent"].spread(1.0) < cnn.WIDE
-    for some, survives in ((starts[1:2], False), (starts, True)):
+    good, bad, _ = starts
+    for some, survives in (
+        ([bad], False),
+        ([bad, bad, good], False),
+        ([good, good, bad, bad], False),
+        (starts, True),
+    ):
         assert falsify(cnn.adam_makes_clusters(X, y, some), 0, 1, 0).survives == survives
 
 

@@ -857,8 +857,10 @@ LIKELY_READING = Reading(
 )
 ALIKE_READING = Reading(
     taken=f"{OPEN}; {_ONE}; alike means alignment before the fall, growth, a stable rank below 2 "
-    "and the look of the mean neurons, not the same numbers of steps",
+    "and the look of the mean neurons, not the same numbers of steps; ‖W‖₂² grows where it is seen "
+    "beside its value at the end",
     others="with the bar of Figure 5's first plot, 0.9 of all pairs, the first plot is not alike. "
+    "As a multiple of its start ‖W‖₂² grows long before the loss falls. "
     "Of every start it is not true that all neurons are aligned before the loss falls: a note "
     "counts those of twenty others",
 )

@@ -818,8 +818,8 @@ def neurons_needed(chance: Fraction) -> int:
 
 
 def widths_needed(seed: int, networks: int) -> list[Evidence]:
-    """The chance of a good start in closed form, the width that it asks for, and what a fixed
-    scale leaves of it as mu tends to 0."""
+    """The width that a good start of known chance asks for, and what a fixed scale leaves of the
+    chance as mu tends to 0."""
     lasting = astray_at_the_end(np.array([1e-1, 1e-4]), 1e-6, seed, networks)
     few, many = (astray / tried for _, astray, tried, *_ in lasting)
     widths = [neurons_needed(Fraction(1, 2**n)) for n in range(1, 11)]

@@ -473,7 +473,8 @@ def balanced_in_the_limit(ends: Ends) -> list[Evidence]:
         bound(f"least factor by which it falls from L = 1e-{REACH[0]:.0f} on, where above 1e-6",
               float((early[seen] / np.maximum(late[seen], 1e-16)).min()), ">=", 5.0, "", digits=2),
         note("largest ||w_j| - |v_j|| at a start", float(first.max()), "of |theta|", digits=2),
-        note("flows", len(found)),
+        note("flows, and those left out, which do not come to that loss",
+             (len(found), len(ends) - len(found))),
     ]  # fmt: skip
 
 
