@@ -19,7 +19,7 @@ NAME = """e => `${e.tagName.toLowerCase()}${e.id && "#" + e.id}${
 GREEK = "alpha|beta|gamma|delta|eps|zeta|eta|theta|lambda|mu|xi|pi|rho|sigma|tau|phi|psi|omega"
 TYPED = re.compile(
     r"[_^]|<=|>=|->|\.\.\.|\|\|\w|\d%"  # w_j, a^2, a <= b, ||W||, 5%
-    r"|\d[eE][+‑-]?\d|\d\.\d{7}|(?:^|[\s(≈])[‑-][\d.(]"  # 1e-9, 0.3333333, -1
+    r"|\d[eE][+‑-]?\d|\d\.\d{8}|(?:^|[\s(≈])[‑-][\d.(]"  # 1e-9, 0.33333333, -1
     rf"|\b(?:sqrt|nan|inf|{GREEK})\b|^(?:True|False|None|NaN)$"
 ).search
 """Mathematics as it is typed, and what Python prints."""

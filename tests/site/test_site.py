@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 from built import ROOT
 from docutils import nodes
 from docutils.utils import new_document
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from looks import TYPED
 from reluflow.approx import approx, counted, written
@@ -305,6 +305,7 @@ def test_plain_words_stay_in_their_cells(rows: list[list[str]]) -> None:
     ]
 
 
+@example(1e-4, 4)  # ≈0.0001000: as many decimals as a rounded number has
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 4))
 def test_no_number_is_changed(value: float, digits: int) -> None:
     stored = approx(value, digits)
