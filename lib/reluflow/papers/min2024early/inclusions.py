@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import sympy
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, cumulative_simpson
 
@@ -352,6 +351,8 @@ def euler(at_zero: Fraction, step: Fraction, count: int) -> list[Fraction]:
 def departure_solves_the_equation() -> bool:
     """E.4, y = 1: p = sinh s, v = cosh s with dt/ds = e^(p v) solves p' = e^(-pv) v, v' = e^(-pv) p
     from p = 0, v = 1 (eq. 47), as an identity."""
+    import sympy  # half a second, of which no other page of the chapter has need
+
     s = sympy.Symbol("s", real=True)
     p, v = sympy.sinh(s), sympy.cosh(s)
     rate = sympy.exp(-p * v)  # ds/dt
