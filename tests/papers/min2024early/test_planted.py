@@ -473,8 +473,8 @@ def aligns_until_the_fall() -> Faults:
 def exact_order() -> Faults:
     """The laws of t_2, where nothing is integrated: what is measured of a flow is given."""
     log_eps = convergence.one_against(9).log_eps
-    behind = convergence.Survey([followed()[1]], 0, 0)
-    slow = convergence.gap_of(followed()[1])
+    first, last = followed()
+    slow = convergence.gap_of(last)
 
     def judge(
         change: float = 0.0, line: float = 0.0, far: Any = slow, outside: int = 0
@@ -484,12 +484,12 @@ def exact_order() -> Faults:
         def gap(given: Any, at: float, rtol: float = 0.0, t_1: Any = None) -> NDArray | None:
             if t_1 is not None:
                 return far
-            if len(given.y) == 10 and np.isclose(at, log_eps):
+            if len(given.y) == 10:
                 return np.array([0.0, log_eps + convergence.fall_on_a_line(1, log_eps) + line])
-            return np.array([change, 0.0]) * (at != given.log_eps)
+            return convergence.gap_of(first) + np.array([change, 0.0])
 
-        with patch.object(convergence, "gap", gap):
-            return convergence.exact_order(0, 1, replace(behind, outside=outside))
+        early, late = convergence.Survey([first], 0, 0), convergence.Survey([last], outside, 0)
+        return where(partial(convergence.exact_order, early, late), convergence, gap=gap)
 
     yield "of 4 values", judge(change=0.0501)
     yield "of 4 values", judge(far=None)
@@ -606,7 +606,7 @@ def many_solutions() -> Faults:
     judge, velocity, sinh = inclusions.many_solutions, alignment.velocity, sympy.sinh
     told = partial(where, judge, inclusions)
     yield "ways to go on", told(slopes=leaky(Fraction(-1)))
-    yield "p = sinh s", where(judge, inclusions.sympy, sinh=lambda s: sinh(s) + 1)
+    yield "p = sinh s", where(judge, sympy, sinh=lambda s: sinh(s) + 1)
     moved = lambda p, v, label, _: velocity(p, v, label, 1e-15)  # noqa: E731
     yield "residual of the constant", told(velocity=moved)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import sympy
 from flint import arb, ctx
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
@@ -648,8 +649,11 @@ def gap(
 ) -> NDArray | None:
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
     log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
-    None where part 1 does not hold then."""
-    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    None where part 1 does not hold then, or the flow is lost."""
+    try:
+        each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    except Lost:
+        return None
     return None if each is None else gap_of(each)
 
 
@@ -661,28 +665,21 @@ def gap_of(each: Begun) -> NDArray:
     )
 
 
-def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
+def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
-    found, lost = list[tuple[NDArray, NDArray]](), 0
-    for start in starts(seed, 1000):
-        try:  # tenth powers of an eps below e^-100000 are not followed
-            near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
-            far = None if near is None else gap(start, 10.0 * start.log_eps)
-        except Lost:
-            lost += 1
-            continue
-        found += [] if near is None or far is None else [(near, far)]
-        if len(found) == count:
-            break
+    # Tenth powers of an eps below e^-100000 are not followed.
+    early = [each for each in survey.found if each.given.log_eps >= -1e5][:2]
+    tenth = [gap(each.given, 10.0 * each.given.log_eps) for each in early]
+    found = [(gap_of(each), far) for each, far in zip(early, tenth, strict=True) if far is not None]
     for slow in behind.found:
         far = gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
         found.append((gap_of(slow), np.full(2, np.nan) if far is None else far))
     changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
     line = one_against(9)
-    both = gap(line, line.log_eps), line.log_eps + fall_on_a_line(1, line.log_eps)
-    apart = np.nan if both[0] is None else abs(float(both[0][1]) - both[1])
+    by_flow, exactly = gap(line, line.log_eps), line.log_eps + fall_on_a_line(1, line.log_eps)
+    apart = np.nan if by_flow is None else abs(float(by_flow[1]) - exactly)
     return [
         fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
@@ -691,7 +688,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", float(np.nanmax(sizes)), digits=2),
-        note("starts besides whose flow could not be followed to there", lost),
+        note("starts besides whose flow could not be followed to there", tenth.count(None)),
     ]  # fmt: skip
 
 
@@ -806,16 +803,16 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     """Flows against the closed form, those `behind` from late starts among them, and the pair of
     data on which 2/(1 + mu) is reached."""
     ends = [_end(each) for each in (*survey.found, *behind.found)]
-    X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
-    # Of a single datum u is x / |x|^2, and W^T W goes along the sum of u u^T / |u| over both.
-    us = [x / x.dot(x) for x in (sympy.Matrix([5, 0]), sympy.Matrix([-3, 4]))]
-    gram = us[0] * us[0].T / us[0].norm() + us[1] * us[1].T / us[1].norm()
+    X, y = np.array([[5, 0], [-3, 4]]), np.array([1.0, -1.0])
+    # Of a single datum u is x / |x|^2; both |x| are 5, and W^T W goes along the sum of the x x^T.
+    trace, determinant = int(np.sum(X * X)), round(np.linalg.det(X)) ** 2
+    root = isqrt(trace**2 - 4 * determinant)
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
         all_late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic",
-             str(gram.trace() / max(gram.eigenvals())), "5/4"),
+             str(Fraction(2 * trace, trace + root)), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip
 
