@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from reluflow.flows.stabilised import stabilised_flow
 from reluflow.images import Images, Pair, mnist, mnist_folder, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import one_thread
@@ -575,10 +574,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=names).set_index("reading")
 
 
-# --- Runs on images that a page can afford: descent, and the gradient flow beside it --------------
-
-NEAR = 0.01
-"""Losses that begin at 1 and differ by less lie together."""
+# --- Runs on images that a page can afford --------------------------------------------------------
 
 
 def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
@@ -587,37 +583,6 @@ def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
         start, still = task.start(seed)
         states = list(islice(task.descent(start), 0, task.setting.n_steps + 1, every))
         return curves([task.seen(state, still) for state in states]), states[-1].neurons
-
-
-def flowed(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
-    """The gradient flow from the same start to the time of the last step, t = step * n_steps, by
-    the stabilised method: what is seen at so many times, in steps, and the gradients it took."""
-    with one_thread():
-        start, still = task.start(seed)
-        until = task.setting.step * task.setting.n_steps
-        path = stabilised_flow(lambda w: task.loss.value_and_slope(start.like(w))[1].flat,
-                               start.flat, until, tolerance=1e-4)  # fmt: skip
-        steps = np.linspace(0, task.setting.n_steps, points).round().astype(int)
-        seen = []
-        for step, flat in zip(steps, path.at(steps * task.setting.step), strict=True):
-            neurons = start.like(start.flat.new_tensor(flat))
-            state = State(int(step), neurons, task.loss.value(neurons))
-            seen.append(task.seen(state, still))
-        return seen, path.evaluations
-
-
-def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
-    """How far the loss of the flow is from that of descent, and what either takes, by name."""
-    rows = {}
-    for name, run in runs.items():
-        descent, flow = (each.set_index("step").loss for each in (run.curves, run.flow))
-        gap = float((descent[flow.index] - flow).abs().max())
-        rows[name] = {
-            "largest difference of the losses": f"below {NEAR:g}" if gap < NEAR else f"{gap:.2g}",
-            "gradients, flow": run.facts["gradients"],
-            "gradients, descent": run.setting.n_steps,
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 # --- The records of the MNIST figures: every plain step on all training images of two digits ------
@@ -636,8 +601,6 @@ EVERY = 50
 """Steps between two that are recorded."""
 SLICE = 20
 """Steps at the start, and from the weights kept, of which every loss is recorded."""
-FLOW = 61
-"""Times at which the gradient flow is recorded."""
 KEPT = 0.5
 """The weights are kept, in half precision, where the loss first is at most this share of its start.
 """
@@ -686,7 +649,6 @@ def record_of_figure(name: str, images: Images, seed: int, device: str) -> dict[
             "first": {"losses": losses_from(task, start)},
             "kept": kept | {"losses": losses_from(task, branch)},
         }
-        flow, gradients = flowed(task, seed, FLOW)
         gaps = list[float]()  # how far SLICE steps in either precision end apart, of their way
         for at in (start, branch):
             ends = [next(islice(each.descent(at), SLICE, None)).neurons.flat
@@ -698,7 +660,6 @@ def record_of_figure(name: str, images: Images, seed: int, device: str) -> dict[
             "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
             "data": record(task.pair), "shape": list(task.pair.shape),
             "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
-            "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
             "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()}, **slices,
             "seen": [row_of(one) for one in seen]}  # fmt: skip
 
@@ -761,12 +722,10 @@ PARAMETERS = {**SECTION, "scale": SHELF.parameter, "device": DEVICE}
 
 @dataclass(frozen=True)
 class Record:
-    """A figure as it was recorded: the `curves` of descent and of the gradient flow, and the file's
-    other facts."""
+    """A figure as it was recorded: the `curves` of descent, and the file's other facts."""
 
     setting: Setting
     curves: pd.DataFrame
-    flow: pd.DataFrame
     facts: dict[str, Any]
 
     def picture(self, name: str) -> NDArray:
@@ -777,9 +736,7 @@ class Record:
 def load(name: str, shelf: Shelf = SHELF) -> Record:
     """The record of "figure-5", "figure-10" or "figure-11"."""
     facts = shelf.read(name)
-    flow = facts.pop("flow")
-    seen, facts["gradients"] = facts.pop("seen"), flow["gradients"]
-    return Record(Setting(**facts["setting"]), curves(seen), curves(flow["seen"]), facts)
+    return Record(Setting(**facts["setting"]), curves(facts.pop("seen")), facts)
 
 
 def load_phases(name: str, shelf: Shelf = SHELF) -> pd.DataFrame:
