@@ -688,7 +688,8 @@ def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", float(np.nanmax(sizes)), digits=2),
-        note("starts besides whose flow could not be followed to there", tenth.count(None)),
+        note("starts besides whose flow could not be followed to there",
+             sum(far is None for far in tenth)),
     ]  # fmt: skip
 
 
