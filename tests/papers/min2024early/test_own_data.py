@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from reluflow import images
 from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import figures, own_data
-from reluflow.papers.min2024early.own_data import Experiment, data, experiment
+from reluflow.papers.min2024early.own_data import Experiment, experiment
 
 
 def given(**changed: Any) -> Experiment:
@@ -117,22 +116,10 @@ def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     assert fingerprint_of(fig)
 
 
-def test_two_digits_are_the_images_of_the_two() -> None:
-    found, pair = data("digits:3-8"), images.pair(images.digits(), 3, 8)
-    assert np.array_equal(found.X, pair.X)
-    assert np.array_equal(found.y, pair.y)
-    with pytest.raises(InputError, match='dataset "digits:1-1" must name two different digits'):
-        data("digits:1-1")
-
-
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ("x1,x2,y\n1,2,1\n1,1,0\n", r"my, data row 2 .*: the label is 0, and must be 1 or -1"),
-        ("x1,x2,y\n1,2,1\n0,0,1\n", r"my, data row 2 .* has the length 0"),
-        ("x1,x2,y\n1,2,1\n", 'dataset "my" has 1 data, and the page takes 2 to 1000'),
         ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
-        ("x1,y\n1,a\n", "is not a number"),
         ("x1,y\n1,1\n-1,-1\n", 'dataset "my" has one feature: the page takes 2 or more'),
     ],
 )
