@@ -11,7 +11,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
 from scipy.integrate import solve_ivp
 
-from tests.papers.min2024early.test_planted import LATE, followed, survey
+from tests.papers.min2024early.test_planted import LATE, surveys
 
 PLANE = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
@@ -107,8 +107,6 @@ def test_hypotheses_that_fail_at_t_1_are_told() -> None:
 
 
 def test_neurons_turned_round_are_noticed() -> None:
-    waiting = followed()[0].waiting
-    turned = survey(waiting=replace(waiting, U=-waiting.U))
-    (item, *_) = convergence.turned_by_then(turned, LATE)
+    (item, *_) = convergence.turned_by_then(surveys()["turned"], LATE)
     assert item.decides
     assert not item.holds
