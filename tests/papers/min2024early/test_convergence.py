@@ -77,7 +77,6 @@ def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     [
         ([[1.0, 0.0], [0.6, 0.8]], 1.0),  # all <x_i, x_+> equal
         ([[0.5, 0.15], [1.0, -0.3], [1.5, 0.15]], 0.8),  # x_+ an eigenvector, and they are not
-        ([[1.0, 0.0], [1.2, 1.6]], 2.0 / 3.0),
     ],
 )
 def test_the_power_of_the_best_alignment(data, expected) -> None:

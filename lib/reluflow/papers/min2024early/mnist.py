@@ -44,6 +44,7 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
 _PIECE = 500
 Data = tuple[NDArray, NDArray]
 """X (m, d) and y (m,)."""
+Precision = type[np.float32] | type[np.float64]
 
 
 class MarginLoss(NamedTuple):
@@ -93,7 +94,7 @@ class ShallowLoss:
     over the data and 1/n for the mean, `dtype`, the precision of the products with X."""
 
     def __init__(self, X: ArrayLike, y: ArrayLike, loss: MarginLoss, weight: float,
-                 dtype: type = np.float64) -> None:  # fmt: skip
+                 dtype: Precision = np.float64) -> None:  # fmt: skip
         self.X, self.y = (np.ascontiguousarray(each, dtype) for each in (X, y))
         self.loss, self.weight, self.dtype, self.n = loss, weight, dtype, len(self.y)
 
@@ -195,7 +196,7 @@ class GroupedLoss:
 
     def _sort(self, directions: NDArray) -> _Sorted:
         X, y = self.problem.X, self.problem.y
-        before = X @ directions.astype(X.dtype).T
+        before: NDArray = X @ directions.astype(X.dtype).T
         room = np.abs(before).min(axis=1) / self._sizes
         packed = np.packbits(before > 0.0, axis=1)
         words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
@@ -275,7 +276,7 @@ class Task:
     """A setting on images: the data, the sums x_plus and x_minus (k,) of the centred images of each
     label, and the loss."""
 
-    def __init__(self, setting: Setting, images: Images, dtype: type = np.float64) -> None:
+    def __init__(self, setting: Setting, images: Images, dtype: Precision = np.float64) -> None:
         self.setting = setting
         self.pair: Pair = pair(images, setting.positive, setting.negative, setting.scale)
         X, y = self.pair.X, self.pair.y
@@ -655,7 +656,8 @@ def record_of_figure(name: str, images: Images, seed: int) -> dict[str, Any]:
         for at in (start, branch):
             ends = [next(islice(each.descent(at), SLICE, None)).neurons.flat
                     for each in (exact, task)]  # fmt: skip
-            gaps.append(np.linalg.norm(ends[0] - ends[1]) / np.linalg.norm(ends[0] - at.flat))
+            way = np.linalg.norm(ends[0] - at.flat)
+            gaps.append(float(np.linalg.norm(ends[0] - ends[1]) / way))
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
     return {**about(name, setting, task),
