@@ -26,7 +26,6 @@ from reluflow.papers.min2024early.convergence import (
     Best,
     Whole,
     limit_rank,
-    slack_of_decay,
     stable_ranks,
 )
 from reluflow.papers.min2024early.inclusions import Problem
@@ -570,22 +569,6 @@ def ranks(found: Sequence[Whole]) -> Figure:
     left.set(xlabel="$\\log_{10}(1/L)$", ylabel="stable rank", ylim=(0.95, 2.05))
     right.set(xlabel="$\\mu$", xlim=(0.0, 1.0))
     legend_below(fig, columns=3)
-    return fig
-
-
-@in_house_style
-def decay(found: Sequence[Whole]) -> Figure:
-    """How much faster than the bound 1/L grows: the quotient of both sides against log10(1/L)."""
-    fig, (ax,) = panels(1, 1, height=3.6)
-    for each in found:
-        colour, dash, _ = _LOSSES[each.given.loss.name]
-        tau = -each.falling.log_loss[1:]
-        shown = tau > 1.0
-        ax.loglog(tau[shown] / _LN10, np.exp(slack_of_decay(each))[shown], color=colour, ls=dash,
-                  lw=1.2, label=_NAMES[each.given.loss.name])  # fmt: skip
-    ax.axhline(1.0, color=style.INK, lw=0.9, label="the bound")
-    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$(1/L - 1/L_2)\\,/\\,\\alpha (t - t_2)$")
-    legend_below(fig, columns=4)
     return fig
 
 
