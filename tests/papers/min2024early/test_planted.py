@@ -256,7 +256,7 @@ def at_moments(**change: Callable[[NDArray], NDArray]) -> convergence.Survey:
     })  # fmt: skip
 
 
-ONLY = convergence.OnlyLate(13.0, 15.0, 0.0, 1.0, 99.0)
+ONLY = convergence.OnlyLate(0.0, 1.0, 99.0)
 LATE = convergence.LateNeuron(15.0, 1.0)
 
 
@@ -361,9 +361,8 @@ def solutions_exist() -> Faults:
     path = inclusions.Problem.path
 
     def upward(problem: inclusions.Problem, *args: Any, **options: Any) -> Any:
-        """The flow of exchanged labels, of some data."""
-        wrong = problem.kind in ("integers", "antiparallel")
-        return path(replace(problem, y=-problem.y) if wrong else problem, *args, **options)
+        """The flow of exchanged labels."""
+        return path(replace(problem, y=-problem.y), *args, **options)
 
     with patch.object(inclusions.Problem, "path", upward):
         yield judge(inclusions.solved(0, 2), far, far)

@@ -370,9 +370,7 @@ def late_neuron() -> LateNeuron:
 class OnlyLate(NamedTuple):
     """The second example, as it goes on to t = 270."""
 
-    t_1: float  # as printed
-    home: float  # when a is home
-    output: float  # the largest f(x_2) from then on
+    output: float  # the largest f(x_2) from when a is home on
     loss: float  # L at the end
     bound: float  # the bound of eqs (36)-(39) on t_2^-
 
@@ -388,7 +386,7 @@ def only_late() -> OnlyLate:
     home = float(setting.alignment_times(path).max())
     path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
-    return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
+    return OnlyLate(float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
                     given.bound(t_1, -1.0))  # fmt: skip
 
 
