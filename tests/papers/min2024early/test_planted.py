@@ -348,8 +348,9 @@ def twice_as_long() -> Faults:
 def crossed_once() -> Faults:
     found = inclusions.followed(0, 3)
     yield inclusions.crossed_once(changed(found, most=2, backward=1), found)
+    separated = np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, -2])
     judge = partial(inclusions.crossed_once, found, found)
-    yield where(judge, inclusions, TWICE=inclusions.SEPARATED)
+    yield where(judge, inclusions, TWICE=separated)
 
 
 def solutions_exist() -> Faults:
