@@ -302,7 +302,7 @@ def exact_order() -> Faults:
             if t_1 is not None:
                 return convergence.gap_of(last) if late else None
             if len(given.y) == 10:
-                return np.array([0.0, log_eps + convergence.fall_on_a_line(1, log_eps) + line])
+                return np.array([0.0, log_eps + convergence.fall_on_a_line(log_eps) + line])
             return convergence.gap_of(first) + np.array([change, 0.0])
 
         early, behind = convergence.Survey([first], 0, 0), convergence.Survey([last], outside, 0)

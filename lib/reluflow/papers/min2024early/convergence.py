@@ -561,19 +561,18 @@ def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Second route: t_2 of k equal data and one neuron along them, without an integrator -----------
+# --- Second route: t_2 of one datum of a label and a neuron along it, without an integrator -------
 #
-# With unit data, f = z = |w|^2 on each of them and the exponential loss, dz/dt = 2 k z e^(-z), so
-# that z comes from eps^2 to 1/4 in the time (Ei(1/4) - Ei(eps^2)) / (2 k).
+# With a unit datum, f = z = |w|^2 on it and the exponential loss, dz/dt = 2 z e^(-z), so that z
+# comes from eps^2 to 1/4 in the time (Ei(1/4) - Ei(eps^2)) / 2, whatever the other label has.
 
 
-def fall_on_a_line(fewer: int, log_eps: float) -> float:
-    """t_2 of unit data along a line, a neuron along those of either label: that of the label with
-    fewer data, for the groups do not feel each other. Enclosed in ball arithmetic of 200 bits;
-    Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2, for eps below e^(-40)."""
+def fall_on_a_line(log_eps: float) -> float:
+    """That time, enclosed in ball arithmetic of 200 bits; Ei(eps^2) is Euler's constant plus 2 log
+    eps plus less than 2 eps^2, for eps below e^(-40)."""
     bits, ctx.prec = ctx.prec, 200
     begins = arb.const_euler() + 2 * arb(log_eps) + arb(0, 2) * arb(2.0 * log_eps).exp()
-    found = float((((arb(1) / 4).ei() - begins) / (2 * fewer)).mid())
+    found = float((((arb(1) / 4).ei() - begins) / 2).mid())
     ctx.prec = bits
     return found
 
@@ -672,7 +671,7 @@ def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
         found.append((gap_of(slow), np.full(2, np.nan) if far is None else far))
     changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
     line = one_against(9)
-    by_flow, exactly = gap(line, line.log_eps), line.log_eps + fall_on_a_line(1, line.log_eps)
+    by_flow, exactly = gap(line, line.log_eps), line.log_eps + fall_on_a_line(line.log_eps)
     apart = np.nan if by_flow is None else abs(float(by_flow[1]) - exactly)
     return [
         fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
@@ -685,15 +684,6 @@ def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
         note("starts besides whose flow could not be followed to there",
              sum(far is None for far in tenth)),
     ]  # fmt: skip
-
-
-def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
-    """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line and two neurons, one negative
-    datum or as many as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
-    n, log = np.asarray(sizes), -0.5 * np.log(2.0) - log_eps
-    equal = n * np.array([fall_on_a_line(k // 2, log_eps) for k in sizes]) / log
-    return [("one negative datum", n, n * fall_on_a_line(1, log_eps) / log),
-            ("classes of equal size", n, equal)]  # fmt: skip
 
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------

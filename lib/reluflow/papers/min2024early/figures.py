@@ -436,26 +436,20 @@ def _neuron(each: Whole, j: int) -> dict[str, object]:
 
 
 @in_house_style
-def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
-    """Left: t_2 and the bound (39) against log(1/eps)/min(|x_+|, |x_-|). Right: curves (name, n,
-    n t_2 / log(1/(sqrt(h) eps)))."""
-    fig, (left, right) = panels(
-        1, 2, height=4.0, titles=["when the loss falls", "the printed order"]
-    )
+def fall_times(found: Sequence[Whole]) -> Figure:
+    """t_2 and the bound (39) against log(1/eps)/min(|x_+|, |x_-|)."""
+    fig, (ax,) = panels(1, 1, height=3.6)
     law = np.array([
         (-2.0 if each.given.loss is LOGISTIC else -1.0) * each.given.log_eps
         / min(float(np.linalg.norm(each.given.centre(s))) for s in (1.0, -1.0)) for each in found
     ])  # fmt: skip
-    left.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
-                mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
-    left.loglog(law, [max(each.bounds.values()) for each in found], ls="", marker="v", ms=5,
-                mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
+    ax.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
+              mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
+    ax.loglog(law, [max(each.bounds.values()) for each in found], ls="", marker="v", ms=5,
+              mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
-    left.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
-    left.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
-    for (name, n, values), (colour, dash, marker) in zip(family, _LOSSES.values(), strict=False):
-        right.loglog(n, values, color=colour, ls=dash, marker=marker, ms=4.5, label=name)
-    right.set(xlabel="$n$", ylabel="$n\\, t_2 / \\log(1/\\sqrt{h} \\varepsilon)$")
+    ax.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
+    ax.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
     legend_below(fig, columns=3)
     return fig
 
