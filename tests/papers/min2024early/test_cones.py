@@ -19,17 +19,6 @@ from scipy.optimize import linprog
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@given(SEEDS)
-def test_whole_numbers_are_the_floats(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    values = rng.standard_normal((3, 2)) * 10.0 ** rng.uniform(-200, 200, (3, 2))
-    found = cones.whole(values)
-    ratio = Fraction(int(found[0, 0])) / Fraction(values[0, 0])
-    assert all(Fraction(int(k)) == ratio * Fraction(v)
-               for k, v in zip(found.ravel(), values.ravel().tolist(), strict=True))  # fmt: skip
-    assert ratio.numerator & (ratio.numerator - 1) == 0
-
-
 @given(SEEDS, st.integers(2, 6))
 def test_exact_cosines_and_memberships_agree_with_floats(seed: int, d: int) -> None:
     rng = np.random.default_rng(seed)

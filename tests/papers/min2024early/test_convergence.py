@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
-from reluflow.papers.min2024early.setting import separable
 from scipy.integrate import solve_ivp
 
-from tests.papers.min2024early.test_planted import LATE, followed, survey
+from tests.papers.min2024early.test_planted import LATE, surveys
 
 PLANE = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
@@ -64,42 +63,6 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
     assert max(np.abs(outputs[:2]).max(), np.abs(outputs[2:]).max()) >= 0.25 - 1e-6
 
 
-def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
-    rng = np.random.default_rng(3)
-    X, y = separable(3, 20, 0.3, rng)
-    W0 = convergence.neurons(X, y, SIGNS, rng)
-    given = convergence.Start(X, y, W0, SIGNS, EXPONENTIAL, -2000.0)
-    small = convergence.reduced(given)
-    assert small.X.shape[1] == 7
-    np.testing.assert_allclose(small.X @ small.W0.T, X @ W0.T, atol=1e-12)
-    short = convergence.begin(given, t_1=30.0)
-    monkeypatch.setattr(convergence, "reduced", lambda each: each)
-    full = convergence.begin(given, t_1=30.0)
-    assert short is not None
-    assert full is not None
-    assert short.fall == pytest.approx(full.fall, rel=1e-5)
-
-
-def test_the_only_late_neuron_by_its_own_equations() -> None:
-    """Angle and log norms with the outputs written out, by a plain integrator."""
-    only = convergence.only_late()
-    x, at = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]]), np.arctan2(5.0, -12.0)
-
-    def rate(_: float, z: np.ndarray) -> list[float]:
-        u = np.array([np.cos(z[0]), np.sin(z[0])])
-        on = np.maximum(x @ u, 0.0)
-        f = np.exp(2.0 * z[1]) * on + [np.exp(2.0 * z[2]), 0.0]
-        pull = np.array([np.exp(-f[0]), -np.exp(f[1])]) * (on > 0.0) @ x
-        return [float(pull @ [-u[1], u[0]]), float(pull @ u), float(np.exp(-f[0]))]
-
-    z = [at - 2.0 * np.arctan(1e-7), -200.0, -200.0]
-    early = solve_ivp(rate, (0.0, only.t_1), z, rtol=1e-11, atol=1e-13, max_step=0.1)
-    assert np.cos(early.y[0, -1]) < 0.0
-    late = solve_ivp(rate, (only.t_1, 20.0), early.y[:, -1], rtol=1e-10, atol=1e-12, max_step=0.01)
-    away = np.cos(late.y[0] - at) <= 0.0
-    assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
-
-
 def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""
     given = replace(convergence.one_against(4), loss=LOGISTIC)
@@ -114,7 +77,6 @@ def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     [
         ([[1.0, 0.0], [0.6, 0.8]], 1.0),  # all <x_i, x_+> equal
         ([[0.5, 0.15], [1.0, -0.3], [1.5, 0.15]], 0.8),  # x_+ an eigenvector, and they are not
-        ([[1.0, 0.0], [1.2, 1.6]], 2.0 / 3.0),
     ],
 )
 def test_the_power_of_the_best_alignment(data, expected) -> None:
@@ -144,8 +106,6 @@ def test_hypotheses_that_fail_at_t_1_are_told() -> None:
 
 
 def test_neurons_turned_round_are_noticed() -> None:
-    waiting = followed()[0].waiting
-    turned = survey(waiting=replace(waiting, U=-waiting.U))
-    (item, *_) = convergence.turned_by_then(turned, LATE)
+    (item, *_) = convergence.turned_by_then(surveys()["turned"], LATE)
     assert item.decides
     assert not item.holds

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, lambertw
 
@@ -22,7 +21,7 @@ from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC, SQUARE
 from reluflow.papers.min2024early import lemmas, setting
-from reluflow.papers.min2024early.setting import Draws, centres, separable, separable_draws
+from reluflow.papers.min2024early.setting import Draws, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
 # --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------
@@ -674,24 +673,3 @@ INDEPENDENT_SIGNS = Reading(
     "depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of labels 1 and −1 let vⱼ > 0 "
     "only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is small enough for every W₀",
 )
-
-
-# --- The constants of a start ever nearer to what (A2) forbids, as a table ------------------------
-
-
-def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
-    """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
-    these angles from x_-."""
-    data, rows = setting.data_constants(X, y), []
-    u = -centres(X, y)[-1.0] / np.linalg.norm(centres(X, y)[-1.0])
-    for angle in angles:
-        w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
-        start = setting.StartConstants(1, 1.0, 1.0, setting.clearance(X, y, w[None], np.ones(1)))
-        zetas = [setting.printed_zeta(data, start), setting.needed_zeta(data, start)]
-        values = [setting.alignment_time(data, zeta) for zeta in zetas]
-        values += [setting.log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
-        zeta_2 = setting.unmarked(start.zeta_2, 3)
-        rows.append([f"{angle:g}", zeta_2, *map(setting.unmarked, values)])
-    names = ["angle to x₋ (radians)", "ζ₂", "t₁, maximum", "t₁, minimum", "log₁₀ ε, maximum",
-             "log₁₀ ε, minimum"]  # fmt: skip
-    return pd.DataFrame(rows, columns=names).set_index(names[0])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import sympy
 from flint import arb, ctx
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
@@ -369,9 +370,7 @@ def late_neuron() -> LateNeuron:
 class OnlyLate(NamedTuple):
     """The second example, as it goes on to t = 270."""
 
-    t_1: float  # as printed
-    home: float  # when a is home
-    output: float  # the largest f(x_2) from then on
+    output: float  # the largest f(x_2) from when a is home on
     loss: float  # L at the end
     bound: float  # the bound of eqs (36)-(39) on t_2^-
 
@@ -387,7 +386,7 @@ def only_late() -> OnlyLate:
     home = float(setting.alignment_times(path).max())
     path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
-    return OnlyLate(t_1, home, float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
+    return OnlyLate(float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
                     given.bound(t_1, -1.0))  # fmt: skip
 
 
@@ -562,25 +561,20 @@ def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Second route: t_2 of k equal data and one neuron along them, without an integrator -----------
+# --- Second route: t_2 of one datum of a label and a neuron along it, without an integrator -------
 #
-# With unit data, f = z = |w|^2 on each of them and the exponential loss, dz/dt = 2 k z e^(-z), so
-# that z comes from eps^2 to 1/4 in the time (Ei(1/4) - Ei(eps^2)) / (2 k).
+# With a unit datum, f = z = |w|^2 on it and the exponential loss, dz/dt = 2 z e^(-z), so that z
+# comes from eps^2 to 1/4 in the time (Ei(1/4) - Ei(eps^2)) / 2, whatever the other label has.
 
 
-def fall_on_a_line(fewer: int, log_eps: float) -> float:
-    """t_2 of unit data along a line, a neuron along those of either label: that of the label with
-    fewer data, for the groups do not feel each other. Enclosed in ball arithmetic of 200 bits;
-    Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2. Raises ValueError for a
-    label without data and for eps above e^(-40)."""
-    if fewer < 1 or not log_eps < -40.0:
-        raise ValueError("at least one datum of either label, and ε below e^(-40), are needed")
+def fall_on_a_line(log_eps: float) -> float:
+    """That time, enclosed in ball arithmetic of 200 bits; Ei(eps^2) is Euler's constant plus 2 log
+    eps plus less than 2 eps^2, for eps below e^(-40)."""
     bits, ctx.prec = ctx.prec, 200
-    try:
-        begins = arb.const_euler() + 2 * arb(log_eps) + arb(0, 2) * arb(2.0 * log_eps).exp()
-        return float((((arb(1) / 4).ei() - begins) / (2 * fewer)).mid())
-    finally:
-        ctx.prec = bits
+    begins = arb.const_euler() + 2 * arb(log_eps) + arb(0, 2) * arb(2.0 * log_eps).exp()
+    found = float((((arb(1) / 4).ei() - begins) / 2).mid())
+    ctx.prec = bits
+    return found
 
 
 # --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of D.2 -------------
@@ -648,8 +642,11 @@ def gap(
 ) -> NDArray | None:
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
     log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
-    None where part 1 does not hold then."""
-    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    None where part 1 does not hold then, or the flow is lost."""
+    try:
+        each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    except Lost:
+        return None
     return None if each is None else gap_of(each)
 
 
@@ -661,28 +658,21 @@ def gap_of(each: Begun) -> NDArray:
     )
 
 
-def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
+def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
     for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*."""
-    found, lost = list[tuple[NDArray, NDArray]](), 0
-    for start in starts(seed, 1000):
-        try:  # tenth powers of an eps below e^-100000 are not followed
-            near = None if start.log_eps < -1e5 else gap(start, start.log_eps)
-            far = None if near is None else gap(start, 10.0 * start.log_eps)
-        except Lost:
-            lost += 1
-            continue
-        found += [] if near is None or far is None else [(near, far)]
-        if len(found) == count:
-            break
+    # Tenth powers of an eps below e^-100000 are not followed.
+    early = [each for each in survey.found if each.given.log_eps >= -1e5][:2]
+    tenth = [gap(each.given, 10.0 * each.given.log_eps) for each in early]
+    found = [(gap_of(each), far) for each, far in zip(early, tenth, strict=True) if far is not None]
     for slow in behind.found:
         far = gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
         found.append((gap_of(slow), np.full(2, np.nan) if far is None else far))
     changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
     line = one_against(9)
-    both = gap(line, line.log_eps), line.log_eps + fall_on_a_line(1, line.log_eps)
-    apart = np.nan if both[0] is None else abs(float(both[0][1]) - both[1])
+    by_flow, exactly = gap(line, line.log_eps), line.log_eps + fall_on_a_line(line.log_eps)
+    apart = np.nan if by_flow is None else abs(float(by_flow[1]) - exactly)
     return [
         fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
@@ -691,17 +681,9 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", float(np.nanmax(sizes)), digits=2),
-        note("starts besides whose flow could not be followed to there", lost),
+        note("starts besides whose flow could not be followed to there",
+             sum(far is None for far in tenth)),
     ]  # fmt: skip
-
-
-def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
-    """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line and two neurons, one negative
-    datum or as many as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
-    n, log = np.asarray(sizes), -0.5 * np.log(2.0) - log_eps
-    equal = n * np.array([fall_on_a_line(k // 2, log_eps) for k in sizes]) / log
-    return [("one negative datum", n, n * fall_on_a_line(1, log_eps) / log),
-            ("classes of equal size", n, equal)]  # fmt: skip
 
 
 # --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
@@ -806,16 +788,16 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     """Flows against the closed form, those `behind` from late starts among them, and the pair of
     data on which 2/(1 + mu) is reached."""
     ends = [_end(each) for each in (*survey.found, *behind.found)]
-    X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
-    # Of a single datum u is x / |x|^2, and W^T W goes along the sum of u u^T / |u| over both.
-    us = [x / x.dot(x) for x in (sympy.Matrix([5, 0]), sympy.Matrix([-3, 4]))]
-    gram = us[0] * us[0].T / us[0].norm() + us[1] * us[1].T / us[1].norm()
+    X, y = np.array([[5, 0], [-3, 4]]), np.array([1.0, -1.0])
+    # Of a single datum u is x / |x|^2; both |x| are 5, and W^T W goes along the sum of the x x^T.
+    trace, determinant = int(np.sum(X * X)), round(np.linalg.det(X)) ** 2
+    root = isqrt(trace**2 - 4 * determinant)
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
         all_late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic",
-             str(gram.trace() / max(gram.eigenvals())), "5/4"),
+             str(Fraction(2 * trace, trace + root)), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip
 

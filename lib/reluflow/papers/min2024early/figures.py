@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,21 +14,17 @@ from matplotlib.patches import Circle, Wedge
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import style
-from reluflow.figures.frame import fresh, halo_text, name_curves, white_edge
-from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
+from reluflow.figures.frame import fresh, halo_text, name_curves
+from reluflow.figures.style import INK, in_house_style, legend_below, legend_entry, panels
 from reluflow.flows.alignment import Alignment
-from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import serves, signed, silent
-from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.papers.min2024early.alignment import Place
+from reluflow.losses import LOGISTIC
 from reluflow.papers.min2024early.convergence import (
     Best,
     Whole,
     limit_rank,
-    slack_of_decay,
     stable_ranks,
 )
-from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import Polygon, cap, centres
 from reluflow.papers.min2024early.theorem_1 import maps_printed_time
@@ -46,6 +41,7 @@ if TYPE_CHECKING:  # these train networks, which the figures do not
 
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
+LOSS, NORM, RANK = INK, "#AA4499", "#117733"
 PALE = {"$S_+$": "#FBE0CF", "$S_-$": "#D3E6F4", "$S_{dead}$": "#D9D9D9"}
 _BIN = np.pi / 60.0
 """Neurons less than this apart are stacked."""
@@ -96,32 +92,16 @@ def regions(X: NDArray, y: NDArray) -> dict[str, list[tuple[float, float]]]:
 
 
 @in_house_style
-def small_multiples(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage]) -> Figure:
-    """One circle for each stage, with every neuron's direction as a mark on it. Marks less than 3
-    degrees apart are stacked outwards; a mark is larger where the neuron has at least a tenth of
-    the largest norm of its stage. Parameters: X (n, 2), y (n,)."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    return _planes([(X, y, stage) for stage in stages], _neurons)
-
-
-@in_house_style
-def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]]) -> Figure:
-    """One circle for each stage beside its data X (n, 2), y (n,), with the share of the neurons in
-    every direction as a bar: outside the circle those of v_j > 0, inside those of v_j < 0. Heights
-    are square roots of shares; the highest of a panel is fixed. The share of the dead is told."""
-    return _planes(panes, _bars)
-
-
-def _planes(
-    panes: Sequence[tuple[NDArray, NDArray, Stage]], draw: Callable[[Axes, NDArray, Stage], None]
-) -> Figure:
-    """A plane with its data for each pane, three in a row, and what `draw` adds to it."""
+def circles(panes: Sequence[tuple[NDArray, NDArray, Stage]]) -> Figure:
+    """A plane for each stage and its data X (n, 2), y (n,), three in a row, with every neuron's
+    direction as a mark on a circle. Marks less than 3 degrees apart are stacked outwards; a mark is
+    larger where the neuron has at least a tenth of the largest norm of its stage."""
     rows = -(-len(panes) // 3)
     titles = [pane[2].title for pane in panes]
     fig, axes = panels(rows, 3, height=0.3 + rows * (0.25 + 6.6 / 3), titles=titles)
     for ax, (X, y, stage) in zip(axes, panes, strict=False):
         plane(ax, X, y)
-        draw(ax, X, stage)
+        _neurons(ax, X, stage)
     for ax in axes[len(panes) :]:
         ax.set_visible(False)
     legend_below(fig, columns=4)
@@ -228,28 +208,6 @@ def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
         style.legend_entry(ax, words, ls="", marker=marker, ms=4.5, color=colour)
 
 
-def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
-    W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
-    turn, live = np.arctan2(W[:, 1], W[:, 0]), ~silent(X, W, _EDGE)
-    edges = np.arange(-np.pi - 0.5 * _BIN, np.pi + _BIN, _BIN)
-    for sign, colour in ((1.0, POSITIVE), (-1.0, NEGATIVE)):
-        counts = np.histogram(turn[live & (np.sign(v) == sign)], edges)[0]
-        if not counts.any():
-            continue
-        heights = _STACK * np.sqrt(counts / counts.max())
-        for a, b, height in zip(edges[:-1], edges[1:], heights, strict=True):
-            if height:
-                inner, outer = (1.0, 1.0 + height) if sign > 0 else (1.0 - height, 1.0)
-                ax.add_patch(Wedge((0.0, 0.0), outer, *np.degrees([a, b]), width=outer - inner,
-                                   color=colour, lw=0.0, zorder=3.0, alpha=0.9))  # fmt: skip
-        words = f"live neurons, $v_j {'>' if sign > 0 else '<'} 0$"
-        style.legend_entry(ax, words, color=colour, lw=5.0)
-    share = 1.0 - float(np.mean(live))
-    words = ax.text(0.0, -1.46, f"dead: {100.0 * share:.0f} %", ha="center", va="bottom",
-                    fontsize=8.0, color=style.INK, path_effects=white_edge())  # fmt: skip
-    words.set_in_layout(False)
-
-
 # --- The alignment of neurons in the plane as polygons in weight space, drawn with a ruler --------
 #
 # While the same data activate w, the direction of w is that of a point that runs straight along
@@ -312,7 +270,7 @@ def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> N
                                 "shrinkB": 0, "mutation_scale": 9})  # fmt: skip
 
 
-# --- Figures of the alignment: times against bounds, scales against bounds, and paths -------------
+# --- Figures of the alignment: times against bounds, scales against bounds ------------------------
 
 PRINTED, OURS, NEEDED = "#D55E00", "#0072B2", INK
 _DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
@@ -422,29 +380,6 @@ def journeys(
     return fig
 
 
-@in_house_style
-def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> Figure:
-    """Paths of counts on the lattice of (k_+, k_-), one panel each."""
-    fig, axes = panels(1, len(paths), height=2.9, sharey=True, titles=list(paths))
-    places = [(a, b) for a in range(n_plus + 1) for b in range(n_minus + 1)]
-    for ax, path in zip(axes, paths.values(), strict=True):
-        ax.plot(*np.array(places).T, ls="", marker="o", ms=6, mfc="white", mec=QUIET)
-        ax.plot(0, 0, ls="", marker="x", ms=8, color=PRINTED, mew=1.6)
-        for k, (a, b) in enumerate(pairwise(path), start=1):
-            ax.annotate("", b, a, arrowprops={
-                "arrowstyle": "-|>", "color": OURS, "lw": 1.5, "shrinkA": 5, "shrinkB": 5,
-                "connectionstyle": "arc3,rad=0.18"})  # fmt: skip
-            middle = 0.5 * (np.array(a) + b)
-            across = np.array([b[1] - a[1], a[0] - b[0]], float)
-            halo_text(ax, middle + 0.16 * across, str(k), fontsize=9, color=OURS)
-        ax.set(xlabel="active positive data $k_+$", xlim=(-0.4, n_plus + 0.4),
-               ylim=(-0.4, n_minus + 0.4))  # fmt: skip
-        ax.set_xticks(range(n_plus + 1))
-        ax.set_yticks(range(n_minus + 1))
-    axes[0].set_ylabel("active negative data $k_-$")
-    return fig
-
-
 # --- From the alignment to the end of training: one whole trajectory, t_2, the rank ---------------
 
 _LN10 = float(np.log(10.0))
@@ -501,26 +436,20 @@ def _neuron(each: Whole, j: int) -> dict[str, object]:
 
 
 @in_house_style
-def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
-    """Left: t_2 and the bound (39) against log(1/eps)/min(|x_+|, |x_-|). Right: curves (name, n,
-    n t_2 / log(1/(sqrt(h) eps)))."""
-    fig, (left, right) = panels(
-        1, 2, height=4.0, titles=["when the loss falls", "the printed order"]
-    )
+def fall_times(found: Sequence[Whole]) -> Figure:
+    """t_2 and the bound (39) against log(1/eps)/min(|x_+|, |x_-|)."""
+    fig, (ax,) = panels(1, 1, height=3.6)
     law = np.array([
         (-2.0 if each.given.loss is LOGISTIC else -1.0) * each.given.log_eps
         / min(float(np.linalg.norm(each.given.centre(s))) for s in (1.0, -1.0)) for each in found
     ])  # fmt: skip
-    left.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
-                mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
-    left.loglog(law, [max(each.bounds.values()) for each in found], ls="", marker="v", ms=5,
-                mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
+    ax.loglog(law, [each.fall for each in found], ls="", marker="o", ms=5, mfc=POSITIVE,
+              mec="white", mew=0.6, label="$t_2$", zorder=4)  # fmt: skip
+    ax.loglog(law, [max(each.bounds.values()) for each in found], ls="", marker="v", ms=5,
+              mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
-    left.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
-    left.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
-    for (name, n, values), (colour, dash, marker) in zip(family, _LOSSES.values(), strict=False):
-        right.loglog(n, values, color=colour, ls=dash, marker=marker, ms=4.5, label=name)
-    right.set(xlabel="$n$", ylabel="$n\\, t_2 / \\log(1/\\sqrt{h} \\varepsilon)$")
+    ax.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
+    ax.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
     legend_below(fig, columns=3)
     return fig
 
@@ -570,22 +499,6 @@ def ranks(found: Sequence[Whole]) -> Figure:
     left.set(xlabel="$\\log_{10}(1/L)$", ylabel="stable rank", ylim=(0.95, 2.05))
     right.set(xlabel="$\\mu$", xlim=(0.0, 1.0))
     legend_below(fig, columns=3)
-    return fig
-
-
-@in_house_style
-def decay(found: Sequence[Whole]) -> Figure:
-    """How much faster than the bound 1/L grows: the quotient of both sides against log10(1/L)."""
-    fig, (ax,) = panels(1, 1, height=3.6)
-    for each in found:
-        colour, dash, _ = _LOSSES[each.given.loss.name]
-        tau = -each.falling.log_loss[1:]
-        shown = tau > 1.0
-        ax.loglog(tau[shown] / _LN10, np.exp(slack_of_decay(each))[shown], color=colour, ls=dash,
-                  lw=1.2, label=_NAMES[each.given.loss.name])  # fmt: skip
-    ax.axhline(1.0, color=style.INK, lw=0.9, label="the bound")
-    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$(1/L - 1/L_2)\\,/\\,\\alpha (t - t_2)$")
-    legend_below(fig, columns=4)
     return fig
 
 
@@ -647,7 +560,25 @@ def training(curves: pd.DataFrame) -> Figure:
     its data, and that of its worst neuron (thin); (b) the loss, |W|_2^2 and the stable rank, which
     is cut off at 2.5."""
     titles = ("(a) first they turn", "(b) then the loss falls")
-    fig, (left, right) = panels(1, 2, height=3.2, titles=titles)
+    fig, axes = panels(1, 2, height=3.2, titles=titles)
+    _training(axes[0], axes[1], curves)
+    for ax in axes:
+        name_curves(ax)
+    return fig
+
+
+@in_house_style
+def trainings(runs: Mapping[str, pd.DataFrame]) -> Figure:
+    """`training` of several runs, a row each."""
+    fig, axes = panels(len(runs), 2, height=0.5 + 2.3 * len(runs))
+    for k, (name, curves) in enumerate(runs.items()):
+        axes[2 * k].set_title(name)
+        _training(axes[2 * k], axes[2 * k + 1], curves)
+    legend_below(fig, columns=4)
+    return fig
+
+
+def _training(left: Axes, right: Axes, curves: pd.DataFrame) -> None:
     for side, colour, sign, dash in (("plus", POSITIVE, "+", "solid"),
                                      ("minus", NEGATIVE, "-", "dashed")):  # fmt: skip
         if np.isfinite(curves[side]).any():
@@ -659,17 +590,15 @@ def training(curves: pd.DataFrame) -> Figure:
     left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, dash in (
-        (curves.loss / curves.loss[0], "loss / start", style.INK, "solid"),
-        (curves.spectral / size, "$\\|W\\|_2^2$ / end", "#AA4499", "dashed"),
-        (curves.stable_rank, "stable rank", "#117733", "dotted"),
+        (curves.loss / curves.loss[0], "loss / start", LOSS, "solid"),
+        (curves.spectral / size, "$\\|W\\|_2^2$ / end", NORM, "dashed"),
+        (curves.stable_rank, "stable rank", RANK, "dotted"),
     ):
         right.plot(curves.step, values, color=colour, ls=dash, label=name)
     right.set(ylim=(0.0, 2.5))
     for ax in (left, right):
         ax.set(xlim=(curves.step.iloc[0], curves.step.iloc[-1]), xlabel="step")
         ax.locator_params(axis="x", nbins=4)
-        name_curves(ax)
-    return fig
 
 
 # --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
@@ -751,7 +680,7 @@ def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
         halo_text(ax, 1.43 * end / length, name, fontsize=10, color=colour)
 
 
-# --- What happens on a boundary of activity: the examples of Appendix E, and crossings ------------
+# --- What happens on a boundary of activity: the examples of Appendix E -----------------------
 
 BOUNDARIES_COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)))
@@ -791,28 +720,6 @@ def _sides(ax: Axes, above: str, below: str) -> None:
     for place, word, anchor in ((0.97, above, "top"), (0.03, below, "bottom")):
         ax.text(0.03, place, word, transform=ax.transAxes, va=anchor, fontsize=8.5,
                 color=style.QUIET)  # fmt: skip
-
-
-@in_house_style
-def crossings(shown: Sequence[tuple[str, FlowPath, Problem]], until: Sequence[float]) -> Figure:
-    """y_i sign(v_j) cos(x_i, w_j) of every datum i and neuron j along flows, against time: (title,
-    path, problem) each, and where its axis ends. Under (A1) every curve rises through 0 at most
-    once."""
-    fig, axes = panels(1, len(shown), height=3.6, titles=[title for title, _, _ in shown],
-                       sharey=True)  # fmt: skip
-    for ax, (_, path, problem), end in zip(axes, shown, until, strict=True):
-        times = np.linspace(0.0, min(end, float(path.t[-1])), 300)
-        cosines = np.array([problem.chart.cosines(z, problem.X)[0] for z in path.at(times)])
-        signed = problem.y[:, None] * problem.signs * cosines
-        for i in range(len(problem.X)):
-            for j in range(len(problem.signs)):
-                ax.plot(times, signed[:, i, j], color=style.datum_colour(i), lw=1.5,
-                        label=style.datum_name(i))  # fmt: skip
-        ax.axhline(0.0, color=style.INK, lw=0.9)
-        ax.set(xlabel="$t$", xlim=(0.0, times[-1]), ylim=(-1.05, 1.05))
-    axes[0].set(ylabel="$y_i\\,$sign$(v_j)\\,\\cos(x_i, w_j)$")
-    legend_below(fig, columns=6)
-    return fig
 
 
 # --- The lemmas on small neurons: the room of their bounds, and how long they hold ----------------
@@ -866,33 +773,7 @@ def lasting(random: Followed, worst: Followed) -> Figure:
     return fig
 
 
-@in_house_style
-def pull_over_loss(losses: Sequence[Loss]) -> Figure:
-    """(l'/l)^2 against the margin q of a datum: the factor of Lemma 15 is its least value for q >
-    0, and eq. (50) needs it to be at most 1. A factor of the loss cancels."""
-    fig, (ax,) = panels(1, 1, height=3.6)
-    q = np.linspace(-2.0, 8.0, 301)
-    for loss in losses:
-        with np.errstate(over="ignore"):
-            ratio = np.exp(2.0 * (loss.log_pull(q, np.ones(1)) - loss.log_terms(q, np.ones(1))))
-        colour, dash, _ = _LOSSES[loss.name]
-        label = loss.name if loss is EXPONENTIAL else "logistic, of either factor"
-        ax.plot(q, ratio, color=colour, ls=dash, label=label)
-    best = 0.25 / np.log(2.0) ** 2
-    ax.plot([0.0], [best], marker="o", ms=6, mfc="white", mec=style.INK, ls="",
-            label="$1/(2\\ln 2)^2 = 0.52$, the best factor")  # fmt: skip
-    ax.axhline(0.25, color=style.QUIET, lw=1.0, ls=(0, (1, 1.5)), label="1/4, printed")
-    ax.axvline(0.0, color=style.INK, lw=0.8)
-    ax.set(xlabel="margin $q = y f$", ylabel="$(\\ell' / \\ell)^2$", ylim=(0.0, 1.08),
-           xlim=(-2.0, 8.0))  # fmt: skip
-    legend_below(fig, columns=2)
-    return fig
-
-
 # --- Pictures of two digits being told apart: Figures 5 and 10 to 13 of Min et al. 2024 -----------
-
-LOSS, NORM, RANK = INK, "#AA4499", "#117733"
-"""The same colours as in `training`, which draws such a run on the chapter's page."""
 
 
 @in_house_style
@@ -909,50 +790,6 @@ def heatmaps(products: Mapping[str, NDArray]) -> Figure:
         _bare(ax)
     fig.colorbar(drawn, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.03,
                  label="inner product over the mean square of a length")  # fmt: skip
-    return fig
-
-
-@in_house_style
-def alignment(runs: Mapping[str, pd.DataFrame]) -> Figure:
-    """cos(w_+, x_+) and cos(w_-, x_-), thin those of the worst neurons of their groups, and where a
-    tenth of the loss is gone (dotted), a panel a run."""
-    fig, axes = _grid(runs, sharey=True)
-    for ax, (name, curves) in zip(axes, runs.items(), strict=True):
-        ax.set_title(name)
-        for side, colour, words, line in (
-            ("plus", POSITIVE, "$\\cos(w_+, x_+)$", "-"),
-            ("minus", NEGATIVE, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
-        ):
-            ax.plot(curves.step, curves[f"{side}_least"], color=colour, ls=line, lw=0.8)
-            ax.plot(curves.step, curves[side], color=colour, ls=line, label=words)
-        fall = curves.step[curves.loss <= 0.9 * curves.loss[0]]
-        if len(fall):
-            ax.axvline(fall.iloc[0], color=QUIET, ls=":", label="loss down by a tenth")
-        legend_entry(ax, "worst neuron of the group", color=QUIET, lw=0.8)
-        _steps(ax, curves)
-        ax.set(ylim=(-0.5, 1.05))
-    for ax in axes[::2]:
-        ax.set_ylabel("cosine")
-    legend_below(fig)
-    return fig
-
-
-@in_house_style
-def mnist_losses(runs: Mapping[str, pd.DataFrame]) -> Figure:
-    """The loss, the squared spectral norm and the stable rank, a panel a run; the stable rank
-    begins far above what is shown."""
-    fig, axes = _grid(runs)
-    for ax, (name, curves) in zip(axes, runs.items(), strict=True):
-        ax.set_title(name)
-        ax.plot(curves.step, curves.loss, color=LOSS, label="loss $\\mathcal{L}$")
-        ax.plot(curves.step, curves.spectral, color=NORM, ls=(0, (4, 1.5)),
-                label="$\\|W\\|_2^2$")  # fmt: skip
-        ax.plot(curves.step, curves.stable_rank, color=RANK, ls=(0, (1, 1.2)), lw=2.0,
-                label="$\\|W\\|_F^2 / \\|W\\|_2^2$")  # fmt: skip
-        ax.axhline(1.0, color=QUIET, lw=0.7, zorder=0)
-        _steps(ax, curves)
-        ax.set(ylim=(0.0, max(4.0, 1.05 * float(curves.spectral.max()))))
-    legend_below(fig)
     return fig
 
 
@@ -992,19 +829,6 @@ def phases(runs: Mapping[str, pd.DataFrame]) -> Figure:
         ax.set(xscale="log", yscale="log", xlabel="epoch", ylim=(1e-5, 1e3))
     legend_below(fig)
     return fig
-
-
-def _steps(ax: Axes, curves: pd.DataFrame) -> None:
-    ax.set(xlim=(0, curves.step.iloc[-1]), xlabel="step")
-    ax.locator_params(axis="x", nbins=4)
-
-
-def _grid(runs: Mapping[str, pd.DataFrame], sharey: bool = False) -> tuple[Figure, list[Axes]]:
-    rows = -(-len(runs) // 2)
-    fig, axes = panels(rows, 2, height=2.4 * rows, sharey=sharey)
-    for ax in axes[len(runs) :]:
-        ax.set_visible(False)
-    return fig, list(axes[: len(runs)])
 
 
 # --- Figures 6 to 9 over many starts: falls of the loss, neurons left behind ----------------------

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import sympy
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, cumulative_simpson
 
@@ -19,7 +18,7 @@ from reluflow.falsify import Instance, Statement, statement, survey
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate, then
-from reluflow.geometry.separability import separation, silent
+from reluflow.geometry.separability import separation
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, Loss
@@ -41,7 +40,6 @@ _HOW: Mapping[str, Any] = {"max_steps": 3000, "method": DOP853}
 class Problem:
     """Data X (n, d), y (n,) and balanced neurons: directions W (h, d), signs and log norms (h,)."""
 
-    kind: str
     X: NDArray
     y: NDArray
     W: NDArray
@@ -79,11 +77,10 @@ def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]
     """
     rng, draws = np.random.default_rng(seed), separable_draws((2, 6), (2, 6))
     for k in range(count):
-        kind = _KINDS[k % 4]
-        item = draws[kind](rng)
+        item = draws[_KINDS[k % 4]](rng)
         X, y, h = item["X"], item["y"], int(rng.integers(2, 7))
         if not separated:  # the same data in random orthants
-            X, kind = X * rng.choice([-1.0, 1.0], X.shape), "not separated"
+            X = X * rng.choice([-1.0, 1.0], X.shape)
         W = rng.standard_normal((h, X.shape[1]))
         if _KINDS[k % 4] == "integers":
             W = np.round(W)
@@ -91,7 +88,7 @@ def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]
         elif _KINDS[k % 4] == "parallel":
             W[::2] = -X[rng.integers(0, len(X), len(W[::2]))]
         size = rng.uniform(-6.0, 0.7, h) - 0.5 * np.log(np.linalg.norm(X, axis=1).max())
-        yield Problem(kind, X, y, W, np.resize([1.0, -1.0], h), size, LOSSES[k // 4 % 3])
+        yield Problem(X, y, W, np.resize([1.0, -1.0], h), size, LOSSES[k // 4 % 3])
 
 
 def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
@@ -133,8 +130,6 @@ def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
 
 TWICE = (np.array([[3, 0, 0], [-1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, 2]))
 """Data, labels and one neuron with v > 0: it loses the second datum and regains it."""
-SEPARATED = (np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, -2]))
-"""Nearly the same data with (A1), and a neuron that begins with one of them."""
 
 
 def exact_changes(X: NDArray, y: NDArray, w: NDArray) -> list[tuple[Fraction, int]]:
@@ -145,17 +140,16 @@ def exact_changes(X: NDArray, y: NDArray, w: NDArray) -> list[tuple[Fraction, in
     return [(way, datum) for way, event in changes for datum, _ in event]
 
 
-def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Problem]:
+def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> FlowPath:
     """The flow of one neuron along w (d,), |w| = e^-12, v > 0, over the time `span`."""
     X, W = np.asarray(X, float), np.asarray(w, float)[None]
-    problem = Problem("one neuron", X, y, W, np.ones(1), np.array([-12.0]), EXPONENTIAL)
-    return problem.path(span), problem
+    return Problem(X, y, W, np.ones(1), np.array([-12.0]), EXPONENTIAL).path(span)
 
 
 def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
     """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it
     a neuron may cross back."""
-    path, _ = alone(*TWICE, 1.2)
+    path = alone(*TWICE, 1.2)
     return [
         none_of("flows in which some boundary is crossed twice", found.most > 1),
         fact("changes of activity against the direction of eq. (46)", int(found.backward.sum()), 0,
@@ -179,7 +173,7 @@ _PANELS, _MOST_PANELS = 4, 1024
 
 
 ANTIPARALLEL = Problem(
-    "antiparallel", np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]),
+    np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]),
     np.array([[1.0, 1.0]]), -np.ones(1), np.zeros(1), EXPONENTIAL,
 )  # fmt: skip
 """A neuron of V_- that is active on the positive datum only. Where it loses that, the other one
@@ -352,6 +346,8 @@ def euler(at_zero: Fraction, step: Fraction, count: int) -> list[Fraction]:
 def departure_solves_the_equation() -> bool:
     """E.4, y = 1: p = sinh s, v = cosh s with dt/ds = e^(p v) solves p' = e^(-pv) v, v' = e^(-pv) p
     from p = 0, v = 1 (eq. 47), as an identity."""
+    import sympy  # half a second, of which no other page of the chapter has need
+
     s = sympy.Symbol("s", real=True)
     p, v = sympy.sinh(s), sympy.cosh(s)
     rate = sympy.exp(-p * v)  # ds/dt
@@ -449,20 +445,3 @@ def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray)
     Z = Z / np.linalg.norm(Z, axis=1)[:, None]
     moved = (slopes * c / (slopes * c).max()) @ Z
     return float((Z @ moved).min() / np.linalg.norm(moved))
-
-
-def no_choice(seed: int, count: int) -> list[Evidence]:
-    """Live neurons on boundaries have one way to go, whatever s'(0) in [0, 1]: short flows from the
-    `problems` of whole numbers, without neurons in S_dead."""
-    found = []
-    for problem in problems(seed, count):
-        X, kept = problem.X, ~silent(problem.X, problem.W)
-        on = np.any(problem.W @ X.T == 0.0, axis=1)
-        if problem.kind == "integers" and np.any(on & kept):
-            live = replace(problem, W=problem.W[kept], signs=problem.signs[kept],
-                           log_norms=problem.log_norms[kept])  # fmt: skip
-            until = 0.2 / float(np.linalg.norm(X, axis=1).max())
-            found.append(live.path(until, at_zero=None).status)
-    open_ends = [status in ("non-unique", "sliding") for status in found]
-    return [none_of("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a "
-                    "choice, or no way", open_ends)]  # fmt: skip

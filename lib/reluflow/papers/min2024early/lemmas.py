@@ -17,7 +17,7 @@ from scipy.integrate import DOP853
 from reluflow.errors import InputError
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, planted, statement, survey
-from reluflow.flows.charts import TIME, Neurons, Plain
+from reluflow.flows.charts import Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate
 from reluflow.instances import extended
@@ -30,7 +30,8 @@ from reluflow.papers.min2024early.setting import flow, none_of, separable
 # --- Random balanced parameters with small outputs, no assumption on data -------------------------
 #
 # A state is a mapping of X (n, d), y (n,), directions U (h, d), log norms R (h,), the `signs` of v
-# (h,) and the `leak`, of outputs at most 1 in size.
+# (h,) and the `leak`, of outputs at most 1 in size. U and R may have axes in front, for moments of
+# a flow.
 
 State = Mapping[str, Any]
 LEAKS = (0.0, 0.3, 1.0)
@@ -42,16 +43,16 @@ _ZERO = 1e-13
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
-def charted(state: State) -> tuple[Neurons, NDArray]:
-    """The chart of the state's neurons, and z (k,) in it."""
-    chart = Neurons(state["signs"], state["X"].shape[1], float(state["leak"]))
-    return chart, chart.along(state["U"], state["R"])
+def directions(state: State) -> NDArray:
+    """u_j = w_j / |w_j|, shape (..., h, d)."""
+    return state["U"] / np.linalg.norm(state["U"], axis=-1)[..., None]
 
 
 def outputs(state: State) -> NDArray:
-    """f(x_i), shape (n,)."""
-    chart, z = charted(state)
-    return chart.outputs(z, state["X"])
+    """f(x_i), shape (..., n)."""
+    before = state["X"] @ np.swapaxes(directions(state), -1, -2)
+    after = before * np.where(before > 0.0, 1.0, state["leak"])
+    return (after @ (state["signs"] * np.exp(2.0 * state["R"]))[..., None])[..., 0]
 
 
 def largest_output(state: State) -> float:
@@ -60,16 +61,17 @@ def largest_output(state: State) -> float:
 
 
 def active(state: State) -> NDArray:
-    """Which data activate which neurons, shape (h, n); none does on whose boundary it is."""
-    chart, z = charted(state)
-    U, X = chart.split(z)[0], state["X"]
+    """Which data activate which neurons, shape (..., h, n); none does on whose boundary it is."""
+    U, X = directions(state), state["X"]
     return _ZERO * (np.abs(U) @ np.abs(X).T) < U @ X.T
 
 
 def turning(state: State, c: NDArray) -> NDArray:
-    """d/dt w_j / |w_j| for the pulls c (n,) at the outputs, shape (h, d)."""
-    chart, z = charted(state)
-    return chart.split(chart.velocity(z, state["X"], c, TIME, [active(state).T]))[0]
+    """d/dt w_j / |w_j| for the pulls c (..., n) at the outputs, shape (..., h, d)."""
+    U, slopes = directions(state), np.where(active(state), 1.0, state["leak"])
+    g = (slopes * c[..., None, :]) @ state["X"]
+    along = (g * U).sum(axis=-1) / (U * U).sum(axis=-1)
+    return state["signs"][:, None] * (g - along[..., None] * U)
 
 
 def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
@@ -319,12 +321,10 @@ def slack(start: Start) -> Slack:
     found = path(start)
     times = np.linspace(0.0, found.t[-1], 91) if found.t[-1] > 0.0 else np.zeros(1)
     U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
-    fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
-    states = [{**fixed, "U": u, "R": r} for u, r in zip(U, R, strict=True)]
-    f = np.array([outputs(state) for state in states])
+    along = {"X": start.X, "U": U, "R": R, "signs": start.signs, "leak": start.leak}
+    f = outputs(along)
     pulls = excess(start.loss, f, start.y)
-    turns = np.array([turning(state, c) for state, c in zip(states, pulls, strict=True)])
-    errors = np.linalg.norm(turns, axis=-1).max(axis=-1)
+    errors = np.linalg.norm(turning(along, pulls), axis=-1).max(axis=-1)
     # A neuron along its data does not turn: what is left of its error there is the integrator's.
     noise = 1e-6 * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
     errors = np.where(errors > noise, errors, 0.0)

@@ -12,17 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor
-from torch.nn.functional import softplus
+from scipy.special import expit
 
-from reluflow.flows.stabilised import stabilised_flow
+from reluflow.flows.segment import one_thread
 from reluflow.images import Images, Pair, mnist, mnist_folder, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
-from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early.setting import SECTION, unmarked
-from reluflow.parameters import DEVICE
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval
@@ -40,27 +36,33 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
     return np.frombuffer(base64.b64decode(text), kind).astype(float)
 
 
-# --- A two-layer ReLU network and its loss on many data with labels +-1, in torch -----------------
+# --- A two-layer ReLU network and its loss on many data with labels +-1 ---------------------------
 #
-# The gradient is by hand, on pieces of the data that fit into a processor's cache. The products
-# with the data may be in single precision; weights and sums over the pieces are in double.
+# On pieces of the data that fit into a processor's cache. The products with the data may be in
+# single precision; weights and sums over the pieces are in double.
 
-_SHALLOW_BLOCK = 500
-Sums = tuple[Tensor, Tensor]
+_PIECE = 500
+Data = tuple[NDArray, NDArray]
+"""X (m, d) and y (m,)."""
+Precision = type[np.float32] | type[np.float64]
 
 
 class MarginLoss(NamedTuple):
-    """l(q) of a margin q = y f(x), and the pull -l'(q); both take and return tensors (n,)."""
+    """l(q) of a margin q = y f(x), and the pull -l'(q); both take and return arrays (n,)."""
 
     name: str
-    value: Callable[[Tensor], Tensor]
-    pull: Callable[[Tensor], Tensor]
+    value: Callable[[NDArray], NDArray]
+    pull: Callable[[NDArray], NDArray]
+
+
+def _softplus(q: NDArray) -> NDArray:
+    return np.logaddexp(np.zeros_like(q), q)
 
 
 LOSSES = {loss.name: loss for loss in (
-    MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q)),
-    MarginLoss("logistic", lambda q: softplus(-q), lambda q: torch.sigmoid(-q)),
-    MarginLoss("twice logistic", lambda q: 2.0 * softplus(-q), lambda q: 2.0 * torch.sigmoid(-q)),
+    MarginLoss("exponential", lambda q: np.exp(-q), lambda q: np.exp(-q)),
+    MarginLoss("logistic", lambda q: _softplus(-q), lambda q: expit(-q)),
+    MarginLoss("twice logistic", lambda q: 2.0 * _softplus(-q), lambda q: 2.0 * expit(-q)),
 )}  # fmt: skip
 """The slope of the last at 0 is that of the first."""
 
@@ -69,21 +71,21 @@ LOSSES = {loss.name: loss for loss in (
 class Neurons:
     """The weights of f(x) = sum_j v_j [w_j.x]_+: W (h, d), a neuron w_j a row, and v (h,)."""
 
-    W: Tensor
-    v: Tensor
+    W: NDArray
+    v: NDArray
 
     def moved(self, slope: Neurons, step_W: float, step_v: float) -> Neurons:
         """W and v after a step along `slope`, of a length for each layer."""
         return Neurons(self.W + step_W * slope.W, self.v + step_v * slope.v)
 
     @property
-    def flat(self) -> Tensor:
+    def flat(self) -> NDArray:
         """All weights (h d + h,), those of W first, row by row."""
-        return torch.cat([self.W.reshape(-1), self.v])
+        return np.append(self.W, self.v)
 
-    def like(self, flat: Tensor) -> Neurons:
+    def like(self, flat: NDArray) -> Neurons:
         """The weights (h d + h,) as neurons of the same shape."""
-        return Neurons(flat[: self.W.numel()].view_as(self.W), flat[self.W.numel() :])
+        return Neurons(flat[: self.W.size].reshape(self.W.shape), flat[self.W.size :])
 
 
 class ShallowLoss:
@@ -91,13 +93,12 @@ class ShallowLoss:
     Parameters: data X (n, d), labels y (n,) of +-1, the loss l of a margin, `weight`, 1 for the sum
     over the data and 1/n for the mean, `dtype`, the precision of the products with X."""
 
-    def __init__(self, X: ArrayLike | Tensor, y: ArrayLike | Tensor, loss: MarginLoss,
-                 weight: float, dtype: torch.dtype = torch.float64) -> None:  # fmt: skip
-        self.X = torch.as_tensor(X).to(dtype).contiguous()
-        self.y = torch.as_tensor(y).to(dtype)
+    def __init__(self, X: ArrayLike, y: ArrayLike, loss: MarginLoss, weight: float,
+                 dtype: Precision = np.float64) -> None:  # fmt: skip
+        self.X, self.y = (np.ascontiguousarray(each, dtype) for each in (X, y))
         self.loss, self.weight, self.dtype, self.n = loss, weight, dtype, len(self.y)
 
-    def of(self, rows: Tensor) -> ShallowLoss:
+    def of(self, rows: NDArray) -> ShallowLoss:
         """The loss of some of the data, with the weight that keeps a mean a mean."""
         weight = self.weight * self.n / len(rows)
         return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
@@ -109,25 +110,26 @@ class ShallowLoss:
         """L and - grad L, for both layers."""
         return self.slope_of(neurons, *self.sums(neurons, [(self.X, self.y)]))
 
-    def sums(self, neurons: Neurons, parts: Sequence[tuple[Tensor, Tensor]]) -> Sums:
+    def sums(self, neurons: Neurons, parts: Sequence[Data]) -> tuple[float, NDArray]:
         """sum_i l(q_i), and for each neuron the sum (h, d) of c_i x_i over the data on which it is
-        active, c_i = - y_i l'(q_i); over the data (X, y) in the parts."""
-        W, v = neurons.W.to(self.dtype), neurons.v.to(self.dtype)
-        total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
-        for data, labels in parts:
-            for X, y in zip(data.split(_SHALLOW_BLOCK), labels.split(_SHALLOW_BLOCK), strict=True):
-                hidden = torch.mm(W, X.T).clamp_(min=0.0)
-                margins = y * torch.mv(hidden.T, v)
-                total += self.loss.value(margins).sum(dtype=torch.float64)
-                pulled += torch.mm((hidden > 0.0) * (self.loss.pull(margins) * y), X)
+        active, c_i = - y_i l'(q_i); over the data in the parts."""
+        W, v = neurons.W.astype(self.dtype), neurons.v.astype(self.dtype)
+        total, pulled = 0.0, np.zeros_like(neurons.W)
+        for X, y in parts:
+            for k in range(0, len(y), _PIECE):
+                x, labels = X[k : k + _PIECE], y[k : k + _PIECE]
+                hidden = np.maximum(W @ x.T, 0.0)
+                margins = labels * (v @ hidden)
+                total += self.loss.value(margins).sum(dtype=float)
+                pulled += ((hidden > 0.0) * (self.loss.pull(margins) * labels)) @ x
         return total, pulled
 
-    def slope_of(self, neurons: Neurons, total: Tensor, pulled: Tensor) -> tuple[float, Neurons]:
+    def slope_of(self, neurons: Neurons, total: float, pulled: NDArray) -> tuple[float, Neurons]:
         """L and - grad L from those sums over all data: a neuron's weights w_j and v_j are pulled
         by v_j and by w_j times the same sum."""
         G = (self.weight * neurons.v)[:, None] * pulled
-        g = self.weight * (neurons.W * pulled).sum(dim=1)
-        return self.weight * float(total), Neurons(G, g)
+        g = self.weight * np.einsum("jk,jk->j", neurons.W, pulled)
+        return float(self.weight * total), Neurons(G, g)
 
 
 # --- The loss of a two-layer ReLU network where most data see one of a few linear maps ------------
@@ -147,13 +149,13 @@ class _Group(NamedTuple):
     """Data X (m, d), y (m,) with one pattern, `active` (h,) as 0 and 1, and by how much a direction
     must at least move to change it, (m,), in ascending order."""
 
-    X: Tensor
-    y: Tensor
-    active: Tensor
+    X: NDArray
+    y: NDArray
+    active: NDArray
     room: NDArray
 
 
-_Sorted = tuple[Tensor, list[_Group], tuple[Tensor, Tensor]]
+_Sorted = tuple[NDArray, list[_Group], Data]
 """The data as they were sorted at some directions (h, d): groups, and the others."""
 
 
@@ -163,41 +165,40 @@ class GroupedLoss:
 
     def __init__(self, problem: ShallowLoss) -> None:
         self.problem, self.n = problem, problem.n
-        sizes = problem.X.double().norm(dim=1)
-        self._sizes = torch.where(sizes > 0.0, sizes, 1.0)
+        sizes = np.linalg.norm(problem.X.astype(float), axis=1)
+        self._sizes = np.where(sizes > 0.0, sizes, 1.0)
         # What rounding may add to a product of unit vectors.
-        self._slack = 2.0 * problem.X.shape[1] * torch.finfo(problem.dtype).eps
+        self._slack = 2.0 * problem.X.shape[1] * float(np.finfo(problem.dtype).eps)
         self._sorted: _Sorted | None = None
         self._spent = 0
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
         """L and - grad L, for both layers."""
-        sizes = neurons.W.norm(dim=1, keepdim=True)
-        directions = neurons.W / torch.where(sizes > 0.0, sizes, 1.0)
+        sizes = _lengths(neurons.W)[:, None]
+        directions = neurons.W / np.where(sizes > 0.0, sizes, 1.0)
         if self._sorted is None or self._spent > _PATIENCE * self.n:
             self._sorted, self._spent = self._sort(directions), 0
         before, groups, others = self._sorted
-        moved = float((directions - before).norm(dim=1).max()) + self._slack
-        total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
+        moved = float(_lengths(directions - before).max()) + self._slack
+        total, pulled = 0.0, np.zeros_like(neurons.W)
         singly = [others]
-        W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
+        W, v = neurons.W.astype(self.problem.dtype), neurons.v.astype(self.problem.dtype)
+        loss = self.problem.loss
         for group in groups:
             k = int(np.searchsorted(group.room, moved, side="right"))
             singly.append((group.X[:k], group.y[:k]))
-            V = torch.mv(W.T, neurons.v.to(W.dtype) * group.active)
-            margins = group.y[k:] * torch.mv(group.X[k:], V)
-            total += loss.value(margins).sum(dtype=torch.float64)
-            pull = torch.mv(group.X[k:].T, loss.pull(margins) * group.y[k:])
-            pulled += torch.outer(group.active, pull)
+            margins = group.y[k:] * (group.X[k:] @ ((v * group.active) @ W))
+            total += loss.value(margins).sum(dtype=float)
+            pulled += np.outer(group.active, (loss.pull(margins) * group.y[k:]) @ group.X[k:])
         self._spent += sum(len(y) for _, y in singly)
         rest, by_single = self.problem.sums(neurons, singly)
         return self.problem.slope_of(neurons, total + rest, pulled + by_single)
 
-    def _sort(self, directions: Tensor) -> _Sorted:
+    def _sort(self, directions: NDArray) -> _Sorted:
         X, y = self.problem.X, self.problem.y
-        before = torch.mm(X, directions.to(X.dtype).T)
-        room = (before.abs().amin(dim=1) / self._sizes).cpu().numpy()
-        packed = np.packbits((before > 0.0).cpu().numpy(), axis=1)
+        before: NDArray = X @ directions.astype(X.dtype).T
+        room = np.abs(before).min(axis=1) / self._sizes
+        packed = np.packbits(before > 0.0, axis=1)
         words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
         _, kind, count = np.unique(words, return_inverse=True, return_counts=True)
         groups, single = [], np.ones(self.n, bool)
@@ -205,11 +206,14 @@ class GroupedLoss:
             rows = np.nonzero(kind == k)[0]
             rows = rows[np.argsort(room[rows], kind="stable")]
             single[rows] = False
-            taken = torch.from_numpy(rows)
-            active = (before[rows[0]] > 0.0).to(X.dtype)
-            groups.append(_Group(X[taken], y[taken], active, room[rows]))
-        left = torch.from_numpy(np.nonzero(single)[0])
-        return directions, groups, (X[left], y[left])
+            active = (before[rows[0]] > 0.0).astype(X.dtype)
+            groups.append(_Group(X[rows], y[rows], active, room[rows]))
+        return directions, groups, (X[single], y[single])
+
+
+def _lengths(W: NDArray) -> NDArray:
+    """The lengths of the rows."""
+    return np.sqrt(np.einsum("jk,jk->j", W, W))
 
 
 # --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
@@ -227,9 +231,11 @@ def descent(problem: ShallowLoss | GroupedLoss, start: Neurons, step: float) -> 
     """Every step of gradient descent on both layers, the start first, without end."""
     neurons = start
     for k in count():
-        loss, slope = problem.value_and_slope(neurons)
+        with np.errstate(over="ignore", invalid="ignore"):  # of steps that are too long
+            loss, slope = problem.value_and_slope(neurons)
+            moved = neurons.moved(slope, step, step)
         yield State(k, neurons, loss)
-        neurons = neurons.moved(slope, step, step)
+        neurons = moved
 
 
 def stochastic_descent(
@@ -242,9 +248,10 @@ def stochastic_descent(
     neurons = start
     for epoch in count():
         yield State(epoch, neurons, problem.value(neurons))
-        order = torch.from_numpy(rng.permutation(problem.n))
-        for rows in order.split(batch):
-            neurons = neurons.moved(problem.of(rows).value_and_slope(neurons)[1], step_W, step_v)
+        order = rng.permutation(problem.n)
+        for k in range(0, problem.n, batch):
+            slope = problem.of(order[k : k + batch]).value_and_slope(neurons)[1]
+            neurons = neurons.moved(slope, step_W, step_v)
 
 
 # --- Figures 5, 10 and 11: the network, its start, and what is shown of it at a step --------------
@@ -269,14 +276,12 @@ class Task:
     """A setting on images: the data, the sums x_plus and x_minus (k,) of the centred images of each
     label, and the loss."""
 
-    def __init__(self, setting: Setting, images: Images, dtype: torch.dtype = torch.float64,
-                 device: str = "cpu") -> None:  # fmt: skip
+    def __init__(self, setting: Setting, images: Images, dtype: Precision = np.float64) -> None:
         self.setting = setting
         self.pair: Pair = pair(images, setting.positive, setting.negative, setting.scale)
         X, y = self.pair.X, self.pair.y
         weight = 1.0 / len(y) if setting.mean else 1.0
-        data, labels = (torch.as_tensor(each, device=device) for each in (X, y))
-        self.loss = ShallowLoss(data, labels, LOSSES[setting.loss], weight, dtype)
+        self.loss = ShallowLoss(X, y, LOSSES[setting.loss], weight, dtype)
         self.x_plus, self.x_minus = X[y > 0].sum(axis=0), X[y < 0].sum(axis=0)
 
     def start(self, seed: int) -> tuple[Neurons, NDArray]:
@@ -286,8 +291,7 @@ class Task:
         W = self.setting.sigma * rng.standard_normal((h, len(self.pair.moves)))
         v = self.setting.sigma * rng.standard_normal(h)
         rest = W[:, ~self.pair.moves]
-        moved = [torch.tensor(w, device=self.loss.X.device) for w in (W[:, self.pair.moves], v)]
-        return Neurons(*moved), rest @ rest.T
+        return Neurons(W[:, self.pair.moves], v), rest @ rest.T
 
     def descent(self, start: Neurons) -> Iterator[State]:
         """The descent of the setting from these weights, without end."""
@@ -295,7 +299,7 @@ class Task:
 
     def seen(self, state: State, still: NDArray) -> Seen:
         """What the second and third plot show of a state."""
-        W, v = state.neurons.W.cpu().numpy(), state.neurons.v.cpu().numpy()
+        W, v = state.neurons.W, state.neurons.v
         products = W @ W.T + still
         values = np.linalg.eigvalsh(products)
         sides = [side(W[group], products[np.ix_(group, group)], x)
@@ -358,8 +362,8 @@ def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
     w_+ and w_- of the w_j with v_j > 0 and of those with v_j < 0; each (k,)."""
     y = task.pair.y
     return {"x_plus": task.x_plus / (y > 0).sum(), "x_minus": task.x_minus / (y < 0).sum(),
-            "w_plus": neurons.W[neurons.v > 0].mean(dim=0).cpu().numpy(),
-            "w_minus": neurons.W[neurons.v < 0].mean(dim=0).cpu().numpy()}  # fmt: skip
+            "w_plus": neurons.W[neurons.v > 0].mean(axis=0),
+            "w_minus": neurons.W[neurons.v < 0].mean(axis=0)}  # fmt: skip
 
 
 def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
@@ -394,10 +398,10 @@ def rates(epoch: int, problem: ShallowLoss, neurons: Neurons, still: NDArray) ->
     """
     loss, slope = problem.value_and_slope(neurons)
     W, G = neurons.W, slope.W
-    squares = (W * W).sum(dim=1) + W.new_tensor(still)
-    along = (G * W).sum(dim=1)
-    across = ((G * G).sum(dim=1) - along**2 / squares).clamp(min=0.0)
-    turned = (across / squares).sqrt().sum()
+    squares = (W * W).sum(axis=1) + still
+    along = (G * W).sum(axis=1)
+    across = np.maximum((G * G).sum(axis=1) - along**2 / squares, 0.0)
+    turned = np.sqrt(across / squares).sum()
     return Rates(epoch, loss, 2.0 * float(along.sum()), float(turned), float(squares.sum()))
 
 
@@ -407,7 +411,7 @@ def epochs(task: Task, seed: int, number: int, both: bool) -> Iterator[Rates]:
     (start, still), step = task.start(seed), task.setting.step
     if not both:
         signs = np.random.default_rng((seed, 1)).choice([-1.0, 1.0], task.setting.width)
-        start = Neurons(start.W, start.W.new_tensor(signs))
+        start = Neurons(start.W, signs)
     rng = np.random.default_rng((seed, 2))
     path = stochastic_descent(task.loss, start, step, step if both else 0.0, BATCH, rng)
     for state in islice(path, number + 1):
@@ -534,7 +538,7 @@ def tried(
 ) -> dict[str, Any]:
     """What a reading gives of the paper's numbers; infinite where it does not come to pass within
     `last` steps, or 500 after the loss begins to fall, or before the weights overflow."""
-    task = Task(setting, first_of(images, few), torch.float32)
+    task = Task(setting, first_of(images, few), np.float32)
     run = curves(list(watched(task, seed, last)))
     return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(run.loss[0]),
             "aligned": aligned(run, ALIGNED), "falls": fallen(run, FALLEN)}  # fmt: skip
@@ -546,7 +550,7 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
     start, still = task.start(seed)
     home, fell, begins = False, np.inf, None
     for state in descent(GroupedLoss(task.loss), start, task.setting.step):
-        largest = float(state.neurons.flat.abs().max())
+        largest = np.abs(state.neurons.flat).max()
         if not (np.isfinite(state.loss) and largest < 1e6):
             return
         if state.step <= 50 or state.step % 50 == 0:
@@ -575,10 +579,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=names).set_index("reading")
 
 
-# --- Runs on images that a page can afford: descent, and the gradient flow beside it --------------
-
-NEAR = 0.01
-"""Losses that begin at 1 and differ by less lie together."""
+# --- Runs on images that a page can afford --------------------------------------------------------
 
 
 def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
@@ -587,37 +588,6 @@ def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
         start, still = task.start(seed)
         states = list(islice(task.descent(start), 0, task.setting.n_steps + 1, every))
         return curves([task.seen(state, still) for state in states]), states[-1].neurons
-
-
-def flowed(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
-    """The gradient flow from the same start to the time of the last step, t = step * n_steps, by
-    the stabilised method: what is seen at so many times, in steps, and the gradients it took."""
-    with one_thread():
-        start, still = task.start(seed)
-        until = task.setting.step * task.setting.n_steps
-        path = stabilised_flow(lambda w: task.loss.value_and_slope(start.like(w))[1].flat,
-                               start.flat, until, tolerance=1e-4)  # fmt: skip
-        steps = np.linspace(0, task.setting.n_steps, points).round().astype(int)
-        seen = []
-        for step, flat in zip(steps, path.at(steps * task.setting.step), strict=True):
-            neurons = start.like(start.flat.new_tensor(flat))
-            state = State(int(step), neurons, task.loss.value(neurons))
-            seen.append(task.seen(state, still))
-        return seen, path.evaluations
-
-
-def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
-    """How far the loss of the flow is from that of descent, and what either takes, by name."""
-    rows = {}
-    for name, run in runs.items():
-        descent, flow = (each.set_index("step").loss for each in (run.curves, run.flow))
-        gap = float((descent[flow.index] - flow).abs().max())
-        rows[name] = {
-            "largest difference of the losses": f"below {NEAR:g}" if gap < NEAR else f"{gap:.2g}",
-            "gradients, flow": run.facts["gradients"],
-            "gradients, descent": run.setting.n_steps,
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 # --- The records of the MNIST figures: every plain step on all training images of two digits ------
@@ -636,35 +606,31 @@ EVERY = 50
 """Steps between two that are recorded."""
 SLICE = 20
 """Steps at the start, and from the weights kept, of which every loss is recorded."""
-FLOW = 61
-"""Times at which the gradient flow is recorded."""
 KEPT = 0.5
 """The weights are kept, in half precision, where the loss first is at most this share of its start.
 """
 
 
-def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
+def record_of(name: str, pieces: Pieces, seed: int, _: str = "cpu") -> dict[str, Any]:
     """The record of a figure, or "readings", on MNIST's training part."""
     images = mnist(mnist_folder())
     if name == "readings":
         return record_of_readings(images, pieces, seed)
     if name in FIGURES:
-        return record_of_figure(name, images, seed, device)
+        return record_of_figure(name, images, seed)
     setting = FIGURES["figure-5"]
     with one_thread():
-        task = Task(setting, images, torch.float32, device)
+        task = Task(setting, images, np.float32)
         each = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
         rows = [[r.epoch, *map(short, r[1:])] for r in each]
     return {**about(name, setting, task), "rates": rows}
 
 
-def record_of_figure(name: str, images: Images, seed: int, device: str) -> dict[str, Any]:
+def record_of_figure(name: str, images: Images, seed: int) -> dict[str, Any]:
     """Take every step of a figure; returns the record, made of what JSON knows."""
     setting = FIGURES[name]
     with one_thread():
-        task, exact = (
-            Task(setting, images, dtype, device) for dtype in (torch.float32, torch.float64)
-        )
+        task, exact = (Task(setting, images, dtype) for dtype in (np.float32, np.float64))
         start, still = task.start(seed)
         seen, late, last = list[Seen](), None, None
         path = descent(GroupedLoss(task.loss), start, setting.step)
@@ -677,28 +643,27 @@ def record_of_figure(name: str, images: Images, seed: int, device: str) -> dict[
             last = state
         assert late is not None
         assert last is not None
-        flat = late.neurons.flat.cpu().numpy()
+        flat = late.neurons.flat
         unit = float(np.abs(flat).max())
         weights = packed(flat / unit, "<f2")  # in half precision, in units of the largest
-        branch = late.neurons.like(torch.tensor(unpacked(weights, "<f2") * unit).to(start.W))
+        branch = late.neurons.like(unpacked(weights, "<f2") * unit)
         kept = {"unit": unit, "weights": weights, "step": late.step}
         slices = {
             "first": {"losses": losses_from(task, start)},
             "kept": kept | {"losses": losses_from(task, branch)},
         }
-        flow, gradients = flowed(task, seed, FLOW)
         gaps = list[float]()  # how far SLICE steps in either precision end apart, of their way
         for at in (start, branch):
             ends = [next(islice(each.descent(at), SLICE, None)).neurons.flat
                     for each in (exact, task)]  # fmt: skip
-            gaps.append(float((ends[0] - ends[1]).norm() / (ends[0] - at.flat).norm()))
+            way = np.linalg.norm(ends[0] - at.flat)
+            gaps.append(float(np.linalg.norm(ends[0] - ends[1]) / way))
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
     return {**about(name, setting, task),
             "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
             "data": record(task.pair), "shape": list(task.pair.shape),
             "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
-            "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
             "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()}, **slices,
             "seen": [row_of(one) for one in seen]}  # fmt: skip
 
@@ -753,7 +718,7 @@ def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
 SHELF = Shelf(
     "03_early_alignment/mnist", "min2024early-", record_of, (*FIGURES, *PHASES, "readings")
 )
-PARAMETERS = {**SECTION, "scale": SHELF.parameter, "device": DEVICE}
+PARAMETERS = {**SECTION, "scale": SHELF.parameter}
 
 
 # --- The records of the MNIST figures as they are read: curves, images and facts -----------
@@ -761,12 +726,10 @@ PARAMETERS = {**SECTION, "scale": SHELF.parameter, "device": DEVICE}
 
 @dataclass(frozen=True)
 class Record:
-    """A figure as it was recorded: the `curves` of descent and of the gradient flow, and the file's
-    other facts."""
+    """A figure as it was recorded: the `curves` of descent, and the file's other facts."""
 
     setting: Setting
     curves: pd.DataFrame
-    flow: pd.DataFrame
     facts: dict[str, Any]
 
     def picture(self, name: str) -> NDArray:
@@ -777,9 +740,7 @@ class Record:
 def load(name: str, shelf: Shelf = SHELF) -> Record:
     """The record of "figure-5", "figure-10" or "figure-11"."""
     facts = shelf.read(name)
-    flow = facts.pop("flow")
-    seen, facts["gradients"] = facts.pop("seen"), flow["gradients"]
-    return Record(Setting(**facts["setting"]), curves(seen), curves(flow["seen"]), facts)
+    return Record(Setting(**facts["setting"]), curves(facts.pop("seen")), facts)
 
 
 def load_phases(name: str, shelf: Shelf = SHELF) -> pd.DataFrame:

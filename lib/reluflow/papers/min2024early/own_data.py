@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
@@ -21,10 +20,10 @@ from reluflow.flows.alignment import Alignment, align
 from reluflow.flows.charts import LOG_LOSS, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, then
+from reluflow.flows.segment import one_thread
 from reluflow.geometry.separability import separation, silent, violations
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
-from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
@@ -374,19 +373,18 @@ def descend(own: Experiment) -> pd.DataFrame:
     last = steps_taken(own)
     wanted = set(np.linspace(0, last, 150).astype(int).tolist())
     name = next(name for name, loss in LOSSES.items() if loss is own.loss)
-    problem = ShallowLoss(own.X.copy(), own.y.copy(), MARGINS[name], 1.0 / len(own.y))
-    start, seen = Shallow(torch.tensor(own.W), torch.tensor(own.v)), list[Seen]()
+    problem, seen = ShallowLoss(own.X, own.y, MARGINS[name], 1.0 / len(own.y)), list[Seen]()
     with one_thread():
-        states = islice(descent(problem, start, own.step), last + 1)
+        states = islice(descent(problem, Shallow(own.W, own.v), own.step), last + 1)
         for state in progress(states, last + 1, "states"):
             if state.step in wanted:
-                if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < 1e50):
+                if not (np.isfinite(state.loss) and np.abs(state.neurons.flat).max() < 1e50):
                     raise InputError(
                         f'parameter "step": descent by steps of {own.step:g} diverges within its '
                         f"first {state.step} steps: choose a smaller one, or a smaller scale or "
                         "sigma."
                     )
-                W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
+                W, v = state.neurons.W, state.neurons.v
                 values = np.linalg.svd(W, compute_uv=False) ** 2
                 live = ~silent(own.X, W)
                 sides = [side(W[mine], W[mine] @ W[mine].T, own.X[own.y == s].sum(axis=0))
