@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import BDF, OdeSolution
+from scipy.integrate import BDF, DOP853
 
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -18,7 +18,65 @@ from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, such, support_draws
-from reluflow.progress import progress
+
+# --- The flow of balanced neurons, and its derivative in closed form ------------------------------
+
+
+@dataclass(frozen=True)
+class Balanced(GradientFlow):
+    """The gradient flow in the chart `Neurons`, with the derivative that BDF asks for."""
+
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        return self.derivative(z, active, np.zeros(active.shape))
+
+    def derivative(self, z: NDArray, slopes: NDArray, bends: NDArray) -> NDArray:
+        """The derivative (k, k) of the velocity, where the ReLU has these slopes (n, p) at the
+        cosines of data and neurons, and `bends` are the derivatives of the slopes by them."""
+        X, y, loss = self.X, self.y, self.loss
+        chart = cast(Neurons, self.chart)
+        (U, R), n, k = chart.split(z), len(X), len(z)
+        p, d = U.shape
+        before, sizes = X @ U.T, np.exp(2.0 * np.minimum(R, _FAR))
+        outputs = (slopes * before) @ (chart.signs * sizes)
+        log_unit = 0.0 if self.clock == TIME else loss.log_value(outputs, y)
+        c = loss.pull(outputs, y, log_unit)
+        # The derivatives of slopes and outputs, of the pulls, and of g_j = sum_i s_ij c_i x_i.
+        lengths = np.linalg.norm(X, axis=1)
+        around = X[:, None] / lengths[:, None, None] - (before / lengths[:, None])[..., None] * U
+        turned = bends[..., None] * around
+        by_U = slopes[..., None] * X[:, None] + before[..., None] * turned
+        by_R = 2.0 * slopes * before
+        moved = np.hstack([((chart.signs * sizes)[:, None] * by_U).reshape(n, p * d),
+                           chart.signs * sizes * by_R])  # fmt: skip
+        dc = -loss.bend(outputs, y, log_unit)[:, None] * moved
+        if self.clock != TIME:
+            dc += np.outer(c, c @ moved)
+        g = (slopes * c[:, None]).T @ X
+        dg = np.einsum("ij,id,ik->jdk", slopes, X, dc, optimize=True)
+        same = np.arange(p)
+        dg[..., : p * d].reshape(p, d, p, d)[same, :, same] += np.einsum(
+            "id,ije->jde", c[:, None] * X, turned, optimize=True
+        )
+        along, unit = (g * U).sum(axis=1), np.eye(p * d, k).reshape(p, d, k)
+        d_along = np.einsum("jd,jdk->jk", U, dg)
+        d_along += np.einsum("jd,jdk->jk", g - 2.0 * along[:, None] * U, unit)
+        turn = dg - U[..., None] * d_along[:, None] - along[:, None, None] * unit
+        signs = np.repeat(chart.signs, d)
+        matrix = np.vstack([signs[:, None] * turn.reshape(p * d, k),
+                            chart.signs[:, None] * d_along])  # fmt: skip
+        if self.clock == TIME:
+            return matrix
+        parts = sizes * ((g * g).sum(axis=1) + along**2)
+        fall = parts.sum()
+        d_fall = 2.0 * np.einsum("jd,jdk->k", sizes[:, None] * g, dg)
+        d_fall += 2.0 * (sizes * along) @ d_along + np.append(np.zeros(p * d), 2.0 * parts)
+        across = g - along[:, None] * U
+        rate = np.append(signs * across.ravel(), chart.signs * along) / fall
+        matrix = (matrix - np.outer(rate, d_fall)) / fall
+        if self.clock == LOG_LOG:
+            matrix = -log_unit * matrix + np.outer(rate, c @ moved)
+        return matrix
+
 
 # --- (GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks -----
 #
@@ -29,7 +87,7 @@ REACH = 1e6
 """log(1/L) at the end, unless another is asked for."""
 _BEGUN = 2.0
 """log(1/L) from which the clock is log log(1/L)."""
-_NEVER = 1e300
+_NEVER, _FAR = 1e300, 300.0
 _LONG_FLOW_POINTS, _LONG_FLOW_RTOL = 81, 1e-8
 _ROUNDING = 1e-14
 _BARELY = 1e-6
@@ -111,9 +169,12 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     """The flow of a start to log(1/L) = `reach`; None where all neurons die. Raises Lost where the
     flow cannot be followed, and Waiting where that is why."""
     chart = Neurons(given.signs, given.X.shape[1])
-    field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
+    field = Balanced(chart, given.loss, given.X, given.y, TIME)
+    # From a small start nothing is stiff on this clock, and BDF begins anew at every boundary.
+    method = DOP853 if given.log_norms.max() < 0.0 else BDF
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
-                      rtol=_LONG_FLOW_RTOL, stop=lambda _, z: _left(given, chart, z))  # fmt: skip
+                      rtol=_LONG_FLOW_RTOL, method=method,
+                      stop=lambda _, z: _left(given, chart, z))  # fmt: skip
     U = chart.split(first.end)[0]
     alive = tuple(s for s in (1.0, -1.0) if _serving(given, U, s).any())
     if first.status == "converged" and not alive:
@@ -313,7 +374,7 @@ e^-t."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
 MOST = 3.3e10
-"""The `work` after which a flow is given up: half a minute of one core, or a little more."""
+"""The work after which a flow is given up: half a minute of one core, or a little more."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-6
@@ -352,76 +413,80 @@ def slopes(cosines: NDArray) -> NDArray:
     return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class Smoothed(Balanced):
+    """The flow with `slopes` in place of steps, and so without switching surfaces. `left` holds one
+    number: the work that it may still do, in units of about a nanosecond."""
+
+    left: list[float] = field(default_factory=lambda: [MOST])
+
+    @cached_property
+    def units(self) -> NDArray:
+        return self.X / np.linalg.norm(self.X, axis=1, keepdims=True)
+
+    def cosines(self, z: NDArray) -> NDArray:
+        """Of data and neurons, (n, p)."""
+        return self.units @ cast(Neurons, self.chart).split(z)[0].T
+
+    def surfaces(self, z: NDArray) -> NDArray:
+        return np.zeros((0, 0))
+
+    def reach(self, z: NDArray, active: NDArray) -> float:
+        return np.inf
+
+    def velocity(self, z: NDArray, active: NDArray) -> NDArray:
+        self.left[0] -= len(z) * len(self.X) + 2e5
+        return super().velocity(z, slopes(self.cosines(z)))
+
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        self.left[0] -= len(z) ** 2 * (len(self.X) + len(z) / 2.0)  # and factorisations with it
+        found = self.cosines(z)
+        return self.derivative(z, slopes(found), 0.5 / WIDTH * (np.abs(found) < WIDTH))
+
+    def seen_by(self, z: NDArray) -> NDArray:
+        """The data (n,) that some neuron sees."""
+        return np.asarray((slopes(self.cosines(z)) > _HOLDS).any(axis=1))
+
+    def of(self, data: NDArray) -> Smoothed:
+        """The flow of some of the data."""
+        return replace(self, X=self.X[data], y=self.y[data])
+
+    def small(self, z: NDArray) -> bool:
+        """Whether the data that are seen have a loss below e^-2."""
+        seen = self.seen_by(z)
+        return bool(seen.any() and self.of(seen).log_loss(z) < -_BEGUN)
+
+
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
     """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
-    data X (n, d), y (n,); it is given up after so much `work`, and a bar shows how much is done.
+    data X (n, d), y (n,); it is given up after so much work.
 
     On the clock of time until the loss of the data that some neuron sees is below e^-2; from there
     on of these alone, on log log(1/loss). Back to time where a neuron comes to see another datum.
     """
     chart = Neurons(signs, X.shape[1])
-    field = GradientFlow(chart, LOGISTIC, X, y, TIME)
+    whole = Smoothed(chart, LOGISTIC, X, y, TIME, [most])
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
-    z, budget = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _Budget(most)
+    z = chart.along(W0, np.log(np.linalg.norm(W0, axis=1)))
     while True:
-        clock, states, status = _run(
-            field, chart, z, horizon, partial(_small, field, chart), budget
-        )
+        clock, states, status = _run(whole, z, horizon, whole.small)
         first = first or (clock, _weights(chart, states)[0])
-        seen, of = _seen(chart, states[-1], X), field
+        z, seen, flow = states[-1], whole.seen_by(states[-1]), whole
         words, states = (RESTS if status == "horizon" else SLOW), states[-1:]
         if status == "stopped":
-            of = replace(_of(field, seen), clock=LOG_LOG)
-            stop = partial(_sees_more, chart, X, seen)
-            _, states, status = _run(of, chart, states[-1], float(np.log(REACH)), stop, budget)
+            flow = replace(whole.of(seen), clock=LOG_LOG)
+            until = max(float(np.log(REACH)), flow.begin(z) + 1.0)
+            _, states, status = _run(flow, z, until, partial(_sees_more, whole, seen))
             words = FOLLOWED if status == "horizon" else SLOW
         if status != "stopped":
-            budget.close()
-            tau = np.array([-of.log_loss(z) for z in states])
+            tau = np.array([-flow.log_loss(z) for z in states])
             return Path(words, *first, seen, tau, *_weights(chart, states))
         z = states[-1]
 
 
-def work(solver: BDF, X: NDArray, p: int) -> float:
-    """What a solver has done on data X (n, d) with p neurons, in units of about a nanosecond:
-    velocities, those for Jacobians among them, and factorisations."""
-    k = p * (X.shape[1] + 1)
-    return (solver.nfev + solver.njev * k) * (p * X.size + 2e5) + solver.nlu * k**3 / 10.0
-
-
-class _Budget:
-    """What is left of `most`, its share shown while the flow lasts."""
-
-    def __init__(self, most: float) -> None:
-        self._parts = cast(Generator[int, None, None], progress(range(100), 100, "parts at most"))
-        self._done = next(self._parts)
-        self.left = self._most = most
-
-    def show(self, left: float) -> None:
-        while self._done < min(99, int(100.0 * (1.0 - left / self._most))):
-            self._done = next(self._parts)
-
-    def close(self) -> None:
-        self._parts.close()
-
-
-def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
-    return replace(field, X=field.X[data], y=field.y[data])
-
-
-def _seen(chart: Neurons, z: NDArray, X: NDArray) -> NDArray:
-    return np.asarray((slopes(chart.cosines(z, X)[0]) > _HOLDS).any(axis=1))
-
-
-def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
-    """Whether the data that are seen have a loss below e^-2."""
-    seen = _seen(chart, z, field.X)
-    return bool(seen.any() and _of(field, seen).log_loss(z) < -_BEGUN)
-
-
-def _sees_more(chart: Neurons, X: NDArray, seen: NDArray, z: NDArray) -> bool:
-    return bool((_seen(chart, z, X) & ~seen).any())
+def _sees_more(whole: Smoothed, seen: NDArray, z: NDArray) -> bool:
+    return bool((whole.seen_by(z) & ~seen).any())
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
@@ -431,50 +496,21 @@ def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _run(
-    field: GradientFlow, chart: Neurons, z: NDArray, until: float,
-    stop: Callable[[NDArray], bool], budget: _Budget,
-) -> tuple[NDArray, NDArray, str]:  # fmt: skip
+    flow: Smoothed, z: NDArray, until: float, stop: Callable[[NDArray], bool]
+) -> tuple[NDArray, NDArray, str]:
     """Clock values (m,), states (m, k), and how it ended: "horizon" at `until`, "stopped" where
-    `stop` holds of a state, else "stiff"."""
+    `stop` holds of a later state, else "slow"."""
+    begin = flow.begin(z)
 
-    def velocity(_: float, z: NDArray) -> NDArray:
-        return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
+    def goes_on(t: float, z: NDArray) -> float:
+        return 1.0 if t == begin or not (flow.left[0] < 0.0 or stop(flow.restored(z))) else -1.0
 
-    t = field.begin(z)
-    solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
-    clock, pieces, status, p = [t], [], "stiff", len(chart.signs)
-    while solver.status == "running" and (done := work(solver, field.X, p)) < budget.left:
-        budget.show(budget.left - done)
-        # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
-        with np.errstate(invalid="ignore", over="ignore"):
-            solver.step()
-        if solver.status == "failed":
-            break
-        clock.append(float(solver.t))
-        pieces.append(solver.dense_output())
-        if stop(chart.restored(solver.y)):
-            status = "stopped"
-            break
-        if solver.status == "finished":
-            status = "horizon"
-    budget.left -= work(solver, field.X, p)
-    if not pieces:
-        return np.array([t]), np.array([z]), status
-    end = clock[-1]
-    if status == "stopped":
-        end = _first(lambda t: stop(chart.restored(pieces[-1](t))), clock[-2], end)
-    path = OdeSolution(clock, pieces)
-    moments = _moments(t, end, field.clock == TIME)
-    return moments, np.array([chart.restored(path(each)) for each in moments]), status
-
-
-def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """A time in (low, high] from which something holds, by bisection; it holds at `high`. Steps
-    differ from CPU to CPU, and this does not."""
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    path = integrate(flow, z, until, goes_on, rtol=_RTOL)
+    ended = "horizon" if path.status in ("horizon", "converged") else path.status
+    end = until if ended == "horizon" else float(path.t[-1])
+    moments = _moments(begin, end, flow.clock == TIME)
+    states = np.array([flow.restored(z) for z in path.at(moments)])
+    return moments, states, "slow" if flow.left[0] < 0.0 else ended
 
 
 def _moments(begin: float, end: float, logarithmic: bool) -> NDArray:

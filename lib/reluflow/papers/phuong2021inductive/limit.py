@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement
@@ -111,6 +110,8 @@ def lacks_a_factor() -> list[Evidence]:
 def quotient() -> str:
     """d|w|^2/dt over what (58) prints at w = a = x = y = 1, symbolically; the derivative is taken
     of w(t)^2 itself."""
+    import sympy  # takes half a second, and most pages do not ask
+
     t, u = sympy.symbols("t u")
     w, a = sympy.Function("w")(t), sympy.Function("a")(t)
     slope = sympy.diff(sympy.log(1 + sympy.exp(-u)), u).subs(u, a * w)
