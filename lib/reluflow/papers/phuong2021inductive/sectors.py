@@ -570,25 +570,6 @@ def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
     return total, 5 * count
 
 
-def needed(given: Start, which: int) -> float:
-    """ln of the largest start at which the neuron `which` is at home by then: bisection to 0.1."""
-    low, high = -400.0, 3.0
-    while high - low > 0.1:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if at_home(given, middle)[which] else (low, middle)
-    return low
-
-
-def beside(log_angle: float) -> Start:
-    """Three neurons on four data in the plane: one along the sum of either label, and one with
-    a > 0 at the angle e^log_angle from the negative sum, on the side of the nearer positive
-    data."""
-    X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-1.0, 2.0]])
-    middle = np.arctan2(3.0, -3.0) - np.exp(log_angle)
-    W0 = np.array([[4.0, 0.0], [-3.0, 3.0], [np.cos(middle), np.sin(middle)]])
-    return Start(X, LABELS, W0, np.zeros(3), np.array([1.0, -1.0, 1.0]))
-
-
 def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evidence]:
     """os.lem1: for each start there is a size below which all neurons are in the extremal sector of
     their sign, or dead: by `homecomings` on (OS) data, and in the limit flow on any data of
@@ -725,16 +706,16 @@ def stays(output: int) -> bool:
     return bool(q > 0 and (above[0] + p * above[1] + q * above[2]) * integral < q)
 
 
-def waiting_start(size: float, sign: float = 1.0) -> Start:
-    """Neurons of norm `size` along e_1, at ANGLE from the ridge and along it; `sign` -1 exchanges
-    the labels, and the signs of a."""
+def waiting_start(size: float) -> Start:
+    """Neurons of norm `size` along e_1, at ANGLE from the ridge and along it."""
     W0 = unit(np.array([0.0, 1.25 * np.pi - ANGLE, 1.25 * np.pi]))
-    return Start(WAITING_X, sign * WAITING_Y, W0, np.full(3, np.log(size)), sign * WAITING_SIGNS)
+    return Start(WAITING_X, WAITING_Y, W0, np.full(3, np.log(size)), WAITING_SIGNS)
 
 
-def ends(sign: float = 1.0) -> list[Late]:
-    """The flows from the norms WAITING_LARGE and WAITING_SMALL to a loss of e^-1e6."""
-    return [followed(waiting_start(size, sign)) for size in (WAITING_LARGE, WAITING_SMALL)]
+def ends() -> list[Late]:
+    """The flows from the norms WAITING_LARGE and WAITING_SMALL to a loss of e^-1e6. With all labels
+    and signs of a exchanged the W of a flow is the same."""
+    return [followed(waiting_start(size)) for size in (WAITING_LARGE, WAITING_SMALL)]
 
 
 def home(late: Late) -> NDArray:
