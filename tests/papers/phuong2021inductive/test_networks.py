@@ -147,8 +147,13 @@ def test_a_slice_of_a_record_comes_out_again(name, key):
 @pytest.mark.parametrize("key", ["500 epochs"])
 def test_a_slice_of_the_deep_record_comes_out_again(key):
     survey = networks.SURVEYS["deep"][key]
-    (found,) = networks.courses(replace(survey, networks=1))
-    same(found.end, networks.recorded("deep")[key][0].end)
+    (run,) = networks.train(survey.setting, 0, [0])
+    same(networks.course(run).end, networks.recorded("deep")[key][0].end)
+    found, kept = networks.one_deep(run), networks.SHELF.read(networks.ONE_DEEP)
+    for mine, recorded in zip(found["weights"], kept["weights"], strict=True):
+        np.testing.assert_allclose(mine, recorded, rtol=2e-3, atol=2e-4)
+    for mine, recorded in zip(found["inner"], kept["inner"], strict=True):
+        assert mine == {goal: pytest.approx(angles, abs=0.1) for goal, angles in recorded.items()}
 
 
 def test_separability_by_hand():

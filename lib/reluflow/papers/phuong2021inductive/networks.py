@@ -29,6 +29,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     filtered_gaussian,
     in_orthants,
     limit,
+    short,
     supported,
     top_plane,
 )
@@ -361,7 +362,6 @@ class Seen:
     high      the share of them that the paper calls high
     group     the cosines of the mean of the rows with a_j > 0 and w_+, and of the others and w_-
     spread    the median cosine of a row of W_1 with the mean of its group
-    distance  of W_1 from eq (8)
     flipped   the share of the a_j whose sign is not that of the start
     astray    the share of the long rows of W_1 that are nearer to the other sign's vector
     sum_high, sum_group  as `high` and `group`, with the sums of the labels' data in place of w_+
@@ -379,7 +379,6 @@ class Seen:
     high: float
     group: list[float]
     spread: float
-    distance: float
     flipped: float
     astray: float
     sum_high: float = np.nan
@@ -445,7 +444,6 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         high=float(np.mean(cosines > HIGH)),
         group=[float(units(groups[s]) @ units(goal.vectors[s])) for s in (1.0, -1.0)],
         spread=float(np.median(np.sum(units(look.W) * units(mine), axis=1))),
-        distance=goal.distances(units(look.W), np.log(np.linalg.norm(look.W, axis=1)), signs)[0],
         flipped=float(np.mean(positive != (start.a > 0.0))),
         astray=float(np.mean((cosines < correlations(look.W, goal))[found[0].long])),
         sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
@@ -603,10 +601,7 @@ def high_correlations(runs: Sequence[Course]) -> list[Evidence]:
         note("least and largest share", (float(shares.min()), float(shares.max())), digits=2),
         note("median cosine with the mean of the group, mean over runs",
              float(np.mean([end.spread for end in ends])), digits=2),
-        note("cosine of that mean with the max-margin vector, mean over runs",
-             float(np.mean([end.group for end in ends])), digits=2),
         *control(ends),
-        note("mean loss of the last epoch", f"{np.mean([end.loss for end in ends]):.0e}"),
     ]  # fmt: skip
 
 
@@ -878,7 +873,6 @@ def survives(
               abs(_middle(rates["0.01"], "high") - _middle(rates["1"], "high")), "<=", 0.05, "",
               digits=2),
         note(f"by rate {tuple(rates)}: median share above 0.9", _by(rates, "high"), digits=2),
-        note("by rate: median distance of (8)", _by(rates, "distance"), digits=2),
         note("by rate: median share of long neurons nearer to the other sign's vector",
              _by(rates, "astray"), digits=2),
         note(f"by factor {tuple(outer)}: median share above 0.9", _by(outer, "high"), digits=2),
@@ -1062,20 +1056,32 @@ def counts(found: Sequence[Case]) -> list[NDArray]:
 # --- The records of this page, and how they are read ----------------------------------------------
 
 SEPARABILITY, DATA_SETS = "separability", 200
+ONE_DEEP = "one-deep"
+"""The first network of "deep", of which Figure 2 shows the rows: it takes some seconds."""
 
 
 def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
-    """The surveys of a name in SURVEYS, or the data sets of SEPARABILITY (four minutes)."""
+    """The surveys of a name in SURVEYS, the data sets of SEPARABILITY (four minutes), ONE_DEEP."""
     from reluflow.networks.dense import one_thread
 
     with one_thread():
         if name == SEPARABILITY:
             return {"cases": [asdict(case) for case in cases(seed, DATA_SETS, follows=True)]}
+        if name == ONE_DEEP:
+            return one_deep(train(DEEP, seed, [0])[0])
         found = {
             key: pieces(key, functools.partial(_surveyed, survey, seed))
             for key, survey in progress(SURVEYS[name].items(), len(SURVEYS[name]), name)
         }
     return {"what": "Phuong & Lampert 2021, Section 5", "surveys": found}
+
+
+def one_deep(run: Run) -> dict[str, Any]:
+    """Of a network at its end W_1 and the last layer; of the layers between them the rows in their
+    top two singular directions; and `inner_directions`."""
+    first, *inner, last = run.end.weights
+    kept = [first, *map(top_plane, inner), last]
+    return {"weights": [[short(row) for row in W] for W in kept], "inner": inner_directions(run)}
 
 
 def _surveyed(survey: Survey, seed: int) -> dict[str, Any]:
@@ -1089,7 +1095,7 @@ SHELF = Shelf(
     "04_orthogonal_separability/networks",
     "phuong2021inductive-networks-",
     record_of,
-    (*SURVEYS, SEPARABILITY),
+    (*SURVEYS, SEPARABILITY, ONE_DEEP),
 )
 PARAMETERS = {**SECTION, "scale": SHELF.parameter}
 
