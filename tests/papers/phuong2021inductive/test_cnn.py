@@ -78,25 +78,25 @@ def test_looks_features_and_what_is_kept_are_of_one_network(data):
     with one_thread():
         run = cnn.train(data, SHORT, 0, [0, 3, 6])
         features = cnn.layer_features(run.network, data, [6, 7, 8], batch=7)
-    last, X = run.looks[-1], features[1]
-    hidden = np.maximum(features[0], 0.0)
+    X, hidden = features[1], np.maximum(features[0], 0.0)
+    first, (second,) = (cnn.weights(run.network, layer) for layer in (7, 8))
     bias, outer = (cnn.weighted(run.network)[k].bias.detach().double().numpy() for k in (6, 7))
-    np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(X, hidden @ first.T + bias, rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(
-        features[2][:, 0], np.maximum(X, 0.0) @ run.second + outer, rtol=1e-3, atol=1e-5
+        features[2][:, 0], np.maximum(X, 0.0) @ second + outer, rtol=1e-3, atol=1e-5
     )
-    short = cnn.shown(json.loads(json.dumps(cnn.summary(run, data, 0, {"train": data}))))
+    short = cnn.shown(json.loads(json.dumps(cnn.summary(run, data, 0))))
     assert (short.steps.tolist(), short.epochs.tolist()) == ([0, 3, 6], [0, 1, 2])
-    for side, pairs, Z in ((BEFORE, last.before, X), (AFTER, last.after, np.maximum(X, 0.0))):
-        assert pairs.means == pytest.approx(pair_products(Z, data.y).means, rel=1e-3, abs=1e-6)
-        kept = short.whole["train"][side]
-        assert kept.violations == pairs.violations
-        assert kept.number == pairs.number == 360 * 359 // 2
-        assert short.violated[side][-1] == pytest.approx(pairs.share)
-    for values in (last.singular, short.singular):
-        np.testing.assert_allclose(values, np.linalg.svd(run.first)[1], rtol=1e-4)
-    top = np.linalg.svd(run.first, full_matrices=False)[2][:2]
-    np.testing.assert_allclose(np.abs(short.plane), np.abs(run.first @ top.T), rtol=1e-3, atol=1e-5)
+    for side, Z in ((BEFORE, X), (AFTER, np.maximum(X, 0.0))):
+        kept, pairs = short.whole[side], pair_products(Z, data.y)
+        assert kept.means == pytest.approx(pairs.means, rel=1e-3, abs=1e-6)
+        assert kept.number == 360 * 359 // 2
+        assert short.violated[side][-1] == pytest.approx(kept.share)
+    singular = np.linalg.svdvals(first)
+    np.testing.assert_allclose(short.singular, singular, rtol=1e-4)
+    np.testing.assert_allclose(short.spectra[-1], singular[:12], rtol=1e-4)
+    top = np.linalg.svd(first, full_matrices=False)[2][:2]
+    np.testing.assert_allclose(np.abs(short.plane), np.abs(first @ top.T), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.long
@@ -111,15 +111,15 @@ def test_the_first_recorded_steps_come_out_again(name, data):
     steps = [look["step"] for look in facts["looks"][:3]]
     setting = cnn.RECORDED[name][0]
     assert recorded(name).setting == setting
+    sample = data.some(cnn.LOOKED)
     with one_thread():
-        run = cnn.train(data, setting, facts["seed"], steps, data.some(cnn.LOOKED))
+        run = cnn.train(data, setting, facts["seed"], steps, sample)
     for kept, found in zip(facts["looks"], run.looks, strict=False):
-        np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
-        if "loss" in kept:
-            assert found.loss == pytest.approx(kept["loss"], rel=1e-3)
-        for side, pairs in ((BEFORE, found.before), (AFTER, found.after)):
-            counts = list(pairs.violations.values())
-            np.testing.assert_allclose(counts, kept[side]["violations"], atol=0.002 * pairs.number)
+        np.testing.assert_allclose(found["singular"], kept["singular"], rtol=2e-3)
+        assert found.get("loss") == pytest.approx(kept.get("loss"), rel=1e-3)
+        for side in (BEFORE, AFTER):
+            counts = (each[side]["violations"] for each in (found, kept))
+            np.testing.assert_allclose(*counts, atol=0.001 * len(sample.y) ** 2)
 
 
 def test_evidence_that_layers_separate_can_fail(paper):
@@ -141,10 +141,10 @@ def test_evidence_that_layers_separate_can_fail(paper):
 
 def test_evidence_that_features_are_separable_can_fail(paper):
     def with_violations(violations):
-        train = {**paper.whole["train"], BEFORE: replace(whole, violations=violations)}
-        return replace(paper, whole={**paper.whole, "train": train})
+        changed = replace(whole, violations=violations)
+        return replace(paper, whole={**paper.whole, BEFORE: changed})
 
-    whole = paper.whole["train"][BEFORE]
+    whole = paper.whole[BEFORE]
     worse = with_violations({**whole.violations, ACROSS: whole.number // 50})
     assert len(failing(cnn.nearly_separable(worse, {}))) == 1
     assert len(failing(cnn.nearly_separable(paper, {"another start": worse}))) == 1
