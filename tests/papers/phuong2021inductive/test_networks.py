@@ -108,16 +108,10 @@ def test_alignment_knows_two_rays_from_noise():
     np.testing.assert_allclose(networks.correlations(rows, goal), [1, 0.5**0.5, 1])
 
 
-def test_evidence_of_figure_2_can_fail():
+def test_groups_that_are_nearer_to_the_max_margin_vectors_are_seen():
     deep = networks.recorded("deep")["500 epochs"]
-    swapped = [
-        replace(run, looks=(run.start, replace(
-            run.end, high=run.end.sum_high, sum_high=run.end.high,
-            group=run.end.sum_group, sum_group=run.end.group)))
-        for run in deep
-    ]  # fmt: skip
-    assert not failing(networks.deep_limits(swapped))
-    assert len(failing(networks.nearer_to_the_sums(swapped))) == 1
+    ends = [replace(run.end, group=run.end.sum_group, sum_group=run.end.group) for run in deep]
+    assert len(failing(networks.nearer_to_the_sums([networks.Course((end,)) for end in ends]))) == 1
 
 
 def same(found, recorded):

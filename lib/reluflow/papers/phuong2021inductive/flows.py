@@ -141,8 +141,7 @@ class Late:
     @cached_property
     def distances(self) -> NDArray:
         """The norms in (8) and (9) at the moments, (m, 2)."""
-        goal, signs = self.limit, self.given.signs
-        return np.array([goal.distances(u, r, signs) for u, r in zip(self.U, self.R, strict=True)])
+        return self.limit.distances(self.U, self.R, self.given.signs)
 
     def own(self, sign: float) -> NDArray:
         """Indices of the neurons of a sign that are active on data of it at the end."""
@@ -156,9 +155,8 @@ class Late:
     def log_loss(self, sign: float) -> NDArray:
         """log of the loss of the data of one label, (m,)."""
         X = self.given.X[self.given.y == sign]
-        y = np.full(len(X), sign)
-        return np.array([float(self.given.loss.log_value(_outputs(X, u, r, self.given.signs), y))
-                         for u, r in zip(self.U, self.R, strict=True)])  # fmt: skip
+        outputs = _outputs(X, self.U, self.R, self.given.signs)
+        return self.given.loss.log_value(outputs, np.full(len(X), sign))
 
     def log_square(self, sign: float) -> NDArray:
         """log |W_+|_F^2 or log |W_-|_F^2, (m,)."""
@@ -196,7 +194,7 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     V = V / np.linalg.norm(V, axis=-1, keepdims=True)
     if any(_serving(given, V[-1], sign).any() for sign in {1.0, -1.0} - set(alive)):
         raise Waiting("a neuron comes to a label that had none, long after the other is fitted")
-    tau = np.array([-late.log_loss(z) for z in Z])
+    tau = -given.loss.log_value(_outputs(late.X, V, R, given.signs), late.y)
     steep = np.array([log_steepness(u, r, given.signs, late.X, late.y, given.loss)
                       for u, r in zip(V, R, strict=True)])  # fmt: skip
     with np.errstate(divide="ignore"):  # a start whose loss is small already has begun at 0
@@ -229,7 +227,9 @@ def patterns(late: Late) -> list[tuple[float, NDArray]]:
 
 
 def _outputs(X: NDArray, U: NDArray, R: NDArray, signs: NDArray) -> NDArray:
-    return np.asarray(np.maximum(X @ U.T, 0.0) @ (signs * np.exp(2.0 * R)))
+    """Of neurons U (..., p, d), R (..., p) on data X (n, d): (..., n)."""
+    sizes = signs * np.exp(2.0 * R)
+    return np.asarray((sizes[..., None, :] @ np.maximum(U @ X.T, 0.0))[..., 0, :])
 
 
 def _serving(

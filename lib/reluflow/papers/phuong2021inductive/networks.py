@@ -838,7 +838,8 @@ def _limit(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[float, bool]
         return np.nan, all(served)
     V, b = found.theta[: W.size].reshape(W.shape), found.theta[W.size :]
     lengths = np.maximum(np.linalg.norm(V, axis=1), 1e-300)
-    return limit(X, y).distances(V / lengths[:, None], np.log(lengths), np.sign(b))[0], True
+    far = limit(X, y).distances(V / lengths[:, None], np.log(lengths), np.sign(b))[0]
+    return float(far), True
 
 
 def survives(
