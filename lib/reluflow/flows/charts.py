@@ -67,6 +67,10 @@ def _exp(x: NDArray) -> NDArray:
     return np.exp(np.minimum(x, _FAR))
 
 
+def _lengths(rows: NDArray) -> NDArray:
+    return np.sqrt(np.vecdot(rows, rows))
+
+
 def _per(rate: NDArray, fall: ArrayLike) -> NDArray:
     """rate / fall: 0 where nothing pulls, infinite where the loss does not fall for all that."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -263,8 +267,8 @@ class Neurons(Chart):
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
-        size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(U, axis=-1)[..., None, :]
-        return [X @ np.swapaxes(U, -1, -2) / np.where(size > 0.0, size, 1.0)]
+        size = _lengths(X)[:, None] * _lengths(U)[..., None, :]
+        return [X @ U.swapaxes(-1, -2) / np.where(size > 0.0, size, 1.0)]
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         return [X @ self.split(v)[0].T]
@@ -274,16 +278,16 @@ class Neurons(Chart):
     ) -> NDArray:
         U, R = self.split(z)
         g = (self.slopes(patterns[0]) * c[:, None]).T @ X
-        along = (g * U).sum(axis=1) / (U * U).sum(axis=1)
+        along = np.vecdot(g, U) / np.vecdot(U, U)
         turn = self.signs[:, None] * (g - along[:, None] * U)
         rate = np.concatenate([turn.ravel(), self.signs * along])
         if clock == LOG_LOSS:
-            rate = _per(rate, np.sum(_exp(2.0 * R) * ((g * g).sum(axis=1) + along**2)))
+            rate = _per(rate, _exp(2.0 * R) @ (np.vecdot(g, g) + along**2))
         return rate
 
     def restored(self, z: NDArray) -> NDArray:
         U, R = self.split(z)
-        return np.concatenate([(U / np.linalg.norm(U, axis=1)[:, None]).ravel(), R])
+        return np.concatenate([(U / _lengths(U)[:, None]).ravel(), R])
 
     def reach(self, z: NDArray, v: NDArray) -> float:
         return _reach(self.split(z)[1], self.split(v)[1])

@@ -62,8 +62,8 @@ class Field(Protocol):
         """z without what an integrator's drift has spoiled."""
         return z
 
-    def reach(self, z: NDArray, active: NDArray) -> float:
-        """The longest step that may be taken from z."""
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        """The longest step that may be taken from z at velocity v (k,)."""
         return np.inf
 
 
@@ -170,10 +170,8 @@ class GradientFlow(ChartedField):
         rate = chart.rate(z, G, LOG_LOSS)
         return -log_loss * rate, -log_loss * matrix + np.outer(rate, slopes)
 
-    def reach(self, z: NDArray, active: NDArray) -> float:
-        if self.clock != TIME:
-            return np.inf
-        return self.chart.reach(z, self.velocity(z, active))
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        return self.chart.reach(z, v) if self.clock == TIME else np.inf
 
 
 # --- Gradient flow of an exponential loss very late, with the temperature held fixed --------------
