@@ -165,10 +165,9 @@ class Polar(OfNetwork):
         return _exp((m - 2) * rho) * rate
 
     def linearised(
-        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, patterns: Patterns
-    ) -> tuple[NDArray, NDArray]:
-        """The velocity (k,) on the clock log(1/loss) and its derivative (k, k), the activity held
-        fixed. C (n, n) holds the derivatives of the pulls c by the outputs."""
+        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """As `Neurons.linearised`, on the clock log(1/loss)."""
         u, rho, m = z[:-1], z[-1], self.network.degree
         network, p, size = self.network, len(z) - 1, _exp(m * rho)
         bend, along_each = network.turned(u, X, c, np.eye(p), patterns)
@@ -185,7 +184,8 @@ class Polar(OfNetwork):
         d_log_speed = -2.0 * (G @ dG) / (G @ G)
         d_log_speed[p] -= m
         rate = np.append(G - along * u, along)
-        return speed * rate, speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
+        matrix = speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
+        return speed * rate, matrix, c @ outputs
 
     def restored(self, z: NDArray) -> NDArray:
         return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])
@@ -284,6 +284,37 @@ class Neurons(Chart):
         if clock == LOG_LOSS:
             rate = _per(rate, _exp(2.0 * R) @ (np.vecdot(g, g) + along**2))
         return rate
+
+    def linearised(
+        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """The velocity (k,), its derivative (k, k), the activity held fixed, and that of c.f (k,).
+
+        C (n, n) holds the derivatives of the pulls c by the outputs.
+        """
+        U, R = self.split(z)
+        (h, d), k, slopes, sizes = U.shape, len(z), self.slopes(patterns[0]), _exp(2.0 * R)
+        # The derivatives of f: of a neuron's pre-activation they are the data that it passes on.
+        data = (slopes[:, :, None] * X[:, None, :]).reshape(len(X), h * d)
+        ends = self.signs * sizes
+        outputs = np.hstack([data * np.repeat(ends, d), 2.0 * slopes * (X @ U.T) * ends])
+        g, dg = (c @ data).reshape(h, d), (data.T @ (C @ outputs)).reshape(h, d, k)
+        square = np.vecdot(U, U)
+        along, dU = np.vecdot(g, U) / square, np.eye(h * d, k).reshape(h, d, k)
+        d_along = (U[:, None] @ dg + (g - 2.0 * along[:, None] * U)[:, None] @ dU)[:, 0]
+        d_along /= square[:, None]
+        turn = dg - U[:, :, None] * d_along[:, None] - along[:, None, None] * dU
+        turn *= self.signs[:, None, None]
+        rate = np.append(self.signs[:, None] * (g - along[:, None] * U), self.signs * along)
+        matrix = np.vstack([turn.reshape(h * d, k), self.signs[:, None] * d_along])
+        if clock == LOG_LOSS:
+            parts = sizes * (np.vecdot(g, g) + along**2)
+            d_fall = 2.0 * ((sizes[:, None] * g).ravel() @ dg.reshape(h * d, k))
+            d_fall += 2.0 * (sizes * along) @ d_along
+            d_fall[h * d :] += 2.0 * parts
+            rate = rate / parts.sum()
+            matrix = (matrix - np.outer(rate, d_fall)) / parts.sum()
+        return rate, matrix, c @ outputs
 
     def restored(self, z: NDArray) -> NDArray:
         U, R = self.split(z)

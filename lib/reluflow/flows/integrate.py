@@ -30,9 +30,6 @@ _TIE = 1e-9  # surfaces' functions, or rates, this small cross together with the
 _NOISE = 1e-12  # a unit that rests on a surface strays from it by less than this
 _SHARES = np.arange(8) / 7.0
 """Places of a step at which a crossing is looked for, so that a short visit is not missed."""
-_SPREAD = 0.1
-"""The integrator's differences for its Jacobian are at most so much of a coordinate's size: a log
-size of -1e5 has no effect, and must not be tried at 1e5."""
 _STALLED = 1e-6
 """A fall of log L by less than this for a motion of 1 is none, where the integrator fails."""
 Stop = Callable[[float, NDArray], float]
@@ -191,10 +188,8 @@ class _Path:
         if not np.isfinite(v).all():
             return t, z, none, self.failure(v)
         options = dict(self.options)
-        first = self.field.jacobian(z, active) if self.method in (BDF, Radau) else None
-        if first is not None:
-            options.setdefault("jac", lambda _, at: first if np.array_equal(at, z)
-                               else self.field.jacobian(at, active))  # fmt: skip
+        if self.field.has_jacobian and self.method in (BDF, LSODA, Radau):
+            options.setdefault("jac", lambda _, at: self.field.jacobian(at, active))
         solver = self.method(
             lambda _, at: self.field.velocity(at, active), t, z, self.until, **options
         )
@@ -203,8 +198,6 @@ class _Path:
         while solver.status == "running":
             before = solver.y
             solver.step()
-            if getattr(solver, "jac_factor", None) is not None:  # it grows as long as nothing moves
-                solver.jac_factor = np.minimum(solver.jac_factor, _SPREAD)
             self.left -= 1
             if solver.status == "failed" or self.left < 0 or solver.t == solver.t_old:
                 z = self.field.restored(solver.y)
