@@ -286,19 +286,31 @@ class Neurons(Chart):
         return rate
 
     def linearised(
-        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns
-    ) -> tuple[NDArray, NDArray, NDArray]:
+        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns,
+        bends: NDArray | None = None,
+    ) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
         """The velocity (k,), its derivative (k, k), the activity held fixed, and that of c.f (k,).
 
-        C (n, n) holds the derivatives of the pulls c by the outputs.
+        C (n, n) holds the derivatives of the pulls c by the outputs; `bends` (n, h) those of the
+        slopes s' by the cosines of data and neurons, where these are not constant.
         """
         U, R = self.split(z)
         (h, d), k, slopes, sizes = U.shape, len(z), self.slopes(patterns[0]), _exp(2.0 * R)
         # The derivatives of f: of a neuron's pre-activation they are the data that it passes on.
-        data = (slopes[:, :, None] * X[:, None, :]).reshape(len(X), h * d)
+        data, before = slopes[:, :, None] * X[:, None], X @ U.T
+        moved, rows = data, data.reshape(len(X), h * d)
+        if bends is not None:
+            lengths = _lengths(X)[:, None]
+            around = (X / lengths)[:, None] - (before / lengths)[..., None] * U
+            turned = bends[..., None] * around
+            moved = data + before[..., None] * turned
         ends = self.signs * sizes
-        outputs = np.hstack([data * np.repeat(ends, d), 2.0 * slopes * (X @ U.T) * ends])
-        g, dg = (c @ data).reshape(h, d), (data.T @ (C @ outputs)).reshape(h, d, k)
+        by_U = moved.reshape(len(X), h * d) * np.repeat(ends, d)
+        outputs = np.hstack([by_U, 2.0 * slopes * before * ends])
+        g, dg = (c @ rows).reshape(h, d), (rows.T @ (C @ outputs)).reshape(h, d, k)
+        if bends is not None:
+            for j, own in enumerate(np.einsum("id,ije->jde", c[:, None] * X, turned)):
+                dg[j, :, j * d : (j + 1) * d] += own
         square = np.vecdot(U, U)
         along, dU = np.vecdot(g, U) / square, np.eye(h * d, k).reshape(h, d, k)
         d_along = (U[:, None] @ dg + (g - 2.0 * along[:, None] * U)[:, None] @ dU)[:, 0]

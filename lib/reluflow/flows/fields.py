@@ -156,8 +156,10 @@ class GradientFlow(ChartedField):
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
         return self.linearised(z, active)[1]
 
-    def linearised(self, z: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
-        """Velocity and derivative, where it `has_jacobian`."""
+    def linearised(
+        self, z: NDArray, active: NDArray, bends: NDArray | None = None
+    ) -> tuple[NDArray, NDArray]:
+        """Velocity and derivative, where it `has_jacobian`; `bends` as for `Neurons`."""
         chart, patterns, in_time = self.chart, self.layers(active), self.clock == TIME
         assert isinstance(chart, Neurons | Polar)
         outputs = chart.outputs(z, self.X, patterns)
@@ -169,7 +171,9 @@ class GradientFlow(ChartedField):
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         C = (0.0 if in_time else np.outer(c[pull], c[pull])) - np.diag(bend)
         sides, clock = [layer[pull] for layer in patterns], TIME if in_time else LOG_LOSS
-        rate, matrix, slopes = chart.linearised(z, self.X[pull], c[pull], C, clock, sides)
+        bent = {} if bends is None else {"bends": bends[pull]}
+        given = z, self.X[pull], c[pull], C, clock, sides
+        rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:
             return rate, matrix
         return -log_loss * rate, -log_loss * matrix + np.outer(rate, slopes)
