@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import BDF, DOP853
+from scipy.integrate import DOP853
 
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -18,65 +18,6 @@ from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, such, support_draws
-
-# --- The flow of balanced neurons, and its derivative in closed form ------------------------------
-
-
-@dataclass(frozen=True)
-class Balanced(GradientFlow):
-    """The gradient flow in the chart `Neurons`, with the derivative that BDF asks for."""
-
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        return self.derivative(z, active, np.zeros(active.shape))
-
-    def derivative(self, z: NDArray, slopes: NDArray, bends: NDArray) -> NDArray:
-        """The derivative (k, k) of the velocity, where the ReLU has these slopes (n, p) at the
-        cosines of data and neurons, and `bends` are the derivatives of the slopes by them."""
-        X, y, loss = self.X, self.y, self.loss
-        chart = cast(Neurons, self.chart)
-        (U, R), n, k = chart.split(z), len(X), len(z)
-        p, d = U.shape
-        before, sizes = X @ U.T, np.exp(2.0 * np.minimum(R, _FAR))
-        outputs = (slopes * before) @ (chart.signs * sizes)
-        log_unit = 0.0 if self.clock == TIME else loss.log_value(outputs, y)
-        c = loss.pull(outputs, y, log_unit)
-        # The derivatives of slopes and outputs, of the pulls, and of g_j = sum_i s_ij c_i x_i.
-        lengths = np.linalg.norm(X, axis=1)
-        around = X[:, None] / lengths[:, None, None] - (before / lengths[:, None])[..., None] * U
-        turned = bends[..., None] * around
-        by_U = slopes[..., None] * X[:, None] + before[..., None] * turned
-        by_R = 2.0 * slopes * before
-        moved = np.hstack([((chart.signs * sizes)[:, None] * by_U).reshape(n, p * d),
-                           chart.signs * sizes * by_R])  # fmt: skip
-        dc = -loss.bend(outputs, y, log_unit)[:, None] * moved
-        if self.clock != TIME:
-            dc += np.outer(c, c @ moved)
-        g = (slopes * c[:, None]).T @ X
-        dg = np.einsum("ij,id,ik->jdk", slopes, X, dc, optimize=True)
-        same = np.arange(p)
-        dg[..., : p * d].reshape(p, d, p, d)[same, :, same] += np.einsum(
-            "id,ije->jde", c[:, None] * X, turned, optimize=True
-        )
-        along, unit = (g * U).sum(axis=1), np.eye(p * d, k).reshape(p, d, k)
-        d_along = np.einsum("jd,jdk->jk", U, dg)
-        d_along += np.einsum("jd,jdk->jk", g - 2.0 * along[:, None] * U, unit)
-        turn = dg - U[..., None] * d_along[:, None] - along[:, None, None] * unit
-        signs = np.repeat(chart.signs, d)
-        matrix = np.vstack([signs[:, None] * turn.reshape(p * d, k),
-                            chart.signs[:, None] * d_along])  # fmt: skip
-        if self.clock == TIME:
-            return matrix
-        parts = sizes * ((g * g).sum(axis=1) + along**2)
-        fall = parts.sum()
-        d_fall = 2.0 * np.einsum("jd,jdk->k", sizes[:, None] * g, dg)
-        d_fall += 2.0 * (sizes * along) @ d_along + np.append(np.zeros(p * d), 2.0 * parts)
-        across = g - along[:, None] * U
-        rate = np.append(signs * across.ravel(), chart.signs * along) / fall
-        matrix = (matrix - np.outer(rate, d_fall)) / fall
-        if self.clock == LOG_LOG:
-            matrix = -log_unit * matrix + np.outer(rate, c @ moved)
-        return matrix
-
 
 # --- (GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks -----
 #
@@ -87,7 +28,7 @@ REACH = 1e6
 """log(1/L) at the end, unless another is asked for."""
 _BEGUN = 2.0
 """log(1/L) from which the clock is log log(1/L)."""
-_NEVER, _FAR = 1e300, 300.0
+_NEVER = 1e300
 _LONG_FLOW_POINTS, _LONG_FLOW_RTOL = 81, 1e-8
 _ROUNDING = 1e-14
 _BARELY = 1e-6
@@ -167,9 +108,9 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     """The flow of a start to log(1/L) = `reach`; None where all neurons die. Raises Lost where the
     flow cannot be followed, and Waiting where that is why."""
     chart = Neurons(given.signs, given.X.shape[1])
-    field = Balanced(chart, given.loss, given.X, given.y, TIME)
-    # From a small start nothing is stiff on this clock, and BDF begins anew at every boundary.
-    method = DOP853 if given.log_norms.max() < 0.0 else BDF
+    field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
+    # From a small start nothing is stiff on this clock.
+    method = DOP853 if given.log_norms.max() < 0.0 else None
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
                       rtol=_LONG_FLOW_RTOL, method=method,
                       stop=lambda _, z: _left(given, chart, z))  # fmt: skip
@@ -414,7 +355,7 @@ def slopes(cosines: NDArray) -> NDArray:
 
 
 @dataclass(frozen=True)
-class Smoothed(Balanced):
+class Smoothed(GradientFlow):
     """The flow with `slopes` in place of steps, and so without switching surfaces. `left` holds one
     number: the work that it may still do, in units of about a nanosecond."""
 
@@ -431,7 +372,7 @@ class Smoothed(Balanced):
     def surfaces(self, z: NDArray) -> NDArray:
         return np.zeros((0, 0))
 
-    def reach(self, z: NDArray, active: NDArray) -> float:
+    def reach(self, z: NDArray, v: NDArray) -> float:
         return np.inf
 
     def velocity(self, z: NDArray, active: NDArray) -> NDArray:
@@ -441,7 +382,8 @@ class Smoothed(Balanced):
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
         self.left[0] -= len(z) ** 2 * (len(self.X) + len(z) / 2.0)  # and factorisations with it
         found = self.cosines(z)
-        return self.derivative(z, slopes(found), 0.5 / WIDTH * (np.abs(found) < WIDTH))
+        bends = 0.5 / WIDTH * (np.abs(found) < WIDTH)
+        return self.linearised(z, slopes(found), bends)[1]
 
     def seen_by(self, z: NDArray) -> NDArray:
         """The data (n,) that some neuron sees."""
