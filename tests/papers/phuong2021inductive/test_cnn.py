@@ -24,13 +24,13 @@ SHORT = replace(PAPER, epochs=2)
 
 @pytest.mark.parametrize("biases", [True, False])
 def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases):
-    plain = replace(PAPER, biases=biases, scale=1.0, bias_scale=1.0)
-    scaled = replace(plain, scale=0.5, bias_scale=2.0)
+    plain = replace(PAPER, biases=biases, scale=1.0)
+    scaled = replace(plain, scale=0.5)
     nets = [cnn.started(setting, 8, np.random.default_rng(1)) for setting in (plain, scaled)]
     fan_in = (9, 288, 800, 288, 576, 1600, 256, 128)
     for k, (w, v) in enumerate(zip(*(net.parameters() for net in nets), strict=True)):
         layer, bias = divmod(k, 2)
-        torch.testing.assert_close(v, ((0.5, 2.0)[bias] if layer > 5 else 1.0) * w)
+        torch.testing.assert_close(v, (0.5 if layer > 5 and not bias else 1.0) * w)
         assert v.requires_grad == (biases or not bias)
         if not v.requires_grad:
             assert not w.any()
@@ -41,23 +41,6 @@ def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases):
 def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(InputError, match='no device "abacus"'):
         cnn.as_images(np.zeros((1, 4)), 2, "abacus")
-
-
-@pytest.mark.parametrize(("n", "batch"), [(9, 4), (3, 8)])
-def test_an_epoch_takes_every_datum_once(n, batch):
-    seen = []
-
-    def loss(rows):
-        seen.append(rows.tolist())
-        return w.sum() * 0.0
-
-    w = torch.zeros(2, requires_grad=True)
-    steps = cnn.minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
-    each = -(-n // batch)
-    list(islice(steps, 2 * each))
-    for epoch in (seen[:each], seen[each:]):
-        assert sorted(k for rows in epoch for k in rows) == list(range(n))
-        assert [len(rows) for rows in epoch[:-1]] == [batch] * (each - 1)
 
 
 def failing(evidence):

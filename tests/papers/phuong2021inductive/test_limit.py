@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from reluflow.flows.integrate import integrate, log_steepness
 from reluflow.losses import LOGISTIC
-from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
 from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
@@ -30,17 +29,6 @@ LINE = Start(
 @pytest.fixture(scope="module")
 def of_sizes() -> flows.Survey:
     return flows.spanning_of_sizes(3, 1)
-
-
-@pytest.mark.parametrize("counts", [(3, 3), (1, 2), (2, 3)])
-def test_the_support_examples_are_as_many_as_asked(counts: tuple[int, int]) -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        item = supported(3, counts, rng)
-        for sign, count in zip((1.0, -1.0), counts, strict=True):
-            X = item["X"][item["y"] == sign]
-            tight = np.abs(X @ max_margin(X, np.ones(len(X))).u - 1.0) < 1e-9
-            assert np.linalg.matrix_rank(X[tight]) == tight.sum() == count
 
 
 def test_the_closed_form_is_reached_by_the_limit_itself() -> None:

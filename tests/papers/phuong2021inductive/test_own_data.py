@@ -326,10 +326,3 @@ def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None
     with pytest.raises(InputError, match=told) as caught:
         experiment(dataset=str(tmp_path / "my.csv"))
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "my.csv").write_text("x1,y\n2,1\n-3,-1\n", encoding="utf-8")
-    found = experiment(dataset=str(tmp_path / "my.csv"))
-    assert (found.name, found.X.tolist(), found.y.tolist()) == ("my", [[2.0], [-3.0]], [1.0, -1.0])
-    assert found.W0.shape == (10, 1)

@@ -134,7 +134,7 @@ def _angles() -> list[Evidence]:
     turned = cycle([9.9] * 3 + [90.0] * 7)
 
     def turns(*given: Any) -> Any:
-        return networks.Turns(next(turned), 90.0, (20, 20))
+        return next(turned), 90.0, (20, 20)
 
     return seen("os.data.2", where(partial(networks.are_apart, 0, 10), networks, turns=turns))
 

@@ -156,7 +156,7 @@ and the deviation of all of MNIST's pixels."""
 @dataclass(frozen=True)
 class Setting:
     """How the network is trained: what the paper prints (epochs, batch, `scale` for the weights of
-    the fully connected layers), and its unprinted choices, `bias_scale` for the biases of these.
+    the fully connected layers), and its unprinted choices.
 
     With a `momentum` descent stands in the place of Adam.
     """
@@ -167,7 +167,6 @@ class Setting:
     rate: float = 1e-3
     pixels: str = "0 to 1"
     biases: bool = True
-    bias_scale: float = 1.0
     momentum: float | None = None
 
 
@@ -211,13 +210,13 @@ def weights(net: nn.Sequential, layer: int) -> NDArray[np.float64]:
 
 def started(setting: Setting, side: int, rng: np.random.Generator) -> nn.Sequential:
     """The network with weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the
-    fully connected layers the weights times `scale` and the biases times `bias_scale`. Biases that
-    a setting does not have are 0 and stay so."""
+    fully connected layers the weights times `scale`. Biases that a setting does not have are 0 and
+    stay so."""
     net = network(side)
     for layer in weighted(net):
         weight, bias = layer.parameters()
         reach, dense = 1.0 / sqrt(weight[0].numel()), isinstance(layer, nn.Linear)
-        scales = (setting.scale, setting.bias_scale) if dense else (1.0, 1.0)
+        scales = (setting.scale if dense else 1.0), 1.0
         for part, scale in zip((weight, bias), scales, strict=True):
             drawn = scale * rng.uniform(-reach, reach, part.shape)
             part.data = torch.tensor(drawn, dtype=torch.float32)
@@ -491,7 +490,8 @@ class Shown:
 
 def shown(facts: Mapping[str, Any]) -> Shown:
     """A run from what is kept of it."""
-    setting, looks, whole = Setting(**facts["setting"]), facts["looks"], facts["whole"]["train"]
+    setting: Setting = _kept(Setting, facts["setting"])
+    looks, whole = facts["looks"], facts["whole"]["train"]
     steps = np.array([each["step"] for each in looks])
     pairs = {side: [sum(each[side]["violations"]) for each in looks] for side in (BEFORE, AFTER)}
     both = whole[BEFORE]["pairs"]
@@ -508,8 +508,8 @@ def shown(facts: Mapping[str, Any]) -> Shown:
         losses=np.array([each.get("loss", np.nan) for each in looks]),
         violated={side: np.array(values) / number for side, values in pairs.items()},
         spectra=np.array([each["singular"] for each in looks]),
-        layers=[{side: _pairs(each[side]) for side in each} for each in facts["layers"]],
-        whole={side: _pairs(whole[side]) for side in (BEFORE, AFTER)},
+        layers=[{side: _kept(Pairs, each[side]) for side in each} for each in facts["layers"]],
+        whole={side: _kept(Pairs, whole[side]) for side in (BEFORE, AFTER)},
         errors=whole["errors"],
         left_out=tuple(whole["left_out"]),
         singular=np.array(kept["singular"]),
@@ -530,9 +530,10 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
     return shown(summary(run, data, seed))
 
 
-def _pairs(kept: Mapping[str, Any]) -> Pairs:
-    """What is kept, of which older records have more."""
-    return Pairs(**{field.name: kept[field.name] for field in fields(Pairs)})
+def _kept(kind: type, kept: Mapping[str, Any]) -> Any:
+    """A dataclass from what is kept, of which older records have more."""
+    names = {field.name for field in fields(kind)}
+    return kind(**{name: value for name, value in kept.items() if name in names})
 
 
 # --- Appendix D of Phuong & Lampert 2021, judged on the record of its run at full scale -----------
