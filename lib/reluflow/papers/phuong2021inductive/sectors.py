@@ -544,13 +544,8 @@ def at_home(given: Start, log_size: float) -> NDArray:
     z = chart.along(W0, given.log_norms + log_size)
     path = integrate(field, z, 2.0 * max(times) + 1e-3, at_zero=0.0, rtol=1e-7, method=DOP853)
     U = chart.split(path.end)[0]
-    for event in path.events:  # a neuron that died lies on a boundary, on either side by rounding
-        if event.kind == "deactivate":
-            unit = X[event.datum] / np.linalg.norm(X[event.datum])
-            on_it = (np.arange(len(U)) == event.neuron) & (np.abs(U @ unit) < 1e-9)
-            U = np.where(on_it[:, None], U - 1e-9 * unit, U)
     home = np.where(signs > 0.0, serves(X, y, U, 1.0), serves(X, y, U, -1.0))
-    return np.asarray(home | silent(X, U))
+    return np.asarray(home | silent(X, U, 1e-9))  # where a neuron died it is on a boundary
 
 
 def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
