@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853
+from scipy.integrate import BDF, DOP853
 
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -109,8 +109,8 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     flow cannot be followed, and Waiting where that is why."""
     chart = Neurons(given.signs, given.X.shape[1])
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
-    # From a small start nothing is stiff on this clock.
-    method = DOP853 if given.log_norms.max() < 0.0 else None
+    # From a small start nothing is stiff on this clock; from a large one a datum may wait for ages.
+    method = DOP853 if given.log_norms.max() < 0.0 else BDF
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
                       rtol=_LONG_FLOW_RTOL, method=method,
                       stop=lambda _, z: _left(given, chart, z))  # fmt: skip
