@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate, then
-from reluflow.flows.stabilised import stabilised_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
@@ -147,22 +145,6 @@ def population(seed: int) -> Flow:
     )
 
 
-def stabilised(seed: int) -> Flow:
-    """A quadratic of rates from 1e-2 to 1e3."""
-    rates = torch.tensor(np.geomspace(1e-2, 1e3, 8))
-    start = torch.tensor(np.random.default_rng(seed).normal(size=8))
-
-    def follow(w: torch.Tensor, left: float) -> Trajectory:
-        return stabilised_flow(lambda u: -rates * u, w, left, 1e-6)
-
-    return Flow(
-        follow(start, 2.0),
-        lambda W: W**2 @ rates.numpy(),
-        lambda w, left: follow(torch.tensor(w), left),
-        accuracy=1e-4,
-    )
-
-
 CHAIN = Network((np.array([[1, 2, 3]]), np.ones((1, 1), int), np.ones((1, 1), int)))
 SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.array([[1, 2]])))
 FLOWS: dict[str, Callable[[int], Flow]] = {
@@ -179,5 +161,4 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "aligning": aligning,
     "two legs": of_two_legs,
     "population": population,
-    "stabilised": stabilised,
 }

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
-import sympy
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
 Rational = int | Fraction
@@ -24,8 +24,12 @@ def fractions(values: ArrayLike) -> NDArray:
     return np.array(flat, object).reshape(np.shape(values))
 
 
+def _row(values: Iterable[Rational]) -> list[fmpq]:
+    return [fmpq(v.numerator, v.denominator) for v in map(Fraction, values)]
+
+
 def _flint(rows: Matrix) -> fmpq_mat:
-    return fmpq_mat([[fmpq(v.numerator, v.denominator) for v in map(Fraction, r)] for r in rows])
+    return fmpq_mat([_row(r) for r in rows])
 
 
 def _fraction(value: fmpq) -> Fraction:
@@ -63,6 +67,12 @@ def null_vectors(rows: Matrix, d: int) -> list[tuple[Fraction, ...]]:
     return basis
 
 
+def eigenvalues(H: Matrix) -> list[Fraction]:
+    """The rational eigenvalues of H (d, d), as often as they occur, ascending."""
+    roots = _flint(H).charpoly().roots()
+    return sorted(_fraction(root) for root, times in roots for _ in range(times))
+
+
 def eigenprojections(H: NDArray, eigenvalues: Sequence[Rational]) -> dict[Rational, NDArray]:
     """The projections P_k (d, d) onto the eigenspaces of a symmetric H (d, d), sum_k P_k = I.
 
@@ -80,18 +90,27 @@ def eigenprojections(H: NDArray, eigenvalues: Sequence[Rational]) -> dict[Ration
     return found
 
 
-def polynomial(terms: Mapping[int, Rational]) -> sympy.Poly:
-    """The polynomial {power: coefficient} in one variable."""
-    exact = {k: sympy.Rational(v.numerator, v.denominator) for k, v in terms.items()}
-    return sympy.Poly.from_dict(exact, sympy.Symbol("u"))
+def zeros_between(
+    terms: Mapping[int, Rational], low: Rational, high: Rational | None = None
+) -> int:
+    """How many different zeros u the polynomial {power: coefficient} has in low < u < high (None:
+    no end), by Sturm's theorem."""
+    p = fmpq_poly(_row([terms.get(k, 0) for k in range(max(terms) + 1)]))
+    chain = [p // p.gcd(p.derivative())]
+    after = chain[0].derivative()
+    while after:
+        chain.append(after)
+        after = -(chain[-2] % after)
+    (start,), end = _row([low]), None if high is None else _row([high])[0]
 
+    def changes(values: Iterable[fmpq]) -> int:
+        signs = [value > 0 for value in values if value != 0]
+        return sum(one != other for one, other in pairwise(signs))
 
-def zeros_between(p: sympy.Poly, low: Rational, high: Rational | None = None) -> int:
-    """How many different zeros u of p have low < u < high (None: no end), by Sturm's theorem."""
-    bottom = sympy.Rational(low.numerator, low.denominator)
-    top = None if high is None else sympy.Rational(high.numerator, high.denominator)
-    ends = sum(p.eval(end) == 0 for end in (bottom, top) if end is not None)
-    return int(p.count_roots(bottom, top)) - int(ends)
+    last = [q[q.degree()] if end is None else q(end) for q in chain]
+    # The difference counts the zeros past the one end up to the other one, which is none of them.
+    at_end = end is not None and last[0] == 0
+    return changes(q(start) for q in chain) - changes(last) - at_end
 
 
 @dataclass(frozen=True)
@@ -132,7 +151,7 @@ class ExponentialEquation:
         if self.is_identity:
             raise ValueError("every t is a zero of an identity")
         lowest = min(self.terms)
-        return zeros_between(polynomial({k - lowest: v for k, v in self.terms.items()}), low, high)
+        return zeros_between({k - lowest: v for k, v in self.terms.items()}, low, high)
 
 
 def fitted(b: Sequence[int], zeros: Sequence[Rational]) -> ExponentialEquation:

@@ -50,6 +50,10 @@ def draw(kind: str, n: int, d: int, rng: np.random.Generator) -> Instance:
 
 def _spans(X: NDArray) -> bool:
     """Whether the rank of X (n, d), nonzero rows, is d; exactly where floats may not tell."""
+    if X.shape[1] == 2:  # enough that one datum is clearly not along the first
+        one, two = X[0, 0] * X[1:, 1], X[0, 1] * X[1:, 0]
+        if np.any(np.abs(one - two) > 1e-9 * (np.abs(one) + np.abs(two))):
+            return True
     size = np.abs(X).max(axis=0)
     if not size.all():
         return False

@@ -21,15 +21,14 @@ class Loss:
     """L = sum_i l(z_i, y_i); all functions take z (..., n), y (n,) and return (..., n).
 
     log_terms  log l(z_i, y_i), minus infinity where the term vanishes
-    log_pull   log |dl/dz_i|; the pull -dl/dz_i has the sign of `direction`
-    direction  the sign of -dl/dz_i, which may depend on y alone and has then its shape (n,)
+    factor     the pull -dl/dz_i is factor e^log_pull; one of y alone may have its shape (n,)
     log_bend   log d^2 l/dz_i^2
     """
 
     name: str
     log_terms: Pointwise
     log_pull: Pointwise
-    direction: Pointwise
+    factor: Pointwise
     log_bend: Pointwise
 
     def log_value(self, z: NDArray, y: NDArray) -> NDArray:
@@ -43,7 +42,7 @@ class Loss:
     def pull(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
         """-dL/dz_i over e^log_unit, shape (..., n): for log_unit = log L (...), the -d(log L)/dz_i,
         with all their digits."""
-        return self.direction(z, y) * np.exp(self.log_pull(z, y) - np.asarray(log_unit)[..., None])
+        return self.factor(z, y) * np.exp(self.log_pull(z, y) - np.asarray(log_unit)[..., None])
 
     def bend(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
         """d^2 L/dz_i^2 over e^log_unit, shape (..., n)."""
@@ -72,7 +71,7 @@ def scaled(loss: Loss, factor: float) -> Loss:
         f"{factor:g} {loss.name}",
         lambda z, y: loss.log_terms(z, y) + log,
         lambda z, y: loss.log_pull(z, y) + log,
-        loss.direction,
+        loss.factor,
         lambda z, y: loss.log_bend(z, y) + log,
     )
 
@@ -80,8 +79,8 @@ def scaled(loss: Loss, factor: float) -> Loss:
 SQUARE = Loss(
     "square",
     lambda z, y: 2.0 * _log(np.abs(z - y)) - np.log(2.0),
-    lambda z, y: _log(np.abs(z - y)),
-    lambda z, y: np.sign(y - z),
+    lambda z, y: np.zeros(np.shape(z)),
+    lambda z, y: y - z,
     lambda z, y: np.zeros(np.shape(z)),
 )
 """l = (z - y)^2 / 2."""
@@ -89,8 +88,8 @@ SQUARE = Loss(
 EXPONENTIAL = Loss(
     "exponential",
     lambda z, y: -(y * z),
-    lambda z, y: -(y * z) + _log(np.abs(y)),
-    lambda z, y: np.sign(y),
+    lambda z, y: -(y * z),
+    lambda z, y: y,
     lambda z, y: -(y * z) + 2.0 * _log(np.abs(y)),
 )
 """l = exp(-y z)."""
@@ -98,8 +97,8 @@ EXPONENTIAL = Loss(
 LOGISTIC = Loss(
     "logistic",
     lambda z, y: _log_softplus(y * z),
-    lambda z, y: log_expit(-(y * z)) + _log(np.abs(y)),
-    lambda z, y: np.sign(y),
+    lambda z, y: log_expit(-(y * z)),
+    lambda z, y: y,
     lambda z, y: log_expit(y * z) + log_expit(-(y * z)) + 2.0 * _log(np.abs(y)),
 )
 """l = log(1 + exp(-y z))."""

@@ -12,10 +12,9 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
-import sympy
 from numpy.typing import ArrayLike
 
-from reluflow.exact import eigenprojections, fractions, polynomial, solve, zeros_between
+from reluflow.exact import eigenprojections, eigenvalues, fractions, solve, zeros_between
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class PreactivationPolynomial:
 
     def zeros(self, eps: Fraction) -> int:
         """How often it vanishes for 0 < u < 1 (all t > 0) from w0 = eps v, by Sturm's theorem."""
-        return zeros_between(polynomial(self.terms(eps)), 0, 1)
+        return zeros_between(self.terms(eps), 0, 1)
 
 
 def preactivation_polynomial(
@@ -104,14 +103,13 @@ def preactivation_polynomial(
     """
     A, labels, direction = (fractions(rationals(given)) for given in (X, y, v))
     H = A.T @ A
-    spectrum = sympy.Matrix(H.tolist()).eigenvals()
-    if not all(value.is_rational and value > 0 for value in spectrum):
+    spectrum = eigenvalues(H)
+    if len(spectrum) < len(H) or spectrum[0] <= 0:
         raise ValueError("the eigenvalues of H are not all rational and positive")
-    eigenvalues = sorted(Fraction(int(value.p), int(value.q)) for value in spectrum)
-    common = lcm(*(value.denominator for value in eigenvalues))
-    g = Fraction(gcd(*(int(value * common) for value in eigenvalues)), common)
+    common = lcm(*(value.denominator for value in spectrum))
+    g = Fraction(gcd(*(int(value * common) for value in spectrum)), common)
     limit, start = {0: Fraction(0)}, {}
-    for value, P in eigenprojections(H, eigenvalues).items():
+    for value, P in eigenprojections(H, sorted(set(spectrum))).items():
         power, row = int(value / g), A[j] @ P
         settled = row @ (A.T @ labels) / value
         limit[0] += settled

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest, sem
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from reluflow.errors import InputError
 
@@ -23,11 +22,10 @@ def wilson(hits: ArrayLike, trials: ArrayLike, level: float = 0.95) -> tuple[NDA
     if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
         raise InputError("hits must lie between 0 and trials, and trials must be at least 1")
 
-    def ends(k: int, n: int) -> tuple[float, float]:
-        interval = binomtest(int(k), int(n)).proportion_ci(level, method="wilson")
-        return float(interval.low), float(interval.high)
-
-    low, high = np.vectorize(ends, otypes=[float, float])(k, n)
+    z = ndtri(0.5 + 0.5 * level)
+    centre = (k + 0.5 * z**2) / (n + z**2)
+    half = z * np.sqrt(k * (n - k) / n + 0.25 * z**2) / (n + z**2)
+    low, high = np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)
     return low, high
 
 
@@ -46,8 +44,6 @@ def share_interval(hits: int, trials: int) -> str:
 
 def student_interval(values: NDArray, level: float = 0.95) -> tuple[float, float]:
     """Student's interval for the mean behind values (m,), m >= 2, at this level of confidence."""
-    mean, deviation = float(values.mean()), float(sem(values))
-    if deviation == 0.0:
-        return mean, mean
-    low, high = student.interval(level, len(values) - 1, mean, deviation)
-    return float(low), float(high)
+    mean, n = float(values.mean()), len(values)
+    half = float(stdtrit(n - 1, 0.5 + 0.5 * level) * values.std(ddof=1)) / n**0.5
+    return mean - half, mean + half

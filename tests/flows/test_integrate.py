@@ -175,6 +175,17 @@ def test_the_jacobian_is_the_velocitys_derivative(network, loss, clock: str) -> 
     assert_jacobian(GradientFlow(chart, loss, X, np.ones(3), clock), chart.coordinates(theta), 1e-7)
 
 
+@pytest.mark.parametrize("clock", [TIME, LOG_LOSS, LOG_LOG])
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC, SQUARE], ids=lambda loss: loss.name)
+def test_the_jacobian_of_neurons_is_the_velocitys_derivative(loss, clock: str) -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(5, 3)), np.array([1.0, -2.0, 1.0, -1.0, 0.5])
+    for leak in (0.0, 0.2):
+        chart = Neurons(np.array([1.0, -1.0, 1.0, -1.0]), 3, leak)
+        z = chart.along(rng.normal(size=(4, 3)), rng.uniform(-1.0, 1.0, 4))
+        assert_jacobian(GradientFlow(chart, loss, X, y, clock), z, 1e-7)
+
+
 def test_a_datum_on_which_the_network_is_dead_hides_no_other_in_the_jacobian() -> None:
     chart, X = Polar(TWO), np.array([[1.0, 0.0], [-1.0, 0.0]])
     z = chart.coordinates([2.0, 4.0, 4.0, -2.0, 5.0, 6.0])

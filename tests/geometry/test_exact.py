@@ -6,11 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+import sympy
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import exact
 from reluflow.exact import ExponentialEquation
 
+U = sympy.Symbol("u")
 squares = st.integers(1, 4).flatmap(
     lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=n, max_size=n)
 )
@@ -29,12 +31,22 @@ def test_determinants_and_solutions(rows: list[list[int]]) -> None:
         assert [sum(a * v for a, v in zip(row, w, strict=True)) for row in rows] == b
 
 
-def test_zeros_strictly_between() -> None:
-    p = exact.polynomial({2: 1, 1: -3, 0: 2})  # (u - 1)(u - 2)
-    assert exact.zeros_between(p, 0) == 2
-    assert exact.zeros_between(p, 1) == 1
-    assert exact.zeros_between(p, 1, 2) == 0
-    assert exact.zeros_between(p, Fraction(1, 2), Fraction(3, 2)) == 1
+numbers = st.fractions(-4, 4, max_denominator=3)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(numbers, max_size=4), st.sampled_from([1, -2, U**2 + 1, U**2 - 2]), numbers,
+    st.fractions(Fraction(1, 2), 5, max_denominator=2), st.booleans(),
+)  # fmt: skip
+def test_zeros_strictly_between(roots, factor, low, length, ends) -> None:
+    p = sympy.Poly(factor * sympy.prod([U - sympy.Rational(r) for r in roots]), U)
+    terms = {power: Fraction(str(value)) for (power,), value in p.terms()}
+    high = low + length if ends else None
+    on_ends = sum(end is not None and p.eval(sympy.Rational(end)) == 0 for end in (low, high))
+    top = None if high is None else sympy.Rational(high)
+    wanted = p.count_roots(sympy.Rational(low), top) - on_ends
+    assert exact.zeros_between(terms, low, high) == wanted
 
 
 def test_zeros_of_known_exponential_equations() -> None:

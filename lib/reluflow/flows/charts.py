@@ -67,6 +67,10 @@ def _exp(x: NDArray) -> NDArray:
     return np.exp(np.minimum(x, _FAR))
 
 
+def _lengths(rows: NDArray) -> NDArray:
+    return np.sqrt(np.vecdot(rows, rows))
+
+
 def _per(rate: NDArray, fall: ArrayLike) -> NDArray:
     """rate / fall: 0 where nothing pulls, infinite where the loss does not fall for all that."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -161,10 +165,9 @@ class Polar(OfNetwork):
         return _exp((m - 2) * rho) * rate
 
     def linearised(
-        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, patterns: Patterns
-    ) -> tuple[NDArray, NDArray]:
-        """The velocity (k,) on the clock log(1/loss) and its derivative (k, k), the activity held
-        fixed. C (n, n) holds the derivatives of the pulls c by the outputs."""
+        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """As `Neurons.linearised`, on the clock log(1/loss)."""
         u, rho, m = z[:-1], z[-1], self.network.degree
         network, p, size = self.network, len(z) - 1, _exp(m * rho)
         bend, along_each = network.turned(u, X, c, np.eye(p), patterns)
@@ -181,7 +184,8 @@ class Polar(OfNetwork):
         d_log_speed = -2.0 * (G @ dG) / (G @ G)
         d_log_speed[p] -= m
         rate = np.append(G - along * u, along)
-        return speed * rate, speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
+        matrix = speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
+        return speed * rate, matrix, c @ outputs
 
     def restored(self, z: NDArray) -> NDArray:
         return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])
@@ -263,8 +267,8 @@ class Neurons(Chart):
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
-        size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(U, axis=-1)[..., None, :]
-        return [X @ np.swapaxes(U, -1, -2) / np.where(size > 0.0, size, 1.0)]
+        size = _lengths(X)[:, None] * _lengths(U)[..., None, :]
+        return [X @ U.swapaxes(-1, -2) / np.where(size > 0.0, size, 1.0)]
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         return [X @ self.split(v)[0].T]
@@ -274,16 +278,59 @@ class Neurons(Chart):
     ) -> NDArray:
         U, R = self.split(z)
         g = (self.slopes(patterns[0]) * c[:, None]).T @ X
-        along = (g * U).sum(axis=1) / (U * U).sum(axis=1)
+        along = np.vecdot(g, U) / np.vecdot(U, U)
         turn = self.signs[:, None] * (g - along[:, None] * U)
         rate = np.concatenate([turn.ravel(), self.signs * along])
         if clock == LOG_LOSS:
-            rate = _per(rate, np.sum(_exp(2.0 * R) * ((g * g).sum(axis=1) + along**2)))
+            rate = _per(rate, _exp(2.0 * R) @ (np.vecdot(g, g) + along**2))
         return rate
+
+    def linearised(
+        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns,
+        bends: NDArray | None = None,
+    ) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
+        """The velocity (k,), its derivative (k, k), the activity held fixed, and that of c.f (k,).
+
+        C (n, n) holds the derivatives of the pulls c by the outputs; `bends` (n, h) those of the
+        slopes s' by the cosines of data and neurons, where these are not constant.
+        """
+        U, R = self.split(z)
+        (h, d), k, slopes, sizes = U.shape, len(z), self.slopes(patterns[0]), _exp(2.0 * R)
+        # The derivatives of f: of a neuron's pre-activation they are the data that it passes on.
+        data, before = slopes[:, :, None] * X[:, None], X @ U.T
+        moved, rows = data, data.reshape(len(X), h * d)
+        if bends is not None:
+            lengths = _lengths(X)[:, None]
+            around = (X / lengths)[:, None] - (before / lengths)[..., None] * U
+            turned = bends[..., None] * around
+            moved = data + before[..., None] * turned
+        ends = self.signs * sizes
+        by_U = moved.reshape(len(X), h * d) * np.repeat(ends, d)
+        outputs = np.hstack([by_U, 2.0 * slopes * before * ends])
+        g, dg = (c @ rows).reshape(h, d), (rows.T @ (C @ outputs)).reshape(h, d, k)
+        if bends is not None:
+            for j, own in enumerate(np.einsum("id,ije->jde", c[:, None] * X, turned)):
+                dg[j, :, j * d : (j + 1) * d] += own
+        square = np.vecdot(U, U)
+        along, dU = np.vecdot(g, U) / square, np.eye(h * d, k).reshape(h, d, k)
+        d_along = (U[:, None] @ dg + (g - 2.0 * along[:, None] * U)[:, None] @ dU)[:, 0]
+        d_along /= square[:, None]
+        turn = dg - U[:, :, None] * d_along[:, None] - along[:, None, None] * dU
+        turn *= self.signs[:, None, None]
+        rate = np.append(self.signs[:, None] * (g - along[:, None] * U), self.signs * along)
+        matrix = np.vstack([turn.reshape(h * d, k), self.signs[:, None] * d_along])
+        if clock == LOG_LOSS:
+            parts = sizes * (np.vecdot(g, g) + along**2)
+            d_fall = 2.0 * ((sizes[:, None] * g).ravel() @ dg.reshape(h * d, k))
+            d_fall += 2.0 * (sizes * along) @ d_along
+            d_fall[h * d :] += 2.0 * parts
+            rate = rate / parts.sum()
+            matrix = (matrix - np.outer(rate, d_fall)) / parts.sum()
+        return rate, matrix, c @ outputs
 
     def restored(self, z: NDArray) -> NDArray:
         U, R = self.split(z)
-        return np.concatenate([(U / np.linalg.norm(U, axis=1)[:, None]).ravel(), R])
+        return np.concatenate([(U / _lengths(U)[:, None]).ravel(), R])
 
     def reach(self, z: NDArray, v: NDArray) -> float:
         return _reach(self.split(z)[1], self.split(v)[1])

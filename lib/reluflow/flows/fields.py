@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Polar
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Neurons, Polar
 from reluflow.losses import Loss
 from reluflow.networks.indexed import Network
 
@@ -50,9 +50,14 @@ class Field(Protocol):
         """The `surfaces` (m, n, units) of many states Z (m, k)."""
         return np.array([self.surfaces(z) for z in Z])
 
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray | None:
-        """The derivative (k, k) of the velocity; None where only differences give it."""
-        return None
+    @property
+    def has_jacobian(self) -> bool:
+        """Whether `jacobian` gives the derivative; else only differences do."""
+        return False
+
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        """The derivative (k, k) of the velocity."""
+        raise NotImplementedError
 
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
         """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
@@ -62,8 +67,8 @@ class Field(Protocol):
         """z without what an integrator's drift has spoiled."""
         return z
 
-    def reach(self, z: NDArray, active: NDArray) -> float:
-        """The longest step that may be taken from z."""
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        """The longest step that may be taken from z at velocity v (k,)."""
         return np.inf
 
 
@@ -143,37 +148,38 @@ class GradientFlow(ChartedField):
         rate = self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
         return rate if self.clock == LOG_LOSS else -log_loss * rate
 
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray | None:
-        """The derivative (k, k) of the velocity, in the polar chart on the loss's clocks."""
-        known = self.clock != TIME and isinstance(self.chart, Polar)
-        return self.linearised(z, active)[1] if known else None
+    @property
+    def has_jacobian(self) -> bool:
+        polar = isinstance(self.chart, Polar) and self.clock != TIME
+        return polar or isinstance(self.chart, Neurons)
 
-    def linearised(self, z: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
-        """Velocity and derivative, in the polar chart on the loss's clocks."""
-        chart, patterns = self.chart, self.layers(active)
-        assert isinstance(chart, Polar)
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        return self.linearised(z, active)[1]
+
+    def linearised(
+        self, z: NDArray, active: NDArray, bends: NDArray | None = None
+    ) -> tuple[NDArray, NDArray]:
+        """Velocity and derivative, where it `has_jacobian`; `bends` as for `Neurons`."""
+        chart, patterns, in_time = self.chart, self.layers(active), self.clock == TIME
+        assert isinstance(chart, Neurons | Polar)
         outputs = chart.outputs(z, self.X, patterns)
-        log_loss = self.loss.log_value(outputs, self.y)
+        log_loss = 0.0 if in_time else self.loss.log_value(outputs, self.y)
         c = self.loss.pull(outputs, self.y, log_loss)
         # Data that pull next to nothing change it by less than rounding, and are most of many; one
         # on which the network is dead pulls at no parameter, however hard.
         pull = np.abs(c) > _NOTHING * np.abs(c[outputs != 0.0]).max(initial=0.0)
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
-        C = np.outer(c[pull], c[pull]) - np.diag(bend)
-        sides = [layer[pull] for layer in patterns]
-        velocity, matrix = chart.linearised(z, self.X[pull], c[pull], C, sides)
-        if self.clock == LOG_LOSS:
-            return velocity, matrix
-        # d tau = sum_i c_i dz_i, with the outputs z_i = e^(m rho) f(u; x_i).
-        G, m = chart.network.gradient(z[:-1], self.X, c, patterns), chart.network.degree
-        slopes = np.append(np.exp(m * z[-1]) * G, m * (c @ outputs))
-        rate = chart.rate(z, G, LOG_LOSS)
+        C = (0.0 if in_time else np.outer(c[pull], c[pull])) - np.diag(bend)
+        sides, clock = [layer[pull] for layer in patterns], TIME if in_time else LOG_LOSS
+        bent = {} if bends is None else {"bends": bends[pull]}
+        given = z, self.X[pull], c[pull], C, clock, sides
+        rate, matrix, slopes = chart.linearised(*given, **bent)
+        if self.clock != LOG_LOG:
+            return rate, matrix
         return -log_loss * rate, -log_loss * matrix + np.outer(rate, slopes)
 
-    def reach(self, z: NDArray, active: NDArray) -> float:
-        if self.clock != TIME:
-            return np.inf
-        return self.chart.reach(z, self.velocity(z, active))
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        return self.chart.reach(z, v) if self.clock == TIME else np.inf
 
 
 # --- Gradient flow of an exponential loss very late, with the temperature held fixed --------------
@@ -202,6 +208,8 @@ class FrozenFlow(ChartedField):
     @cached_property
     def chart(self) -> Chart:  # type: ignore[override]
         return Polar(self.network)
+
+    has_jacobian = True
 
     def begin(self, z: NDArray) -> float:
         return float(z[-1])

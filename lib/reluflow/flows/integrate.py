@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import BDF, DenseOutput, OdeSolver, Radau
+from scipy.integrate import BDF, LSODA, DenseOutput, OdeSolver, Radau
 from scipy.linalg.lapack import dgetrs
 from scipy.optimize import brentq
 from scipy.special import logsumexp
@@ -28,11 +28,8 @@ from reluflow.losses import Loss
 _ZERO = 1e-15  # a surface's function this small at the start is 0
 _TIE = 1e-9  # surfaces' functions, or rates, this small cross together with the first one, or are 0
 _NOISE = 1e-12  # a unit that rests on a surface strays from it by less than this
-_INSIDE = 6
-"""Places within a step at which a crossing is looked for, so that a short visit is not missed."""
-_SPREAD = 0.1
-"""The integrator's differences for its Jacobian are at most so much of a coordinate's size: a log
-size of -1e5 has no effect, and must not be tried at 1e5."""
+_SHARES = np.arange(8) / 7.0
+"""Places of a step at which a crossing is looked for, so that a short visit is not missed."""
 _STALLED = 1e-6
 """A fall of log L by less than this for a motion of 1 is none, where the integrator fails."""
 Stop = Callable[[float, NDArray], float]
@@ -73,7 +70,7 @@ def integrate(
     at_zero: float | None = None,
     rtol: float = 1e-9,
     max_steps: int = 200_000,
-    method: type[OdeSolver] = BDF,
+    method: type[OdeSolver] | None = None,
     **options: Any,
 ) -> FlowPath:
     """Follow `field` from coordinates `start` (k,) to the clock value `until`.
@@ -84,7 +81,8 @@ def integrate(
                that comes to rest where it dies stays there (Min et al. 2024, Definition 1)
     rtol       relative tolerance of the integrator, of which the absolute one is a thousandth
     max_steps  steps after which the integration gives up
-    method     an integrator of SciPy, `options` are its own
+    method     an integrator of SciPy, `options` are its own; where none is given, LSODA on the
+               clock of time and BDF on the loss's, where flows are stiff
 
     Returns a path of status "horizon" (`until` reached), "stopped" (`stop` came down to 0),
     "converged" (nothing pulls), "sliding", "non-unique", "stalled" (on the clock log(1/loss): the
@@ -98,6 +96,7 @@ def integrate(
     if not t < until:
         raise InputError(f"until = {until:g} is not after the start, at {t:g} on this clock.")
     options = {"atol": 1e-3 * rtol, "rtol": rtol, **options}
+    method = method or (LSODA if field.clock == TIME else BDF)
     path = _Path(field, until, stop, at_zero, method, options, max_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # of a step too far, which is rejected
         return path.followed(t, z)
@@ -189,25 +188,22 @@ class _Path:
         if not np.isfinite(v).all():
             return t, z, none, self.failure(v)
         options = dict(self.options)
-        first = self.field.jacobian(z, active) if self.method in (BDF, Radau) else None
-        if first is not None:
-            options.setdefault("jac", lambda _, at: first if np.array_equal(at, z)
-                               else self.field.jacobian(at, active))  # fmt: skip
+        if self.field.has_jacobian and self.method in (BDF, LSODA, Radau):
+            options.setdefault("jac", lambda _, at: self.field.jacobian(at, active))
         solver = self.method(
             lambda _, at: self.field.velocity(at, active), t, z, self.until, **options
         )
         if self.method is BDF:  # SciPy's own checks take longer than the solution
             solver.solve_lu = lambda LU, b: dgetrs(*LU, b)[0]
         while solver.status == "running":
-            solver.max_step = self.field.reach(solver.y, active)
+            before = solver.y
             solver.step()
-            if getattr(solver, "jac_factor", None) is not None:  # it grows as long as nothing moves
-                solver.jac_factor = np.minimum(solver.jac_factor, _SPREAD)
             self.left -= 1
-            if solver.status == "failed" or self.left < 0:
+            if solver.status == "failed" or self.left < 0 or solver.t == solver.t_old:
                 z = self.field.restored(solver.y)
                 return solver.t, z, none, self.failure(self.field.velocity(z, active))
             dense, a, b = solver.dense_output(), float(solver.t_old), float(solver.t)
+            self.limit(solver, self.field.reach(solver.y, (solver.y - before) / (b - a)))
             found, culprits = self.first_crossing(dense, a, b, side)
             halt = self.halt(dense, a, min(b, found))
             end = min(b, found) if halt is None else halt
@@ -223,6 +219,13 @@ class _Path:
                 toward = side * self.turns(z, active, behind) < 0.0
                 return end, z, (near & toward) | culprits, ""
         return solver.t, self.field.restored(solver.y), none, "horizon"
+
+    def limit(self, solver: OdeSolver, reach: float) -> None:
+        """Let the next step be no longer than `reach`."""
+        if isinstance(solver, LSODA):  # a time that its steps may not pass
+            solver._lsoda_solver._integrator.rwork[0] = min(solver.t + reach, self.until)
+        else:
+            solver.max_step = reach
 
     def failure(self, v: NDArray) -> str:
         """Why the integrator fails at velocity v: the clock stands still, or it does not."""
@@ -251,10 +254,10 @@ class _Path:
         def crossed(k: tuple[int, ...]) -> float:
             return brentq(lambda s: self.field.surfaces(dense(s))[k], last, float(t))
 
-        times = np.linspace(a, b, _INSIDE + 2)
+        times = a + (b - a) * _SHARES
         seen = side * self.field.seen(dense(times).T)
         before, last = seen[0], a
-        if np.all((seen >= -_NOISE) & (before > 0.0)):
+        if seen.min() >= -_NOISE and before.min() > 0.0:
             return np.inf, culprits
         first = np.inf
         for t, h in zip(times[1:], seen[1:], strict=True):

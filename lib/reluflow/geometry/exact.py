@@ -28,13 +28,14 @@ _FACTORS = [Fraction(5) ** k for k in sorted(range(-22, 23), key=abs)] + [
 ]
 """A number is simple if one of these makes it a whole number of `_BITS` bits, but for a power of
 two. Hardly any other number rounds to the same double as a simple one."""
+_SIZES = np.array([float(f) for f in _FACTORS])
 
 
 def read(values: ArrayLike) -> list[Fraction]:
     """The numbers meant by doubles (m,): simple ones that round to them, or their binary values."""
     values = np.asarray(values, float)
     mantissas, exponents = np.frexp(values)
-    whole, shifts = np.frexp(np.multiply.outer(mantissas, [float(f) for f in _FACTORS]))
+    whole, shifts = np.frexp(np.multiply.outer(mantissas, _SIZES))
     whole = whole * 2.0**_BITS
     near = np.abs(whole - np.rint(whole)) <= 1e-9  # a few units in the last place
     found = [Fraction(v) for v in values.tolist()]

@@ -104,7 +104,7 @@ def _prune() -> list[Evidence]:
 
 SEEN = Seen(
     500, 0.01, [[2.0, 1.0, 0.1, 0.1]] * 3, [0.01] * 3, [0.95] * 3, [120.0] * 3, [0.95] * 3,
-    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.1, 0.0, 0.0, 0.5, [0.9] * 2,
+    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.0, 0.0, 0.5, [0.9] * 2,
 )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def _angles() -> list[Evidence]:
     turned = cycle([9.9] * 3 + [90.0] * 7)
 
     def turns(*given: Any) -> Any:
-        return networks.Turns(next(turned), 90.0, (20, 20))
+        return next(turned), 90.0, (20, 20)
 
     return seen("os.data.2", where(partial(networks.are_apart, 0, 10), networks, turns=turns))
 
@@ -206,9 +206,9 @@ def _apart() -> list[Evidence]:
 
 def _one_pair() -> list[Evidence]:
     whole = _shown().whole
-    none = dict.fromkeys(whole["train"][BEFORE].violations, 0)
-    one = replace(whole["train"][BEFORE], violations={**none, MINUS: 1})
-    run = replace(_shown(), whole={**whole, "train": {**whole["train"], BEFORE: one}})
+    none = dict.fromkeys(whole[BEFORE].violations, 0)
+    one = replace(whole[BEFORE], violations={**none, MINUS: 1})
+    run = replace(_shown(), whole={**whole, BEFORE: one})
     return seen("os.fig3.3", cnn.separable_features(run, {}))
 
 
@@ -235,7 +235,7 @@ def _clusters() -> list[Evidence]:
     def run(plane: Any, second: Any) -> Shown:
         return replace(_shown(), plane=plane, second=second)
 
-    check = partial(cnn.three_clusters, seed=0)
+    check = cnn.three_clusters
     return seen("os.fig4b", check(run(wide, second), (rays, second)),
                 check(run(plane, second), (plane, second)),
                 *(check(run(plane, np.r_[found]), (rays, second)) for found in signs))  # fmt: skip

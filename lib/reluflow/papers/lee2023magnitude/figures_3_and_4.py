@@ -20,7 +20,7 @@ from torch import Tensor
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.flows.stabilised import spectral_radius
+from reluflow.flows.stiffness import spectral_radius
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
 from reluflow.papers.lee2023magnitude import runs, setting

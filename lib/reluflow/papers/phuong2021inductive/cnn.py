@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from itertools import combinations, islice
 from math import comb, isqrt, sqrt
 from typing import Any, NamedTuple
@@ -156,7 +155,7 @@ and the deviation of all of MNIST's pixels."""
 @dataclass(frozen=True)
 class Setting:
     """How the network is trained: what the paper prints (epochs, batch, `scale` for the weights of
-    the fully connected layers), and its unprinted choices, `bias_scale` for the biases of these.
+    the fully connected layers), and its unprinted choices.
 
     With a `momentum` descent stands in the place of Adam.
     """
@@ -167,7 +166,6 @@ class Setting:
     rate: float = 1e-3
     pixels: str = "0 to 1"
     biases: bool = True
-    bias_scale: float = 1.0
     momentum: float | None = None
 
 
@@ -196,49 +194,28 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """The network after some steps: the mean loss of the batches since the look before, the inner
-    products of features f^7 and of rho(f^7), and the singular values (k,) of W_7, largest first."""
-
-    step: int
-    loss: float
-    before: Pairs
-    after: Pairs
-    singular: NDArray
-
-
-@dataclass(frozen=True, eq=False)
 class Run:
-    """A training run: the network at the end, and looks at it on the way."""
+    """A training run: the network at the end, and every `look` at it on the way."""
 
     setting: Setting
     network: nn.Sequential
-    looks: list[Look]
-
-    @property
-    def first(self) -> NDArray[np.float64]:
-        """W_7, a neuron a row."""
-        return _weights(self.network, FIRST)
-
-    @property
-    def second(self) -> NDArray[np.float64]:
-        """The entries of W_8, one for each neuron."""
-        return _weights(self.network, FIRST + 1)[0]
+    looks: list[dict[str, Any]]
 
 
-def _weights(net: nn.Sequential, layer: int) -> NDArray[np.float64]:
+def weights(net: nn.Sequential, layer: int) -> NDArray[np.float64]:
+    """W_l, a neuron a row."""
     return weighted(net)[layer - 1].weight.detach().double().cpu().numpy()
 
 
 def started(setting: Setting, side: int, rng: np.random.Generator) -> nn.Sequential:
     """The network with weights and biases uniform in ±1/sqrt(fan-in), as PyTorch draws them; in the
-    fully connected layers the weights times `scale` and the biases times `bias_scale`. Biases that
-    a setting does not have are 0 and stay so."""
+    fully connected layers the weights times `scale`. Biases that a setting does not have are 0 and
+    stay so."""
     net = network(side)
     for layer in weighted(net):
         weight, bias = layer.parameters()
         reach, dense = 1.0 / sqrt(weight[0].numel()), isinstance(layer, nn.Linear)
-        scales = (setting.scale, setting.bias_scale) if dense else (1.0, 1.0)
+        scales = (setting.scale if dense else 1.0), 1.0
         for part, scale in zip((weight, bias), scales, strict=True):
             drawn = scale * rng.uniform(-reach, reach, part.shape)
             part.data = torch.tensor(drawn, dtype=torch.float32)
@@ -301,19 +278,20 @@ def training(
     else:
         optimiser = torch.optim.SGD(moved, lr=setting.rate, momentum=setting.momentum)
     steps = minibatch_steps(optimiser, loss, len(data.y), setting.batch, rng)
-    looks: list[Look] = []
+    looks: list[dict[str, Any]] = []
     if pieces and (epoch := pieces.kept("epoch")):
         looks, found, state, rng.bit_generator.state = epoch
         for w, v in zip(net.parameters(), found, strict=True):
             w.data.copy_(v)
         optimiser.load_state_dict(state)
         yield from [Run(setting, net, list(looks))] * len(looks)
-    taken = looks[-1].step if looks else 0
+    taken = looks[-1]["step"] if looks else 0
     for until in looked[len(looks) :]:
         losses = list(islice(steps, until - taken))
         taken = until
-        mean = float(np.mean(losses)) if losses else np.nan
-        looks.append(look(net, sample, taken, mean))
+        looks.append({"step": taken} | look(net, sample))
+        if losses:
+            looks[-1]["loss"] = short([float(np.mean(losses))])[0]
         if pieces and taken and taken % steps_of(setting, len(data.y)) == 0:
             now = [w.detach() for w in net.parameters()]
             pieces.keep("epoch", (looks, now, optimiser.state_dict(), rng.bit_generator.state))
@@ -327,12 +305,15 @@ def train(
     return deque(training(data, setting, seed, looked, sample), maxlen=1)[0]
 
 
-def look(net: nn.Sequential, sample: Task, step: int, loss: float) -> Look:
-    """The inner products of a sample's features f^7, and the singular values of W_7."""
+def look(net: nn.Sequential, sample: Task) -> dict[str, Any]:
+    """Of the features f^7 and rho(f^7) of a sample how many pairs of each kind violate (OS), and
+    the twelve largest singular values of W_7."""
     (found,) = layer_features(net, sample, [FIRST])
-    singular = torch.linalg.svdvals(weighted(net)[FIRST - 1].weight.detach().double()).cpu().numpy()
-    before, after = (pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0)))
-    return Look(step, loss, before, after, singular)
+    pairs = {
+        side: {"violations": list(pair_products(X, sample.y).violations.values())}
+        for side, X in _sides(found).items()
+    }
+    return {"singular": short(np.linalg.svdvals(weights(net, FIRST))[:12]), **pairs}
 
 
 def layer_features(
@@ -377,65 +358,52 @@ def looked(setting: Setting, n: int) -> list[int]:
 def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
     """The run of a name in RECORDED, on MNIST, or on `digits` that of DIGITS."""
     setting, more = RECORDED[name]
-    train_and_test = {part: partial(mnist, mnist_folder(), part) for part in ("train", "test")}
-    sets = {"train": digits} if name == DIGITS else train_and_test
-    parts = {part: task(read(), setting, device) for part, read in sets.items()}
-    data = parts["train"]
+    data = task(digits() if name == DIGITS else mnist(mnist_folder()), setting, device)
     each = steps_of(setting, len(data.y))
     few = range(0, each * setting.epochs + 1, each * APART)
     steps = few if name == DIGITS else looked(setting, len(data.y))
     with one_thread():
         runs = training(data, setting, seed + more, steps, data.some(LOOKED), pieces)
         run = deque(progress(runs, len(steps), "looks"), maxlen=1)[0]
-        facts = summary(run, data, seed + more, parts)
+        facts = summary(run, data, seed + more)
     what = "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1"
     return {"what": what} | facts
 
 
-def summary(run: Run, data: Task, seed: int, parts: Mapping[str, Task]) -> dict[str, Any]:
+def summary(run: Run, data: Task, seed: int) -> dict[str, Any]:
     """What a record keeps of a run on this data, without the facts about a file: its looks, Figure
     4, and the inner products of the pixels and of every layer's features on a sample of the data;
-    those of layer 7 on all images of the parts, how many of these the network gets wrong, and how
-    many have to be left out for the features of the others to be orthogonally separable."""
-    some = data.some(SAMPLE)
+    those of layer 7 on all of them, how many the network gets wrong, and how many have to be left
+    out for the features of the others to be orthogonally separable."""
+    some, first = data.some(SAMPLE), weights(run.network, FIRST)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: asdict(pair_products(pixels, some.y))}]
     for X in layer_features(run.network, some, range(1, FIRST + 1)):
         layers.append(_both(X, some.y))
-    whole = {}
-    for part, each in parts.items():
-        X, outputs = layer_features(run.network, each, [FIRST, FIRST + 1])
-        whole[part] = _both(X, each.y) | {
-            "errors": int((outputs[:, 0] * each.y <= 0.0).sum()),
-            "left_out": left_out(X, each.y),
-        }
+    X, outputs = layer_features(run.network, data, [FIRST, FIRST + 1])
+    errors = int((outputs[:, 0] * data.y <= 0.0).sum())
+    whole = _both(X, data.y) | {"errors": errors, "left_out": left_out(X, data.y)}
     return {
         "setting": asdict(run.setting),
         "seed": seed,
         "images": len(data.y),
-        "looks": [_look(each) for each in run.looks],
+        "looks": run.looks,
         "neurons": {
-            "singular": short(np.linalg.svdvals(run.first)),
-            "plane": [short(row) for row in top_plane(run.first)],
-            "second": short(run.second),
+            "singular": short(np.linalg.svdvals(first)),
+            "plane": [short(row) for row in top_plane(first)],
+            "second": short(weights(run.network, FIRST + 1)[0]),
         },
         "layers": layers,
-        "whole": whole,
+        "whole": {"train": whole},
     }
 
 
+def _sides(X: NDArray) -> dict[str, NDArray]:
+    return {BEFORE: X, AFTER: np.maximum(X, 0.0)}
+
+
 def _both(X: NDArray, y: NDArray) -> dict[str, Any]:
-    sides = {BEFORE: X, AFTER: np.maximum(X, 0.0)}
-    return {side: asdict(pair_products(Z, y)) for side, Z in sides.items()}
-
-
-def _look(found: Look) -> dict[str, Any]:
-    kept: dict[str, Any] = {"step": found.step, "singular": short(found.singular[:12])}
-    if found.step:
-        kept["loss"] = short([found.loss])[0]
-    for side, pairs in {BEFORE: found.before, AFTER: found.after}.items():
-        kept[side] = {"violations": list(pairs.violations.values())}
-    return kept
+    return {side: asdict(pair_products(Z, y)) for side, Z in _sides(X).items()}
 
 
 RECORDED: Mapping[str, tuple[Setting, int]] = {
@@ -489,10 +457,10 @@ class Shown:
     violated       {side of the ReLU: (k,) the share of pairs of a sample that violate (OS)}
     spectra        (k, 12) the largest singular values of W_7 at these steps
     layers         of the pixels, and of each layer 1 to 7 by side of the ReLU, on a sample
-    whole          of layer 7 by side, on all images trained on, and with "test" on the others
-    errors         how many images of these parts the network gets wrong
-    left_out       least and most images of these parts that have to be left out for the features of
-                   the others, before the ReLU, to be orthogonally separable
+    whole          of layer 7 by side, on all images
+    errors         how many of these the network gets wrong
+    left_out       least and most of them that have to be left out for the features of the others,
+                   before the ReLU, to be orthogonally separable
     singular, plane, second  of W_7 at the end all singular values (h,) and the rows in the top two
                    singular directions (h, 2), and the entries of W_8 (h,)
     """
@@ -507,9 +475,9 @@ class Shown:
     violated: Mapping[str, NDArray]
     spectra: NDArray
     layers: list[Mapping[str, Pairs]]
-    whole: Mapping[str, Mapping[str, Pairs]]
-    errors: Mapping[str, int]
-    left_out: Mapping[str, tuple[int, int]]
+    whole: Mapping[str, Pairs]
+    errors: int
+    left_out: tuple[int, int]
     singular: NDArray
     plane: NDArray
     second: NDArray
@@ -521,10 +489,11 @@ class Shown:
 
 def shown(facts: Mapping[str, Any]) -> Shown:
     """A run from what is kept of it."""
-    setting, looks, whole = Setting(**facts["setting"]), facts["looks"], facts["whole"]
+    setting: Setting = _kept(Setting, facts["setting"])
+    looks, whole = facts["looks"], facts["whole"]["train"]
     steps = np.array([each["step"] for each in looks])
     pairs = {side: [sum(each[side]["violations"]) for each in looks] for side in (BEFORE, AFTER)}
-    both = whole["train"][BEFORE]["pairs"]
+    both = whole[BEFORE]["pairs"]
     sizes = [isqrt(2 * both[kind]) + 1 for kind in (PLUS, MINUS)]  # n from n (n - 1) / 2
     number = comb(sum(min(size, LOOKED) for size in sizes), 2)
     kept = facts["neurons"]
@@ -538,12 +507,10 @@ def shown(facts: Mapping[str, Any]) -> Shown:
         losses=np.array([each.get("loss", np.nan) for each in looks]),
         violated={side: np.array(values) / number for side, values in pairs.items()},
         spectra=np.array([each["singular"] for each in looks]),
-        layers=[{side: _pairs(each[side]) for side in each} for each in facts["layers"]],
-        whole={
-            p: {side: _pairs(each[side]) for side in (BEFORE, AFTER)} for p, each in whole.items()
-        },
-        errors={part: each["errors"] for part, each in whole.items()},
-        left_out={part: tuple(each["left_out"]) for part, each in whole.items()},
+        layers=[{side: _kept(Pairs, each[side]) for side in each} for each in facts["layers"]],
+        whole={side: _kept(Pairs, whole[side]) for side in (BEFORE, AFTER)},
+        errors=whole["errors"],
+        left_out=tuple(whole["left_out"]),
         singular=np.array(kept["singular"]),
         plane=np.array(kept["plane"]),
         second=np.array(kept["second"]),
@@ -559,12 +526,13 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
     last = setting.epochs * steps_of(setting, len(data.y))
     steps = np.unique(np.linspace(0, last, looks + 1).astype(int)).tolist()
     run = train(data, setting, seed, steps, data.some(LOOKED))
-    return shown(summary(run, data, seed, {"train": data}))
+    return shown(summary(run, data, seed))
 
 
-def _pairs(kept: Mapping[str, Any]) -> Pairs:
-    """What is kept, of which older records have more."""
-    return Pairs(**{field.name: kept[field.name] for field in fields(Pairs)})
+def _kept(kind: type, kept: Mapping[str, Any]) -> Any:
+    """A dataclass from what is kept, of which older records have more."""
+    names = {field.name for field in fields(kind)}
+    return kind(**{name: value for name, value in kept.items() if name in names})
 
 
 # --- Appendix D of Phuong & Lampert 2021, judged on the record of its run at full scale -----------
@@ -611,7 +579,8 @@ def same_class_to_the_right(run: Shown) -> list[Evidence]:
     layers = run.before()[1:]
     by_class = [pairs.right[kind] for pairs in layers for kind in (PLUS, MINUS)]
     return [
-        *_of(run),
+        note("images, epochs, steps", (run.images, run.setting.epochs, int(run.steps[-1]))),
+        note("errors", run.errors),
         *(bound(f"layer {k}: chance that a pair of one class lies to the right",
                 pairs.chance, ">", 0.5, "", digits=2) for k, pairs in enumerate(layers, start=1)),
         note("by layer and class, where the chance is below one half",
@@ -629,20 +598,15 @@ def layers_separate(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
     layer, the pixels being layer 0, in raw products or else in units of the mean of |f|^2. `others`
     are runs as long from other starts, by name."""
     layers = run.before()
-    chances = [pairs.chance for pairs in layers]
     told = [_told(each) for each in (run, *others.values())]
     return [
-        *_of(run),
         bound("correlation with the layer: chance that a pair of one class lies to the right",
-              _kendall(chances), ">", 0.0, "", digits=2),
+              _kendall([pairs.chance for pairs in layers]), ">", 0.0, "", digits=2),
         bound("units, of the two, in which either class moves right and the pairs across move left",
               _told(run), ">=", 1, ""),
         *(note(f"{unit}: correlation with the layer of the mean for two 0s, two 1s, one of each",
                tuple(_kendall(course) for course in courses_of(layers, raw).values()), digits=2)
           for unit, raw in _UNITS.items()),
-        note("that chance, pixels and layers 1 to 7", tuple(chances), digits=2),
-        *(note(f"{unit}, {_NAMES[kind]}: mean, pixels and layers 1 to 7", tuple(course), digits=2)
-          for unit, raw in _UNITS.items() for kind, course in courses_of(layers, raw).items()),
         *(item for name, other in others.items() for item in (
             note(f"{name}: such units", _told(other)),
             note(f"{name}: correlation of the chance; least of raw products, pixels to layer 6",
@@ -664,12 +628,11 @@ def other_moves(run: Shown) -> list[Evidence]:
 
 
 _UNITS = {"raw products": True, "units of the mean of |f|²": False}
-_NAMES = {MINUS: "two 0s", PLUS: "two 1s", ACROSS: "one of each"}
 
 
 def courses_of(layers: Sequence[Pairs], raw: bool) -> dict[str, list[float]]:
     """The mean inner product of each kind of pair from layer to layer."""
-    return {kind: [pairs.mean(kind, raw) for pairs in layers] for kind in _NAMES}
+    return {kind: [pairs.mean(kind, raw) for pairs in layers] for kind in (MINUS, PLUS, ACROSS)}
 
 
 def _least(run: Shown) -> float:
@@ -687,11 +650,10 @@ def _told(run: Shown) -> int:
 def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
     """os.fig3.3: the features of layer 7 are orthogonally separable: no pair of the images trained
     on violates (OS). `others` are runs as long from other starts, by name."""
-    before, after = (run.whole["train"][side] for side in (BEFORE, AFTER))
+    before, after = (run.whole[side] for side in (BEFORE, AFTER))
     return [
-        *_of(run),
         fact("pairs that violate (OS), before the ReLU", before.violating, 0),
-        *(fact(f"{name}: these pairs", other.whole["train"][BEFORE].violating, 0)
+        *(fact(f"{name}: these pairs", other.whole[BEFORE].violating, 0)
           for name, other in others.items()),
         note("all pairs", before.number),
         note("violating pairs within a class, and across",
@@ -703,9 +665,7 @@ def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence
              1.0 - after.violations[ACROSS] / after.pairs[ACROSS], digits=2),
         note("share after layer 6's ReLU, which is what W_7 is given",
              run.layers[FIRST - 1][AFTER].share, digits=2),
-        note("share on test images, before and after",
-             tuple(run.whole["test"][side].share for side in (BEFORE, AFTER)), digits=2),
-        *(note(f"{name}: share after the ReLU", other.whole["train"][AFTER].share, digits=2)
+        *(note(f"{name}: share after the ReLU", other.whole[AFTER].share, digits=2)
           for name, other in others.items()),
     ]  # fmt: skip
 
@@ -714,12 +674,12 @@ def nearly_separable(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
     """What is seen instead of `separable_features`: a figure does not show the violations."""
     share = "share of all pairs that violate (OS), before the ReLU"
     return [
-        bound(share, run.whole["train"][BEFORE].share, "<", SHOWN, "", digits=2, after=BARS),
-        *(bound(f"{name}: {share}", other.whole["train"][BEFORE].share, "<", SHOWN, "", digits=2,
+        bound(share, run.whole[BEFORE].share, "<", SHOWN, "", digits=2, after=BARS),
+        *(bound(f"{name}: {share}", other.whole[BEFORE].share, "<", SHOWN, "", digits=2,
                 after=BARS)
           for name, other in others.items()),
         note("images to leave out so that the others are orthogonally separable: at least, at most",
-             run.left_out["train"]),
+             run.left_out),
     ]  # fmt: skip
 
 
@@ -733,7 +693,6 @@ def few_singular_values(
     gaps = s[:MOST] / s[1 : MOST + 1]
     gap = float(synthetic[1] / synthetic[2])
     return [
-        *_of(run),
         bound(f"singular values of at least {CLEAR:g} of the largest", clear(s), "<=", MOST, "",
               after=BARS),
         bound("the same", clear(s), ">=", FIVE, "", after=FEWEST),
@@ -753,23 +712,18 @@ def clear(singular: NDArray, level: float = CLEAR) -> int:
     return int((singular >= level * singular.max()).sum())
 
 
-def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list[Evidence]:
+def three_clusters(run: Shown, rays: tuple[NDArray, NDArray]) -> list[Evidence]:
     """os.fig4b: the neurons, in the top two singular directions of W_7, form three clusters: one
     near the origin in which signs of W_8 are mixed, and one for either sign. The clustering knows
-    the number 3 and the points; k-means, drawn with the seed, stands beside it.
+    the number 3 and the points.
 
     Neurons on two rays have such parts, too. What tells them from clusters is the silhouette, which
     must be STRONG here and must not be for the `rays` (plane, second) of the network of Section
     5.1.
     """
-    from sklearn.cluster import KMeans
-
     groups = clusters(run.plane, run.second)
     mixed, plus, minus = _positive(run.second, groups)
-    k_means = KMeans(3, n_init=20, random_state=seed).fit(run.plane)
-    means = _ordered(k_means.cluster_centers_, k_means.labels_, run.second)
     return [
-        *_of(run),
         bound("silhouette of the three clusters", silhouette(run.plane, groups), ">=", STRONG, "",
               digits=2, after=RAYS),
         bound("the same of the rays of Section 5.1", silhouette(rays[0], clusters(*rays)), "<",
@@ -782,13 +736,6 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
               min(mixed, 1 - mixed), ">=", MIXED, "", digits=2, after=MEDOIDS),
         note("neurons in the near cluster and in the two others",
              tuple(int(rows.sum()) for rows in groups)),
-        note("neurons with positive entries, of all",
-             (int((run.second > 0).sum()), len(run.second))),
-        note("median distance from the origin, near and far",
-             tuple(float(np.median(np.linalg.norm(run.plane[rows], axis=1))) for rows in groups),
-             digits=2),
-        note("k-means: neurons near and in the two others, and shares of positive entries",
-             (tuple(int(rows.sum()) for rows in means), _positive(run.second, means)), digits=2),
     ]  # fmt: skip
 
 
@@ -804,11 +751,7 @@ def clusters(plane: NDArray, second: NDArray) -> list[NDArray]:
     """Three clusters of points (h, 2) around medoids: which rows are in the one nearest to the
     origin, and which in either of the others, the one with more positive W_8 first."""
     rows, labels = three_medoids(plane)
-    return _ordered(plane[rows], labels, second)
-
-
-def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> list[NDArray]:
-    near, *sides = np.argsort(np.linalg.norm(centres, axis=1), kind="stable")
+    near, *sides = np.argsort(np.linalg.norm(plane[rows], axis=1), kind="stable")
     sides.sort(key=lambda k: (-(second[labels == k] > 0).mean(), k))
     return [labels == k for k in (near, *sides)]
 
@@ -819,16 +762,6 @@ def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
 
 def _kendall(values: Sequence[float]) -> float:
     return float(kendalltau(range(len(values)), values).statistic)
-
-
-def _of(run: Shown) -> list[Evidence]:
-    setting = run.setting
-    return [
-        note("images, epochs, steps", (run.images, setting.epochs, int(run.steps[-1]))),
-        note("seed", run.seed),
-        note("mean loss in the last epoch", f"{run.losses[-1]:.1g}"),
-        note("errors", ", ".join(f"{part} {count}" for part, count in run.errors.items())),
-    ]
 
 
 # --- Appendix D of Phuong & Lampert 2021 under other readings and from other seeds ----------------
@@ -863,9 +796,9 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
             f"at {AT}: violate": approx(run.violated[BEFORE][at], 1),
             "clear": clear(run.spectra[at]),
             "end": run.setting.epochs,
-            "violate": approx(run.whole["train"][BEFORE].share, 2),
-            "after ReLU": approx(run.whole["train"][AFTER].share, 2),
-            "out": run.left_out["train"][1],
+            "violate": approx(run.whole[BEFORE].share, 2),
+            "after ReLU": approx(run.whole[AFTER].share, 2),
+            "out": run.left_out[1],
             "near": approx(rare[0], 2),
             "far": approx(max(rare[1:]), 2),
             "silhouette": approx(silhouette(run.plane, groups), 2),

@@ -53,19 +53,11 @@ def hills(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
 
 
 @in_house_style
-def coming_home(log_sizes: Sequence[float], home: NDArray, total: int, log_angles: Sequence[float],
-                needed: Sequence[float]) -> Figure:  # fmt: skip
-    """Left: share of neurons at home against the size of the start. Right: the largest start at
-    which one neuron is at home, against its angle to the direction that it is driven away from."""
-    titles = "(a) tiny starts bring all home", "(b) how tiny depends on the angle"
-    fig, (left, right) = panels(1, 2, height=3.3, titles=titles)
-    share_points(left, np.exp(log_sizes), home, total, "", xlabel="norm at the start",
+def coming_home(log_sizes: Sequence[float], home: NDArray, total: int) -> Figure:
+    """The share of neurons at home against the size of the start."""
+    fig, (ax,) = panels(1, 1, height=3.3)
+    share_points(ax, np.exp(log_sizes), home, total, "", xlabel="norm at the start",
                  ylabel="share of neurons at home, or dead")  # fmt: skip
-    angles = np.exp(log_angles)
-    right.loglog(angles, np.exp(needed), "o", color=POSITIVE, label="largest norm\nthat comes home")
-    right.loglog(angles, angles, ls="--", color=style.INK, label="norm = angle")
-    right.set(xlabel="angle to the negative sum", ylabel="norm at the start")
-    name_curves(right)
     return fig
 
 

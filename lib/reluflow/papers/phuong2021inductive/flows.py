@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import BDF, OdeSolution
+from scipy.integrate import BDF, DOP853
 
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -18,7 +18,6 @@ from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, such, support_draws
-from reluflow.progress import progress
 
 # --- (GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks -----
 #
@@ -83,8 +82,7 @@ class Late:
     @cached_property
     def distances(self) -> NDArray:
         """The norms in (8) and (9) at the moments, (m, 2)."""
-        goal, signs = self.limit, self.given.signs
-        return np.array([goal.distances(u, r, signs) for u, r in zip(self.U, self.R, strict=True)])
+        return self.limit.distances(self.U, self.R, self.given.signs)
 
     def own(self, sign: float) -> NDArray:
         """Indices of the neurons of a sign that are active on data of it at the end."""
@@ -98,9 +96,8 @@ class Late:
     def log_loss(self, sign: float) -> NDArray:
         """log of the loss of the data of one label, (m,)."""
         X = self.given.X[self.given.y == sign]
-        y = np.full(len(X), sign)
-        return np.array([float(self.given.loss.log_value(_outputs(X, u, r, self.given.signs), y))
-                         for u, r in zip(self.U, self.R, strict=True)])  # fmt: skip
+        outputs = _outputs(X, self.U, self.R, self.given.signs)
+        return self.given.loss.log_value(outputs, np.full(len(X), sign))
 
     def log_square(self, sign: float) -> NDArray:
         """log |W_+|_F^2 or log |W_-|_F^2, (m,)."""
@@ -112,8 +109,11 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     flow cannot be followed, and Waiting where that is why."""
     chart = Neurons(given.signs, given.X.shape[1])
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
+    # From a small start nothing is stiff on this clock; from a large one a datum may wait for ages.
+    method = DOP853 if given.log_norms.max() < 0.0 else BDF
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
-                      rtol=_LONG_FLOW_RTOL, stop=lambda _, z: _left(given, chart, z))  # fmt: skip
+                      rtol=_LONG_FLOW_RTOL, method=method,
+                      stop=lambda _, z: _left(given, chart, z))  # fmt: skip
     U = chart.split(first.end)[0]
     alive = tuple(s for s in (1.0, -1.0) if _serving(given, U, s).any())
     if first.status == "converged" and not alive:
@@ -135,7 +135,7 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     V = V / np.linalg.norm(V, axis=-1, keepdims=True)
     if any(_serving(given, V[-1], sign).any() for sign in {1.0, -1.0} - set(alive)):
         raise Waiting("a neuron comes to a label that had none, long after the other is fitted")
-    tau = np.array([-late.log_loss(z) for z in Z])
+    tau = -given.loss.log_value(_outputs(late.X, V, R, given.signs), late.y)
     steep = np.array([log_steepness(u, r, given.signs, late.X, late.y, given.loss)
                       for u, r in zip(V, R, strict=True)])  # fmt: skip
     with np.errstate(divide="ignore"):  # a start whose loss is small already has begun at 0
@@ -168,7 +168,9 @@ def patterns(late: Late) -> list[tuple[float, NDArray]]:
 
 
 def _outputs(X: NDArray, U: NDArray, R: NDArray, signs: NDArray) -> NDArray:
-    return np.asarray(np.maximum(X @ U.T, 0.0) @ (signs * np.exp(2.0 * R)))
+    """Of neurons U (..., p, d), R (..., p) on data X (n, d): (..., n)."""
+    sizes = signs * np.exp(2.0 * R)
+    return np.asarray((sizes[..., None, :] @ np.maximum(U @ X.T, 0.0))[..., 0, :])
 
 
 def _serving(
@@ -313,7 +315,7 @@ e^-t."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
 MOST = 3.3e10
-"""The `work` after which a flow is given up: half a minute of one core, or a little more."""
+"""The work after which a flow is given up: half a minute of one core, or a little more."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-6
@@ -352,76 +354,81 @@ def slopes(cosines: NDArray) -> NDArray:
     return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class Smoothed(GradientFlow):
+    """The flow with `slopes` in place of steps, and so without switching surfaces. `left` holds one
+    number: the work that it may still do, in units of about a nanosecond."""
+
+    left: list[float] = field(default_factory=lambda: [MOST])
+
+    @cached_property
+    def units(self) -> NDArray:
+        return self.X / np.linalg.norm(self.X, axis=1, keepdims=True)
+
+    def cosines(self, z: NDArray) -> NDArray:
+        """Of data and neurons, (n, p)."""
+        return self.units @ cast(Neurons, self.chart).split(z)[0].T
+
+    def surfaces(self, z: NDArray) -> NDArray:
+        return np.zeros((0, 0))
+
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        return np.inf
+
+    def velocity(self, z: NDArray, active: NDArray) -> NDArray:
+        self.left[0] -= len(z) * len(self.X) + 2e5
+        return super().velocity(z, slopes(self.cosines(z)))
+
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        self.left[0] -= len(z) ** 2 * (len(self.X) + len(z) / 2.0)  # and factorisations with it
+        found = self.cosines(z)
+        bends = 0.5 / WIDTH * (np.abs(found) < WIDTH)
+        return self.linearised(z, slopes(found), bends)[1]
+
+    def seen_by(self, z: NDArray) -> NDArray:
+        """The data (n,) that some neuron sees."""
+        return np.asarray((slopes(self.cosines(z)) > _HOLDS).any(axis=1))
+
+    def of(self, data: NDArray) -> Smoothed:
+        """The flow of some of the data."""
+        return replace(self, X=self.X[data], y=self.y[data])
+
+    def small(self, z: NDArray) -> bool:
+        """Whether the data that are seen have a loss below e^-2."""
+        seen = self.seen_by(z)
+        return bool(seen.any() and self.of(seen).log_loss(z) < -_BEGUN)
+
+
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
     """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
-    data X (n, d), y (n,); it is given up after so much `work`, and a bar shows how much is done.
+    data X (n, d), y (n,); it is given up after so much work.
 
     On the clock of time until the loss of the data that some neuron sees is below e^-2; from there
     on of these alone, on log log(1/loss). Back to time where a neuron comes to see another datum.
     """
     chart = Neurons(signs, X.shape[1])
-    field = GradientFlow(chart, LOGISTIC, X, y, TIME)
+    whole = Smoothed(chart, LOGISTIC, X, y, TIME, [most])
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
-    z, budget = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _Budget(most)
+    z = chart.along(W0, np.log(np.linalg.norm(W0, axis=1)))
     while True:
-        clock, states, status = _run(
-            field, chart, z, horizon, partial(_small, field, chart), budget
-        )
+        clock, states, status = _run(whole, z, horizon, whole.small)
         first = first or (clock, _weights(chart, states)[0])
-        seen, of = _seen(chart, states[-1], X), field
+        z, seen, flow = states[-1], whole.seen_by(states[-1]), whole
         words, states = (RESTS if status == "horizon" else SLOW), states[-1:]
         if status == "stopped":
-            of = replace(_of(field, seen), clock=LOG_LOG)
-            stop = partial(_sees_more, chart, X, seen)
-            _, states, status = _run(of, chart, states[-1], float(np.log(REACH)), stop, budget)
+            flow = replace(whole.of(seen), clock=LOG_LOG)
+            until = max(float(np.log(REACH)), flow.begin(z) + 1.0)
+            _, states, status = _run(flow, z, until, partial(_sees_more, whole, seen))
             words = FOLLOWED if status == "horizon" else SLOW
         if status != "stopped":
-            budget.close()
-            tau = np.array([-of.log_loss(z) for z in states])
+            tau = np.array([-flow.log_loss(z) for z in states])
             return Path(words, *first, seen, tau, *_weights(chart, states))
         z = states[-1]
 
 
-def work(solver: BDF, X: NDArray, p: int) -> float:
-    """What a solver has done on data X (n, d) with p neurons, in units of about a nanosecond:
-    velocities, those for Jacobians among them, and factorisations."""
-    k = p * (X.shape[1] + 1)
-    return (solver.nfev + solver.njev * k) * (p * X.size + 2e5) + solver.nlu * k**3 / 10.0
-
-
-class _Budget:
-    """What is left of `most`, its share shown while the flow lasts."""
-
-    def __init__(self, most: float) -> None:
-        self._parts = cast(Generator[int, None, None], progress(range(100), 100, "parts at most"))
-        self._done = next(self._parts)
-        self.left = self._most = most
-
-    def show(self, left: float) -> None:
-        while self._done < min(99, int(100.0 * (1.0 - left / self._most))):
-            self._done = next(self._parts)
-
-    def close(self) -> None:
-        self._parts.close()
-
-
-def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
-    return replace(field, X=field.X[data], y=field.y[data])
-
-
-def _seen(chart: Neurons, z: NDArray, X: NDArray) -> NDArray:
-    return np.asarray((slopes(chart.cosines(z, X)[0]) > _HOLDS).any(axis=1))
-
-
-def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
-    """Whether the data that are seen have a loss below e^-2."""
-    seen = _seen(chart, z, field.X)
-    return bool(seen.any() and _of(field, seen).log_loss(z) < -_BEGUN)
-
-
-def _sees_more(chart: Neurons, X: NDArray, seen: NDArray, z: NDArray) -> bool:
-    return bool((_seen(chart, z, X) & ~seen).any())
+def _sees_more(whole: Smoothed, seen: NDArray, z: NDArray) -> bool:
+    return bool((whole.seen_by(z) & ~seen).any())
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
@@ -431,50 +438,21 @@ def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _run(
-    field: GradientFlow, chart: Neurons, z: NDArray, until: float,
-    stop: Callable[[NDArray], bool], budget: _Budget,
-) -> tuple[NDArray, NDArray, str]:  # fmt: skip
+    flow: Smoothed, z: NDArray, until: float, stop: Callable[[NDArray], bool]
+) -> tuple[NDArray, NDArray, str]:
     """Clock values (m,), states (m, k), and how it ended: "horizon" at `until`, "stopped" where
-    `stop` holds of a state, else "stiff"."""
+    `stop` holds of a later state, else "slow"."""
+    begin = flow.begin(z)
 
-    def velocity(_: float, z: NDArray) -> NDArray:
-        return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
+    def goes_on(t: float, z: NDArray) -> float:
+        return 1.0 if t == begin or not (flow.left[0] < 0.0 or stop(flow.restored(z))) else -1.0
 
-    t = field.begin(z)
-    solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
-    clock, pieces, status, p = [t], [], "stiff", len(chart.signs)
-    while solver.status == "running" and (done := work(solver, field.X, p)) < budget.left:
-        budget.show(budget.left - done)
-        # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
-        with np.errstate(invalid="ignore", over="ignore"):
-            solver.step()
-        if solver.status == "failed":
-            break
-        clock.append(float(solver.t))
-        pieces.append(solver.dense_output())
-        if stop(chart.restored(solver.y)):
-            status = "stopped"
-            break
-        if solver.status == "finished":
-            status = "horizon"
-    budget.left -= work(solver, field.X, p)
-    if not pieces:
-        return np.array([t]), np.array([z]), status
-    end = clock[-1]
-    if status == "stopped":
-        end = _first(lambda t: stop(chart.restored(pieces[-1](t))), clock[-2], end)
-    path = OdeSolution(clock, pieces)
-    moments = _moments(t, end, field.clock == TIME)
-    return moments, np.array([chart.restored(path(each)) for each in moments]), status
-
-
-def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """A time in (low, high] from which something holds, by bisection; it holds at `high`. Steps
-    differ from CPU to CPU, and this does not."""
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    path = integrate(flow, z, until, goes_on, rtol=_RTOL)
+    ended = "horizon" if path.status in ("horizon", "converged") else path.status
+    end = until if ended == "horizon" else float(path.t[-1])
+    moments = _moments(begin, end, flow.clock == TIME)
+    states = np.array([flow.restored(z) for z in path.at(moments)])
+    return moments, states, "slow" if flow.left[0] < 0.0 else ended
 
 
 def _moments(begin: float, end: float, logarithmic: bool) -> NDArray:

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement
@@ -111,6 +110,8 @@ def lacks_a_factor() -> list[Evidence]:
 def quotient() -> str:
     """d|w|^2/dt over what (58) prints at w = a = x = y = 1, symbolically; the derivative is taken
     of w(t)^2 itself."""
+    import sympy  # takes half a second, and most pages do not ask
+
     t, u = sympy.symbols("t u")
     w, a = sympy.Function("w")(t), sympy.Function("a")(t)
     slope = sympy.diff(sympy.log(1 + sympy.exp(-u)), u).subs(u, a * w)
@@ -335,7 +336,6 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
              sum(not home(each)[-1].all() for each in survey.found), 0, tried=tried),
         fact("flows with a change of pattern past log10(1/L) = 1000",
              sum(settles(each) > 1000.0 for each in survey.found), 0, tried=tried),
-        note("flows without a change once every label's loss is below e^-2", len(early)),
         bound("largest distance of a linear network from its group, t = 100 later",
               max(gaps, default=np.nan), "<=", CLOSE, "", digits=2),
         *survey.followed,
@@ -549,7 +549,6 @@ def near_zero_is_needed(survey: Survey) -> list[Evidence]:
               "norm 1/2 and more",
               float(max(each.distances[-1, 0] for each in survey.found
                         if each.given.log_norms.max() > np.log(0.5))), ">=", FAR, "", digits=2),
-        note("balanced starts that leave a neuron alive and end elsewhere", "none: os.ours.start"),
         *survey.followed,
     ]  # fmt: skip
 
@@ -569,10 +568,7 @@ def not_needed() -> Counterexample:
             "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
         },
         breaks=(bound("distance of (8) where L = e^(-1e6)", float(late.distances[-1, 0]), ">=", 0.1,
-                      "", digits=2),
-                note("the same where L = e^-100, e^(-1e4), e^(-1e6)",
-                     tuple(np.interp([2.0, 4.0, 6.0], np.log10(late.tau), late.distances[:, 0])),
-                     digits=1)),
+                      "", digits=2),),
         recheck=(fact("a neuron of a KKT point of (77) can have another pattern than in (8)",
                       left > 0, True),),
         route="every face of the arrangement of these data tried in whole numbers: which ones can "
@@ -707,15 +703,9 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
 
 
 def of_constants(survey: Survey, seed: int) -> list[Evidence]:
-    """How near the flows come that have both groups, and from where."""
-    largest = max(e.given.log_norms.max() for e in survey.found)
-    measured = [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[1:2],
-                *functions_converge(survey, seed)[:1]]  # fmt: skip
-    return [
-        *measured,
-        note("norms of the neurons at the start, up to", float(np.exp(largest)), digits=1),
-        *survey.kept,
-    ]
+    """How near the flows come that have both groups."""
+    return [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[1:2],
+            *functions_converge(survey, seed)[:1], *survey.kept]  # fmt: skip
 
 
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
@@ -787,9 +777,6 @@ def of_the_law(survey: Survey) -> list[Evidence]:
     return [
         note("largest relative distance of the slope from the limit", max(off, default=np.nan),
              digits=1),
-        note("distance² log(1/L) where L = e^(-1e6), over the limit: least and largest",
-             tuple(float(f([e.distances[-1, 0] ** 2 * e.tau[-1] / constant(e) for e in kept],
-                           default=np.nan)) for f in (min, max)), digits=2),
         *survey.kept,
     ]  # fmt: skip
 
@@ -841,21 +828,7 @@ def goes_to_the_sum() -> list[Evidence]:
         note("directions of the positive neurons, less that of the sum of the positive data, below "
              "1e-9", off < 1e-9),
         note("cosine of that sum with w₊", cosine, digits=3),
-        note("log(1 + e^(-c_i f)) on (1, 0) and (1/10, 1), c = (1, 3): angle to which a neuron "
-             "turns, and angle of w₊", other_rates(), "degrees", digits=3),
     ]  # fmt: skip
-
-
-def other_rates() -> tuple[float, float]:
-    """Two tail rates in one label, by a flow on the data c_i x_i, which have the same loss: where a
-    neuron of it is for a loss of e^-1e6, and w_+, as angles in degrees."""
-    X, y = np.array([[1.0, 0.0], [0.1, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-    W0, signs = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([1.0, -1.0])
-    rates = np.array([[1.0], [3.0], [1.0]])
-    late = flows.followed(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
-    ends = late.U[-1, 0], limit(X, y).vectors[1.0]
-    first, second = (float(np.degrees(np.arctan2(v[1], v[0]))) for v in ends)
-    return first, second
 
 
 def tangent() -> Fraction:

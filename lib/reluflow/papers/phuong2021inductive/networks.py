@@ -29,6 +29,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     filtered_gaussian,
     in_orthants,
     limit,
+    short,
     supported,
     top_plane,
 )
@@ -158,24 +159,11 @@ def turned(cosine: ArrayLike) -> NDArray:
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-class Alignment(NamedTuple):
-    """The rows of W in the plane of its top two singular directions, where their main directions
-    are the `two_directions` of the long ones.
-
-    near       the share of the long rows within DEGREES of the nearer direction
-    between    the angle between the two directions, in degrees
-    agreement  the share of the long rows that the two directions sort as the signs do
-    long       (p,) whether a row is long
-    """
-
-    near: float
-    between: float
-    agreement: float
-    long: NDArray
-
-
-def alignment(W: NDArray, positive: NDArray) -> Alignment:
-    """How the rows of W (p, d) lie in its top two singular directions, and the signs (p,) there."""
+def alignment(W: NDArray, positive: NDArray) -> tuple[float, float, float, NDArray]:
+    """How the rows of W (p, d) lie in the plane of its top two singular directions, where their
+    main directions are the `two_directions` of the long ones; and the signs (p,) there: the share
+    of the long rows within DEGREES of the nearer direction, the angle between the two in degrees,
+    the share of the long rows that they sort as the signs do, and which rows are long, (p,)."""
     plane = top_plane(W)
     lengths = np.linalg.norm(W, axis=1)
     long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
@@ -184,7 +172,7 @@ def alignment(W: NDArray, positive: NDArray) -> Alignment:
     near = float(np.mean(turned(cosines.max(axis=1)) <= DEGREES))
     same = float(np.mean((cosines.argmax(axis=1) == 0) == positive[long]))
     between = float(turned(np.prod(directions, axis=0).sum()))
-    return Alignment(near, between, max(same, 1.0 - same), long)
+    return near, between, max(same, 1.0 - same), long
 
 
 def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArray:
@@ -355,13 +343,12 @@ class Seen:
 
     singular  the ten largest singular values of each layer
     moved     the third singular value of W_l - W_l(0) over the second, 0 at the start
-    near, between, agreement  as in `Alignment`; the last one with the sign of the last layer
+    near, between, agreement  as `alignment` has them; the last one with the sign of the last layer
     cosines   of each row of W_1 with w_+ or w_-, by the sign of a_j for two layers, else the
               closer; a record keeps those of the last look
     high      the share of them that the paper calls high
     group     the cosines of the mean of the rows with a_j > 0 and w_+, and of the others and w_-
     spread    the median cosine of a row of W_1 with the mean of its group
-    distance  of W_1 from eq (8)
     flipped   the share of the a_j whose sign is not that of the start
     astray    the share of the long rows of W_1 that are nearer to the other sign's vector
     sum_high, sum_group  as `high` and `group`, with the sums of the labels' data in place of w_+
@@ -379,7 +366,6 @@ class Seen:
     high: float
     group: list[float]
     spread: float
-    distance: float
     flipped: float
     astray: float
     sum_high: float = np.nan
@@ -424,7 +410,7 @@ def course(run: Run) -> Course:
 def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
     """What is kept of a look; `sums` has the sums of the labels' data in place of w_+ and w_-."""
     hidden, positive = look.weights[:-1], look.a > 0.0
-    found = [alignment(W, positive) for W in hidden]
+    near, between, agreement, long = zip(*(alignment(W, positive) for W in hidden), strict=True)
     signs = np.where(positive, 1.0, -1.0)
     groups = {s: look.W[signs == s].sum(axis=0) for s in (1.0, -1.0)}
     mine = np.array([groups[s] for s in signs])
@@ -438,16 +424,15 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
             float(s[2] / s[1]) if s[1] > 0.0 else 0.0
             for s in map(np.linalg.svdvals, map(np.subtract, hidden, start.weights))
         ],
-        near=[each.near for each in found],
-        between=[each.between for each in found],
-        agreement=[each.agreement for each in found],
+        near=list(near),
+        between=list(between),
+        agreement=list(agreement),
         cosines=cosines.tolist(),
         high=float(np.mean(cosines > HIGH)),
         group=[float(units(groups[s]) @ units(goal.vectors[s])) for s in (1.0, -1.0)],
         spread=float(np.median(np.sum(units(look.W) * units(mine), axis=1))),
-        distance=goal.distances(units(look.W), np.log(np.linalg.norm(look.W, axis=1)), signs)[0],
         flipped=float(np.mean(positive != (start.a > 0.0))),
-        astray=float(np.mean((cosines < correlations(look.W, goal))[found[0].long])),
+        astray=float(np.mean((cosines < correlations(look.W, goal))[long[0]])),
         sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
         sum_group=[float(units(groups[s]) @ units(sums.vectors[s])) for s in (1.0, -1.0)],
     )
@@ -603,10 +588,7 @@ def high_correlations(runs: Sequence[Course]) -> list[Evidence]:
         note("least and largest share", (float(shares.min()), float(shares.max())), digits=2),
         note("median cosine with the mean of the group, mean over runs",
              float(np.mean([end.spread for end in ends])), digits=2),
-        note("cosine of that mean with the max-margin vector, mean over runs",
-             float(np.mean([end.group for end in ends])), digits=2),
         *control(ends),
-        note("mean loss of the last epoch", f"{np.mean([end.loss for end in ends]):.0e}"),
     ]  # fmt: skip
 
 
@@ -743,33 +725,26 @@ def are_separable(seed: int, count: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-class Turns(NamedTuple):
-    """Of data: the angle between w_+ and -w_-, that between the mean of one label and minus the
-    other's, and the dimensions that the support examples of either label span."""
-
-    degrees: float
-    means: float
-    ranks: tuple[int, ...]
-
-
-def turns(X: NDArray, y: NDArray) -> Turns:
-    """How far the labels of data X (n, d), y (n,) are turned from being opposite."""
+def turns(X: NDArray, y: NDArray) -> tuple[float, float, tuple[int, ...]]:
+    """Of data X (n, d), y (n,): the angle between w_+ and -w_-, that between the mean of one label
+    and minus the other's, and the dimensions that the support examples of either label span."""
     groups = X[y > 0.0], X[y < 0.0]
     w = [max_margin(own, np.ones(len(own))).u for own in groups]
     ranks = (int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
              for own, u in zip(groups, w, strict=True))  # fmt: skip
     means = [own.mean(axis=0) for own in groups]
     apart, turned_means = (degrees_between(one, -other) for one, other in (w, means))
-    return Turns(apart, turned_means, tuple(ranks))
+    return apart, turned_means, tuple(ranks)
 
 
 def are_apart(seed: int, count: int) -> list[Evidence]:
     """os.data.2: w_+ is not close to -w_-: farther than neurons may be from a direction that they
     lie along in Figure 1b."""
-    kept, free = ([turns(*one) for one in draws(seed, count, sampler)]
+    kept, free = (zip(*(turns(*one) for one in draws(seed, count, sampler)), strict=True)
                   for sampler in (filtered_gaussian, in_orthants))  # fmt: skip
-    angles, without = (np.array([one.degrees for one in many]) for many in (kept, free))
-    ranks = [rank for one in kept for rank in one.ranks]
+    angles, means, spans = map(np.array, kept)
+    without, free_means, _ = map(np.array, free)
+    ranks = spans.ravel()
     return [
         *in_most(f"w₊ is more than {DEGREES:g}° from -w₋", (angles > DEGREES).tolist()),
         bound("least angle", float(angles.min()), ">", DEGREES, "degrees", digits=2),
@@ -778,10 +753,9 @@ def are_apart(seed: int, count: int) -> list[Evidence]:
         note("without the filter", (float(without.mean()), *student_interval(without)), "degrees",
              digits=2),
         note("angle between the mean of one label and minus the other's, with and without",
-             (float(np.mean([one.means for one in kept])),
-              float(np.mean([one.means for one in free]))), "degrees", digits=2),
+             (float(means.mean()), float(free_means.mean())), "degrees", digits=2),
         note("dimension that the support examples of a label span, of 20: least, mean, largest",
-             (min(ranks), float(np.mean(ranks)), max(ranks)), digits=2),
+             (int(ranks.min()), float(ranks.mean()), int(ranks.max())), digits=2),
         note("labels whose support examples span, as (Span) asks",
              f"{sum(rank == _D for rank in ranks)} of {len(ranks)}"),
     ]  # fmt: skip
@@ -843,7 +817,8 @@ def _limit(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[float, bool]
         return np.nan, all(served)
     V, b = found.theta[: W.size].reshape(W.shape), found.theta[W.size :]
     lengths = np.maximum(np.linalg.norm(V, axis=1), 1e-300)
-    return limit(X, y).distances(V / lengths[:, None], np.log(lengths), np.sign(b))[0], True
+    far = limit(X, y).distances(V / lengths[:, None], np.log(lengths), np.sign(b))[0]
+    return float(far), True
 
 
 def survives(
@@ -878,7 +853,6 @@ def survives(
               abs(_middle(rates["0.01"], "high") - _middle(rates["1"], "high")), "<=", 0.05, "",
               digits=2),
         note(f"by rate {tuple(rates)}: median share above 0.9", _by(rates, "high"), digits=2),
-        note("by rate: median distance of (8)", _by(rates, "distance"), digits=2),
         note("by rate: median share of long neurons nearer to the other sign's vector",
              _by(rates, "astray"), digits=2),
         note(f"by factor {tuple(outer)}: median share above 0.9", _by(outer, "high"), digits=2),
@@ -1062,20 +1036,32 @@ def counts(found: Sequence[Case]) -> list[NDArray]:
 # --- The records of this page, and how they are read ----------------------------------------------
 
 SEPARABILITY, DATA_SETS = "separability", 200
+ONE_DEEP = "one-deep"
+"""The first network of "deep", of which Figure 2 shows the rows: it takes some seconds."""
 
 
 def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
-    """The surveys of a name in SURVEYS, or the data sets of SEPARABILITY (four minutes)."""
+    """The surveys of a name in SURVEYS, the data sets of SEPARABILITY (four minutes), ONE_DEEP."""
     from reluflow.networks.dense import one_thread
 
     with one_thread():
         if name == SEPARABILITY:
             return {"cases": [asdict(case) for case in cases(seed, DATA_SETS, follows=True)]}
+        if name == ONE_DEEP:
+            return one_deep(train(DEEP, seed, [0])[0])
         found = {
             key: pieces(key, functools.partial(_surveyed, survey, seed))
             for key, survey in progress(SURVEYS[name].items(), len(SURVEYS[name]), name)
         }
     return {"what": "Phuong & Lampert 2021, Section 5", "surveys": found}
+
+
+def one_deep(run: Run) -> dict[str, Any]:
+    """Of a network at its end W_1 and the last layer; of the layers between them the rows in their
+    top two singular directions; and `inner_directions`."""
+    first, *inner, last = run.end.weights
+    kept = [first, *map(top_plane, inner), last]
+    return {"weights": [[short(row) for row in W] for W in kept], "inner": inner_directions(run)}
 
 
 def _surveyed(survey: Survey, seed: int) -> dict[str, Any]:
@@ -1089,7 +1075,7 @@ SHELF = Shelf(
     "04_orthogonal_separability/networks",
     "phuong2021inductive-networks-",
     record_of,
-    (*SURVEYS, SEPARABILITY),
+    (*SURVEYS, SEPARABILITY, ONE_DEEP),
 )
 PARAMETERS = {**SECTION, "scale": SHELF.parameter}
 

@@ -305,8 +305,7 @@ class Trained:
         with np.errstate(divide="ignore", invalid="ignore"):
             U = np.where(sizes[..., None] > 0.0, self.path.W / sizes[..., None], 0.0)
             R = np.log(sizes)
-        return np.array([self.goal.distances(u, r, self.own.signs)[0]
-                         for u, r in zip(U, R, strict=True)])  # fmt: skip
+            return self.goal.distances(U, R, self.own.signs)[:, 0]
 
     @cached_property
     def gap(self) -> float:

@@ -318,19 +318,21 @@ class Limit:
         parts = [s * np.maximum(points @ w, 0.0) for s, w in self.vectors.items()]
         return self.constant * np.sum(parts, axis=0)
 
-    def distances(self, U: NDArray, R: NDArray, signs: NDArray) -> tuple[float, float]:
-        """The norms in (8) and (9) of balanced neurons of directions U (p, d), log norms R (p,),
-        with the u and z of their lengths that are nearest to W / |W|_F."""
-        sizes = np.exp(R - R.max())
-        sizes /= np.linalg.norm(sizes)
-        unit, W, a = sizes[:, None] * U, sizes[:, None] * U, signs * sizes
+    def distances(self, U: NDArray, R: NDArray, signs: NDArray) -> NDArray:
+        """The norms in (8) and (9), (..., 2), of balanced neurons of directions U (..., p, d), log
+        norms R (..., p), with the u and z of their lengths that are nearest to W / |W|_F."""
+        sizes = np.exp(R - R.max(axis=-1, keepdims=True))
+        sizes /= np.linalg.norm(sizes, axis=-1, keepdims=True)
+        W = rest = sizes[..., None] * U
+        a = signs * sizes
         for sign, w in self.vectors.items():
-            along = np.where(signs == sign, np.maximum(unit @ w, 0.0), 0.0)
-            length = 1.0 / np.sqrt(np.linalg.norm(w) * self.total)
-            c = along * length / (np.linalg.norm(along) or 1.0)
-            W = W - np.outer(c, w)
+            along = np.where(signs == sign, np.maximum(W @ w, 0.0), 0.0)
+            length = np.sqrt(np.linalg.norm(w) * self.total)
+            total = np.linalg.norm(along, axis=-1, keepdims=True)
+            c = along / (length * np.where(total > 0.0, total, 1.0))
+            rest = rest - c[..., None] * w
             a = a - sign * c * np.linalg.norm(w)
-        return float(np.linalg.norm(W)), float(np.linalg.norm(a))
+        return np.stack([np.linalg.norm(rest, axis=(-2, -1)), np.linalg.norm(a, axis=-1)], axis=-1)
 
 
 def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Limit:
