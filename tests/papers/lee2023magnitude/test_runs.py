@@ -31,7 +31,7 @@ def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
     cosine = states @ best / length / np.linalg.norm(best)
     assert np.allclose(run.empirical.length, length, rtol=1e-11)
     assert np.allclose(run.empirical.phi, np.pi - np.arccos(cosine), rtol=0, atol=1e-10)
-    assert np.allclose(run.empirical.layers, factors, rtol=1e-11)
+    assert np.allclose(run.empirical.v[:, None], factors, rtol=1e-11)
     assert run.start.v == pytest.approx(length[0])
     assert run.start.phi == pytest.approx(np.pi - np.arccos(cosine[0]))
     for path in (run.population, run.flow):
@@ -54,7 +54,7 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     setting = runs.Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = population.PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
+    path = population.PopulationPath(T, 0.3 * T, rho, np.ones(4), 2.0, "steps")
     flow = replace(path, t=0.1 * T, rho=np.minimum(rho, -0.01), clock="time")
     run = runs.Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
     check = runs.angle_checks([run])[0]

@@ -20,6 +20,7 @@ from sympy.calculus.singularities import singularities
 
 from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
+from reluflow.flows.charts import TIME
 from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import population, setting
@@ -56,7 +57,8 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     paths = orbits(*np.transpose(columns))
     for start, s, psi, rho in zip(starts, paths.s, paths.psi, paths.rho, strict=True):
         t = s[1:] / start.target ** (2 * start.m)
-        found.append(population.balanced_path(t, psi[1:], rho[1:], start.m, start.target))
+        v = start.target * np.exp(rho[1:])
+        found.append(PopulationPath(t, psi[1:], rho[1:], v, start.target, TIME))
     return found
 
 

@@ -70,17 +70,17 @@ class Descent:
     def ranges(self) -> tuple[float, float, float]:
         """The least and the largest v_1...v_m / |w| over the run, which for balanced weights is
         |w|^(m-1), and the largest v_1...v_m."""
-        product = self.path.layers.prod(axis=1)
+        product = self.path.v**self.start.m
         ratio = product / self.path.length
         return float(ratio.min()), float(ratio.max()), float(product.max())
 
     def stays_positive(self) -> bool:
         """Whether all v_k stay positive, and do not overflow."""
         try:
-            layers = self.path.layers
+            v = self.path.v
         except OverflowError:
             return False
-        return bool((layers > 0.0).all() and np.isfinite(layers).all())
+        return bool(not self.start.m or ((v > 0.0) & (v < np.inf)).all())
 
     def overshoot(self) -> float:
         """eta max(v0, v*)^(2m)."""

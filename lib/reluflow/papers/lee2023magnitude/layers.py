@@ -175,7 +175,7 @@ def large_norms() -> list[Evidence]:
           for name, cases in says.items() for route, beyond in routes.items()),
         note("phi(1) of the last at X/10, and the lower bound",
              (float(run.path.phi[1]), math.pi - 2.0 / math.tan(1.25) * (1 - 1.25 / math.pi / 15))),
-        fact("its v_1 is positive again after 30000 steps", run.path.layers[-1, 0] > 0.0, True),
+        fact("its v_1 is positive again after 30000 steps", run.path.v[-1] > 0.0, True),
         note("its least and largest |w(T)| up to there, T >= 1",
              (float(run.path.length[1:].min()), float(run.path.length[1:].max()))),
     ]  # fmt: skip
@@ -193,7 +193,7 @@ def small_r() -> list[Evidence]:
         place = descents.quadrature_step(descents.balanced(mpmath.pi / 2, 1, 2), 1, step)
         gap = float(abs(mpmath.arg(place.w)))
     at = "m = 2, |w0| = v* = 1, phi0 = pi/2, r = 1/1000, 1/1000 of its own limit: "
-    found = {"": (path.theta[1], path.layers[1, 1], path.length[1]),
+    found = {"": (path.theta[1], path.v[1], path.length[1]),
              ", by quadrature": (gap, place.v[1], place.length)}  # fmt: skip
     return [
         *(item for route, (theta, v, length) in found.items() for item in (
@@ -257,7 +257,7 @@ def two_layers(name: str) -> Statement:
     )
     def slack(run: Descent) -> float:
         start, path = run.start, run.path
-        size = path.length if which == "w" else path.layers[:, 0]
+        size = path.length if which == "w" else path.v
         given = (start.phi, start.v, start.target, run.step)
         limit = setting.two_layer_magnitude_bounds(path.t, *given)[side]
         return float((limit - size if side else size - limit)[1:].min()) / start.target
@@ -278,7 +278,7 @@ def corrected_two_layers(run: Descent) -> float:
     """ma.ours.descent.two: for |w| and v_1 the lower bound holds with a corrected step, for v_1 the
     upper one as printed. With a = (1 - eps_0) v*^2 and x = eta (v0^2 - a) / 2 the step eta becomes
     eta (1 - 3/4 a eta) where x <= 0 (the bound grows), else eta (1 - x/2) / (1 - x)^2."""
-    start, path, step, v = run.start, run.path, run.step, run.path.layers[:, 0]
+    start, path, step, v = run.start, run.path, run.step, run.path.v
     a = float(pull(start.phi)) * start.target**2
     x = 0.5 * step * (start.v**2 - a)
     moved = step * (1.0 - 0.75 * a * step) if x <= 0.0 else step * (1.0 - x / 2) / (1.0 - x) ** 2
@@ -299,7 +299,7 @@ def lower_bound_missed() -> Counterexample:
     """ma.thmA.3.1: the lower bound fails at T = 1, for |w| and for v_1, at every step size."""
     runs = [run_from_the_middle(step) for step in STEPS_A_3]
     low = [sum(bool(size(path)[1] <= lower[1]) for path, lower, _ in runs)
-           for size in (lambda path: path.length, lambda path: path.layers[:, 0])]  # fmt: skip
+           for size in (lambda path: path.length, lambda path: path.v)]  # fmt: skip
     recheck = []
     with mpmath.workdps(descents.DIGITS):
         right = mpmath.pi / 2
