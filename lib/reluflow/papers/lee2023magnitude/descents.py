@@ -76,11 +76,8 @@ class Descent:
 
     def stays_positive(self) -> bool:
         """Whether all v_k stay positive, and do not overflow."""
-        try:
-            v = self.path.v
-        except OverflowError:
-            return False
-        return bool(not self.start.m or ((v > 0.0) & (v < np.inf)).all())
+        v = self.path.v
+        return bool(((v > 0.0) & (v < np.inf)).all())
 
     def overshoot(self) -> float:
         """eta max(v0, v*)^(2m)."""

@@ -181,26 +181,27 @@ def population_descent(
 ) -> PopulationPath:
     """Gradient descent (3) on the population loss (1) from a balanced start, at the steps 0, ...,
     n_steps. Steps keep the plane of w and w*, and the part of w across w* is multiplied by a
-    number, so small angles keep their digits; and v_1, ..., v_m stay equal. Raises InputError as
-    `population_flow` does, and OverflowError."""
+    number, so small angles keep their digits; and v_1, ..., v_m stay equal. NaN where they
+    overflow. Raises InputError as `population_flow` does."""
     _check(psi0, rho0, m, target)
     check_steps(step, n_steps)
     v = length = target * math.exp(rho0)
     small = math.exp(-2.0 * abs(psi0))
     across = length * 2.0 * math.exp(-abs(psi0)) / (1.0 + small)  # |w| sin(phi)
     along = length * math.tanh(psi0)  # -|w| cos(phi)
-    best, states = target ** (m + 1), []
-    for _ in range(n_steps + 1):
-        states.append((along, across, v))
-        length, factor = math.hypot(along, across), v**m
-        phi = math.atan2(across, -along)
-        common = 0.5 * factor * length**2 - 0.5 * best * length * _scalar_pull(phi)
-        shrink = 0.5 * factor - best * (across / length) / (2.0 * math.pi * length)
-        keep = 1.0 - step * factor * shrink
-        along = keep * along + step * factor * best * phi / (2.0 * math.pi)
-        across = abs(keep * across)
-        if m:
-            v -= step * common * v ** (m - 1)
+    best, states = target ** (m + 1), [(along, across, v)]
+    try:
+        for _ in range(n_steps):
+            length, factor, phi = math.hypot(along, across), v**m, math.atan2(across, -along)
+            turn = step * best * factor / (2.0 * math.pi)
+            keep = 1.0 - 0.5 * step * factor * factor + turn * across / length**2
+            along, across = keep * along + turn * phi, abs(keep * across)
+            if m:
+                pulled = factor * length - best * _scalar_pull(phi)
+                v -= 0.5 * step * v ** (m - 1) * length * pulled
+            states.append((along, across, v))
+    except OverflowError:
+        states += [(math.nan,) * 3] * (n_steps + 1 - len(states))
     w_along, w_across, factors = np.array(states).T
     lengths = np.hypot(w_along, w_across)
     # tan(phi/2) = across / (length - along) = (length + along) / across, where nothing cancels.

@@ -188,11 +188,8 @@ def train_one(setting: Setting, data: bool = True) -> Run:
     with threadpool_limits(1):
         start = drawn_start(setting)
         empirical = descent_on_data(setting) if data else None
-        try:
-            with np.errstate(all="ignore"):
-                population = start.descent(setting.rate, setting.steps)
-        except OverflowError:
-            raise _diverged(setting) from None
+        with np.errstate(all="ignore"):
+            population = start.descent(setting.rate, setting.steps)
         if _explodes(population.rho, start.rho):
             raise _diverged(setting)
         flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
