@@ -21,13 +21,12 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import DOP853
+from scipy.integrate import DOP853, solve_ivp
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field
-from reluflow.flows.integrate import integrate
 from reluflow.flows.segment import check_steps
 
 # --- psi = log tan(phi/2), in which no angle phi near 0 or pi loses digits ------------------------
@@ -135,44 +134,44 @@ class BalancedFlow(Field):
 
 
 def population_flow(
-    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0
+    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0, rtol: float = 1e-13
 ) -> PopulationPath:
-    """The balanced flow at times t (k,) >= 0, in their order; psi and rho are good to ten digits at
-    all of them, however late. Raises InputError for a start, time or target that is not finite or
-    out of range."""
+    """The balanced flow at times t (k,) >= 0 that rise; psi and rho are good to ten digits at all
+    of them, however late. Raises InputError for a start, time or target that is not finite or out
+    of range."""
     _check(psi0, rho0, m, target)
     t = np.atleast_1d(np.asarray(t, float))
-    if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t, prepend=0.0) >= 0.0).all()):
+    if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t) > 0.0).all() and t[0] >= 0.0):
         raise InputError("t must be a list of finite times from 0 on, in their order")
-    pace = target ** (2 * m)
-    start, last = np.array([psi0, rho0], float), float(t.max(initial=0.0)) * pace or 1.0
-    flow = BalancedFlow(int(m))
-    # rho goes to 0 and may pass through it: its digits count, not its decimals.
-    first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
-    path = integrate(
-        flow,
-        start,
-        last,
-        stop=lambda _, z: max(-math.log(_LINEAR) - z[0], abs(z[1]) - _LINEAR),
-        rtol=1e-13,
-        method=DOP853,
-        atol=np.array([1e-13, 1e-40]),
-        first_step=min(first, last),
-    )
-    if path.status not in ("horizon", "stopped"):
-        raise ArithmeticError(f"the population flow: {path.detail}")
+    s, start, flow = t * target ** (2 * m), np.array([psi0, rho0], float), BalancedFlow(int(m))
 
-    s = t * pace
-    (psi, rho), late = path.at(np.minimum(s, path.t[-1])).T, s > path.t[-1]
-    if late.any():  # the linear part: dpsi = 1/2, eps = eps_0 e^-s, drho = -((m + 1) rho + eps) / 2
-        (psi0, rho0), s = path.end, s[late] - path.t[-1]
-        eps0 = 2.0 * math.exp(-2.0 * psi0)
-        psi[late] = psi0 + 0.5 * s
-        if m == 1:
-            rho[late] = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
-        else:
-            forced = -eps0 / (m - 1)
-            rho[late] = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
+    def ahead(_: float, z: NDArray) -> float:
+        """What is left until both coordinates follow the linear part."""
+        return max(-math.log(_LINEAR) - z[0], abs(z[1]) - _LINEAR)
+
+    ahead.terminal = True  # type: ignore[attr-defined]
+    found, s1, end = np.empty((2, 0)), 0.0, start
+    if ahead(0.0, start) > 0.0:
+        last = s[-1] or 1.0
+        first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
+        # rho goes to 0 and may pass through it: its digits count, not its decimals.
+        how = {"rtol": rtol, "atol": [1e-13, 1e-40], "first_step": min(first, last)}
+        path = solve_ivp(
+            lambda _, z: flow.velocity(z), (0.0, last), start, DOP853, s, events=ahead, **how
+        )
+        if path.status < 0:
+            raise ArithmeticError(f"the population flow: {path.message}")
+        found = np.reshape(path.y, (2, -1))  # SciPy: [] for none
+        if path.status:
+            s1, end = float(path.t_events[0][0]), path.y_events[0][0]
+    # The linear part: dpsi = 1/2, eps = eps_1 e^-s, drho = -((m + 1) rho + eps) / 2.
+    late, eps = s[found.shape[1] :] - s1, 2.0 * math.exp(-2.0 * max(end[0], 0.0))
+    if m == 1:
+        rho = (end[1] - 0.5 * eps * late) * np.exp(-late)
+    else:
+        forced = -eps / (m - 1)
+        rho = (end[1] - forced) * np.exp(-0.5 * (m + 1) * late) + forced * np.exp(-late)
+    psi, rho = np.hstack([found, [end[0] + 0.5 * late, rho]])
     return PopulationPath(t, psi, rho, target * np.exp(rho), float(target), TIME)
 
 

@@ -71,7 +71,8 @@ def converges(layers: Sequence[int]) -> Statement:
         orbit = population.orbits(start.psi, start.rho, start.m)
         steps = np.floor((orbit.psi[0] - start.psi) / 0.5)  # rises are not measured between nearer
         s = orbit.s[0, np.diff(steps, prepend=-1.0) >= 1.0]
-        path = start.flow(np.concatenate([s, s[-1] + [15.0, 40.0]]))  # the error shrinks by e^-20
+        s = np.concatenate([s, s[-1] + [15.0, 40.0]])  # the error shrinks by e^-20
+        path = population.population_flow(start.psi, start.rho, start.m, s, rtol=1e-10)
         rho = path.rho[-1] + math.log(planted(item))
         left = np.hypot(np.expm1(rho), 2.0 * np.exp(0.5 * rho) * np.sin(0.5 * path.theta[-1]))
         return float(min(np.diff(path.psi).min(), 1.0 - left / REACHED))
@@ -266,10 +267,12 @@ def _of_times(
     """A statement on the times (k,) that a smaller and a larger start take to one angle."""
 
     def slacks(items: Sequence[Instance]) -> NDArray:
-        psi0, small, psi1, grow = np.transpose([item["passage"] for item in items])
-        m = np.array([int(item["m"]) for item in items])
-        ends = [(rho0, psi0 + psi1) for rho0 in (small, small + grow)]
-        return slack(*(population.time_to_angle(psi0, rho0, m, end) for rho0, end in ends))
+        psi0, small, further, grow = np.transpose([item["passage"] for item in items])
+        m, rho0 = np.array([int(item["m"]) for item in items]), [small, small + grow]
+        times = population.time_to_angle(
+            *map(np.ravel, np.broadcast_arrays(psi0, rho0, m, psi0 + further))
+        )
+        return slack(*times.reshape(2, -1))
 
     def is_told(item: Instance) -> bool:
         psi0, small, further, grow = item["passage"]
