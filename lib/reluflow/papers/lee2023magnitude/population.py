@@ -245,8 +245,8 @@ def _scalar_pull(phi: float) -> float:
 # and the time is the integral of 2 pi / (v^(m-1) v*^(m+1) x sin x).
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-_SPAN = 14.0
-"""An orbit ends where psi is this much above its start and above 0."""
+_BEYOND = 14.0
+"""An orbit ends where psi is this much above its start and above 0, if not asked for more."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class Orbit:
         return s[:, 1], -np.log(odd[:, 1]) / (self.m + 1.0)
 
 
-def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
+def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, beyond: float = _BEYOND) -> Orbit:
     """Orbits from starts that broadcast to (k,), at points that resolve the start, however fast it
     is, and the approach to w*: Gauss-Legendre panels in psi, doubling in width from a small part of
     the start's own scale. There are as many as the longest orbit needs; the others go on."""
@@ -282,10 +282,10 @@ def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
     psi, odd = psi[:, None], np.exp(-p * rho[:, None])
     first = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p))
     doublings = int(np.log2(cap / first).max()) + 1
-    rest = math.ceil(((np.maximum(psi, 0.0) + _SPAN - psi) / cap).max())
+    rest = math.ceil(((np.maximum(psi, 0.0) + beyond - psi) / cap).max())
     width = np.minimum(first * 2.0 ** np.arange(doublings + rest), cap)
     psi = np.cumsum(np.hstack([psi, width]), axis=1)
-    n = int(np.argmax((psi >= np.maximum(psi[:, :1], 0.0) + _SPAN).all(axis=0)))
+    n = int(np.argmax((psi >= np.maximum(psi[:, :1], 0.0) + beyond).all(axis=0)))
     s, odd = _along(np.zeros(len(m)), odd[:, 0], psi[:, :n], width[:, :n], m)
     return Orbit(s, psi[:, : n + 1], -np.log(odd) / p, m)
 
@@ -329,8 +329,8 @@ def _legendre() -> tuple[NDArray, NDArray, NDArray]:
 # Times are s = |w*|^(2m) t, and losses are in units of |w*|^(2(m+1)).
 
 _HALVINGS = 50
-_STAGES = 4
-"""Orbits end when the angle is small; a tiny start's magnitude may come later, some orbits on."""
+_LATE = 56.0
+"""How far psi is followed to a loss: a tiny start's magnitude may come later than its angle."""
 
 
 def relative_loss(psi: ArrayLike, rho: ArrayLike, m: ArrayLike) -> NDArray:
@@ -355,16 +355,9 @@ def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLik
     units of |w*|^(2(m+1)); 0 where the start is no higher. Raises InputError for a level that is
     not reached."""
     psi0, rho0, m, level = _columns(psi0, rho0, m, level)
-    path = orbits(psi0, rho0, m)
-    for _ in range(_STAGES):
-        losses = relative_loss(path.psi, path.rho, m[:, None])
-        if np.all(losses[:, -1] <= level):
-            break
-        more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
-        pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
-        s, psi, rho = (np.hstack([first, then[:, 1:]]) for first, then in pairs)
-        path = Orbit(s, psi, rho, path.m)
-    else:
+    path = orbits(psi0, rho0, m, _LATE)
+    losses = relative_loss(path.psi, path.rho, m[:, None])
+    if np.any(losses[:, -1] > level):
         raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
     k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)
     low, high = (path.psi[np.arange(len(k)), at] for at in (k, k + 1))
