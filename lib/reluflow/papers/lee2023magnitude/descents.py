@@ -99,7 +99,7 @@ ON_THE_ANGLE: Mapping[str, Callable[[Descent], bool]] = {
 where they let v0 be large; it leaves out runs that diverge."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=256)  # as many as `falsify` draws before it asks for their slacks
 def _path(start: Start, step: float, steps: int) -> PopulationPath:
     with np.errstate(all="ignore"):  # a descent that diverges
         return start.descent(step, steps)
