@@ -14,7 +14,6 @@ from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import bounds, chains, setting
 from reluflow.papers.lee2023magnitude.population import population_flow
 from reluflow.papers.lee2023magnitude.setting import Start
-from scipy.integrate import solve_ivp
 
 FEW = settings(max_examples=12)
 TIMES = np.array([0.0, 0.01, 0.7, 4.0, 30.0])
@@ -40,22 +39,6 @@ def test_magnitude_bounds_are_the_papers(phi0, v0, target) -> None:
                 assert found == pytest.approx([float(a) for a in exact], rel=1e-13)
 
 
-@pytest.mark.parametrize("m", [0, 1, 2, 4])
-@pytest.mark.parametrize("phi0", [0.2, 1.5, 3.0])
-def test_angle_bounds_are_the_papers(m, phi0) -> None:
-    r, R, target = 0.3, 1.7, 1.3
-    least, most = setting.gap_bounds(TIMES, math.log(math.tan(phi0 / 2)), r, R, target, m)
-    cot = 1 / math.tan(phi0 / 2)
-    if m == 0:
-        p, q = target * phi0 / (2 * math.pi * R), target / (2 * r)
-    else:
-        p = phi0 / (2 * math.pi) * r ** (m - 1) * target ** (m + 1)
-        q = 0.5 * R ** (m - 1) * target ** (m + 1)
-    np.testing.assert_allclose(most, 2 * cot * np.exp(-p * TIMES), rtol=1e-12)
-    gap = 2 * cot * np.exp(-q * TIMES) - 2 / 3 * cot**3 * np.exp(-3 * q * TIMES)
-    np.testing.assert_allclose(least, gap, rtol=1e-11)
-
-
 def test_decays_of_descent_and_small_times_keep_their_digits() -> None:
     for step, T in ((1e-3, TIMES / 1e-3), (1e-4, TIMES / 1e-4)):
         found = setting.decay(20.0, np.round(T), step)
@@ -68,19 +51,13 @@ def test_decays_of_descent_and_small_times_keep_their_digits() -> None:
 # --- The comparison equation ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m", [2, 3, 7])
-@pytest.mark.parametrize("y0", [1e-2, 0.3, 0.97, 0.999999, 1.0, 1.000001, 1.2, 6.0])
-def test_comparison_solves_its_equation(m, y0) -> None:
-    a, t = 0.8, np.array([0.0, 0.02, 1.0, 6.0])
-    rate = lambda _, x: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1))  # noqa: E731
-    how = {"method": "DOP853", "t_eval": t, "rtol": 1e-12, "atol": 1e-15, "first_step": 1e-12}
-    path = solve_ivp(rate, (0.0, 6.0), [a * y0], **how)
-    np.testing.assert_allclose(chains.balanced_chain(t, a * y0, a, m), path.y[0], rtol=1e-10)
-    # Near the rest point the distance to it keeps its digits too.
+@pytest.mark.parametrize("m", [2, 7])
+@pytest.mark.parametrize("y0", [0.999999, 1.000001])
+def test_the_distance_to_the_rest_point_keeps_its_digits(m, y0) -> None:
+    a = 0.8
     late = chains.balanced_chain([2.0, 3.0], a * y0, a, m) - a
-    if 0.0 < abs(y0 - 1.0) < 1e-3:
-        pace = 0.5 * (m + 1) * a ** (2 * m)
-        assert math.log(late[0] / late[1]) == pytest.approx(pace, rel=1e-4)
+    pace = 0.5 * (m + 1) * a ** (2 * m)
+    assert math.log(late[0] / late[1]) == pytest.approx(pace, rel=1e-4)
 
 
 @FEW
@@ -172,23 +149,6 @@ def test_quotients_of_the_square_count_rising_times_only() -> None:
     """t^2/4 solves u' = sqrt(u) where it rises: at t = -1/2 the square of its slope agrees, too."""
     assert bounds._quotients([Fraction(1, 2), Fraction(3)]) == 2
     assert bounds._quotients([Fraction(-1, 2), Fraction(0)]) == 0
-
-
-@pytest.mark.parametrize("below", [0, 1])
-def test_compared_equations_are_integrated(below) -> None:
-    item = pair(below, -0.3, 0.4)
-    size, pace, turn = item["waves"]
-
-    def rates(t: float, x: np.ndarray) -> np.ndarray:
-        smooth = [size @ np.sin(pace * a + turn * (1 + t)) for a in x]
-        extra = 0.7 * np.sqrt(np.abs(x - 0.2)) + 0.1 + 0.3 * np.sin(x) ** 2
-        return smooth + extra * ([-1, 0] if below else [0, 1])
-
-    times = np.linspace(0.1, 2.0, 20)
-    path = solve_ivp(rates, (0.0, 2.0), [-0.3, 0.4], "RK45", times, rtol=1e-8, atol=1e-10)
-    found = bounds.least_lead([item, pair(below, 0.0, 0.0)])
-    assert found[0] == pytest.approx((path.y[1] - path.y[0]).min(), abs=1e-4)
-    assert found.shape == (2,)
 
 
 def test_steps_that_cannot_follow_decide_nothing() -> None:

@@ -178,7 +178,7 @@ def forged(panel: str, half: bool, by: float) -> page.Record:
     known = record(panel)
     first = int(np.searchsorted(known.steps, known.facts["half"])) if half else 0
     norms = known.norms.copy()
-    kept = norms[first : first + 21]
+    kept = norms[first : first + 6]
     norms[first + 5, 2] += by * np.abs(kept - kept[0]).max()
     return replace(known, norms=norms)
 

@@ -7,38 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from papers.lee2023magnitude.test_layered_descent import loop
 from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import experiments, population, runs
 from reluflow.papers.lee2023magnitude.setting import Start
-
-
-def test_constants_are_the_three_cases_of_d3() -> None:
-    assert runs.constants(1.0, 10.0) == (1.0, 10.0)  # small: |w0|, |w*|
-    assert runs.constants(9.0, 10.0) == (5.0, 10.0)  # middle: |w*|/2, the larger
-    assert runs.constants(11.0, 10.0) == (5.0, 11.0)
-    assert runs.constants(21.0, 10.0) == (5.0, 21.0)  # large: |w*|/2, |w0|
-
-
-@pytest.mark.parametrize("layers", [1, 2, 4])
-def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
-    setting = runs.Setting(layers, 0.7, 0.4, 0.05, 6, 150, 60, 11)
-    run, X, w, best = runs.train_one(setting), setting.data(), setting.start(), setting.target()
-    y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
-    v = [np.linalg.norm(w)] * setting.m
-    states, factors, _ = loop(X, y, w, setting.rate / len(X), setting.steps, v)
-    length = np.linalg.norm(states, axis=1)
-    cosine = states @ best / length / np.linalg.norm(best)
-    assert np.allclose(run.empirical.length, length, rtol=1e-11)
-    assert np.allclose(run.empirical.phi, np.pi - np.arccos(cosine), rtol=0, atol=1e-10)
-    assert np.allclose(run.empirical.layers, factors, rtol=1e-11)
-    assert run.start.v == pytest.approx(length[0])
-    assert run.start.phi == pytest.approx(np.pi - np.arccos(cosine[0]))
-    for path in (run.population, run.flow):
-        assert path.phi[0] == pytest.approx(run.start.phi)
-        assert path.length[0] == pytest.approx(run.start.v)
-        assert len(path.t) == 61
-    assert run.flow.t[-1] == pytest.approx(60 * 0.05)
 
 
 def test_divergence_does_not_wait_for_the_panels_that_were_not_begun() -> None:
@@ -54,7 +25,7 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     setting = runs.Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = population.PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
+    path = population.PopulationPath(T, 0.3 * T, rho, np.ones(4), 2.0, "steps")
     flow = replace(path, t=0.1 * T, rho=np.minimum(rho, -0.01), clock="time")
     run = runs.Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
     check = runs.angle_checks([run])[0]

@@ -307,10 +307,12 @@ class ActiveSet:
         becomes the present w; f = 0 where all k states keep the set."""
         start, k = 0, len(W)
         while start < k:
+            rest = W[start:]
             with np.errstate(invalid="ignore", divide="ignore"):
-                U = W[start:] / np.sqrt(np.vecdot(W[start:], W[start:]))[:, None] - self._direction
-            # Not "drift >= reach": the drift |u - u_ref| is nan where w = 0 has no direction.
-            unsafe = ~(np.sqrt(np.vecdot(U, U)) < self._reach)
+                cosines = rest @ self._direction / np.sqrt(np.vecdot(rest, rest))
+            # The drift squared is 2 - 2 cos, to less than the slack. Not "drift >= reach": it is
+            # nan where w = 0 has no direction.
+            unsafe = ~(2.0 - 2.0 * cosines + self._slack < self._reach**2)
             count = int(np.argmax(unsafe)) if unsafe.any() else k - start
             if count:
                 kept, flipped = self._look(W[start : start + count])

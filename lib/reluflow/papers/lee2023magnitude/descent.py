@@ -282,7 +282,6 @@ def regular_approximation() -> Statement:
             step=small,
         ),
         tolerance=1e-12,
-        fixed=("power",),
     )
 
 

@@ -70,17 +70,14 @@ class Descent:
     def ranges(self) -> tuple[float, float, float]:
         """The least and the largest v_1...v_m / |w| over the run, which for balanced weights is
         |w|^(m-1), and the largest v_1...v_m."""
-        product = self.path.layers.prod(axis=1)
+        product = self.path.v**self.start.m
         ratio = product / self.path.length
         return float(ratio.min()), float(ratio.max()), float(product.max())
 
     def stays_positive(self) -> bool:
         """Whether all v_k stay positive, and do not overflow."""
-        try:
-            layers = self.path.layers
-        except OverflowError:
-            return False
-        return bool((layers > 0.0).all() and np.isfinite(layers).all())
+        v = self.path.v
+        return bool(((v > 0.0) & (v < np.inf)).all())
 
     def overshoot(self) -> float:
         """eta max(v0, v*)^(2m)."""
@@ -102,7 +99,7 @@ ON_THE_ANGLE: Mapping[str, Callable[[Descent], bool]] = {
 where they let v0 be large; it leaves out runs that diverge."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=256)  # as many as `falsify` draws before it asks for their slacks
 def _path(start: Start, step: float, steps: int) -> PopulationPath:
     with np.errstate(all="ignore"):  # a descent that diverges
         return start.descent(step, steps)

@@ -227,12 +227,8 @@ def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool,
         came, theta = more * rate * curvature < 0.1, start.flow(more * rate * T).theta
     else:
         T = np.arange(1.0, PROBE + 1.0)
-        try:
-            with np.errstate(all="ignore"):
-                path = start.descent(more * rate, PROBE)
-        except OverflowError:
-            return False, False, False
-        # A path that ends at NaN has not come.
+        with np.errstate(all="ignore"):
+            path = start.descent(more * rate, PROBE)
         came, theta = bool(abs(path.rho[-1]) < 1e-3 and path.theta[-1] < 1e-3), path.theta[1:]
     ranges = (*runs.constants(start.v, start.target), start.target)
     below, above = gap_bounds(T, start.psi, *ranges, start.m, rate)

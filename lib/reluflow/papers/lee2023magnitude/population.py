@@ -21,13 +21,12 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import DOP853
+from scipy.integrate import DOP853, solve_ivp
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field
-from reluflow.flows.integrate import integrate
 from reluflow.flows.segment import check_steps
 
 # --- psi = log tan(phi/2), in which no angle phi near 0 or pi loses digits ------------------------
@@ -57,14 +56,14 @@ class PopulationPath:
 
     t         (k,) times, or steps where `clock` is "steps"
     psi, rho  (k,) log tan(phi/2) and log(|w| / |w*|) there
-    layers    (k, m) the factors v_1, ..., v_m; in the flow all are |w|
+    v         (k,) the factors v_1 = ... = v_m; in the flow they are |w|
     target    |w*|
     """
 
     t: NDArray
     psi: NDArray
     rho: NDArray
-    layers: NDArray
+    v: NDArray
     target: float
     clock: str
 
@@ -86,7 +85,8 @@ class PopulationPath:
 
 _LINEAR = 1e-12
 """Below it pi - phi and rho follow the flow's linear part, to as many digits."""
-_TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 12)]
+_TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 8)]
+"""Of (sin a - a cos a) / a^3 by a^2, to the last digit up to a = 1/2."""
 
 
 def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -134,51 +134,45 @@ class BalancedFlow(Field):
 
 
 def population_flow(
-    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0
+    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0, rtol: float = 1e-13
 ) -> PopulationPath:
-    """The balanced flow at times t (k,) >= 0, in their order; psi and rho are good to ten digits at
-    all of them, however late. Raises InputError for a start, time or target that is not finite or
-    out of range."""
+    """The balanced flow at times t (k,) >= 0 that rise; psi and rho are good to ten digits at all
+    of them, however late. Raises InputError for a start, time or target that is not finite or out
+    of range."""
     _check(psi0, rho0, m, target)
     t = np.atleast_1d(np.asarray(t, float))
-    if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t, prepend=0.0) >= 0.0).all()):
+    if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t) > 0.0).all() and t[0] >= 0.0):
         raise InputError("t must be a list of finite times from 0 on, in their order")
-    pace = target ** (2 * m)
-    start, last = np.array([psi0, rho0], float), float(t.max(initial=0.0)) * pace or 1.0
-    flow = BalancedFlow(int(m))
-    # rho goes to 0 and may pass through it: its digits count, not its decimals.
-    first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
-    path = integrate(
-        flow,
-        start,
-        last,
-        stop=lambda _, z: max(-math.log(_LINEAR) - z[0], abs(z[1]) - _LINEAR),
-        rtol=1e-13,
-        method=DOP853,
-        atol=np.array([1e-13, 1e-40]),
-        first_step=min(first, last),
-    )
-    if path.status not in ("horizon", "stopped"):
-        raise ArithmeticError(f"the population flow: {path.detail}")
+    s, start, flow = t * target ** (2 * m), np.array([psi0, rho0], float), BalancedFlow(int(m))
 
-    s = t * pace
-    (psi, rho), late = path.at(np.minimum(s, path.t[-1])).T, s > path.t[-1]
-    if late.any():  # the linear part: dpsi = 1/2, eps = eps_0 e^-s, drho = -((m + 1) rho + eps) / 2
-        (psi0, rho0), s = path.end, s[late] - path.t[-1]
-        eps0 = 2.0 * math.exp(-2.0 * psi0)
-        psi[late] = psi0 + 0.5 * s
-        if m == 1:
-            rho[late] = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
-        else:
-            forced = -eps0 / (m - 1)
-            rho[late] = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
-    return balanced_path(t, psi, rho, m, float(target))
+    def ahead(_: float, z: NDArray) -> float:
+        """What is left until both coordinates follow the linear part."""
+        return max(-math.log(_LINEAR) - z[0], abs(z[1]) - _LINEAR)
 
-
-def balanced_path(t: NDArray, psi: NDArray, rho: NDArray, m: int, target: float) -> PopulationPath:
-    """A path by time on which all factors are |w|."""
-    layers = np.tile(target * np.exp(rho)[:, None], (1, m))
-    return PopulationPath(t, psi, rho, layers, target, TIME)
+    ahead.terminal = True  # type: ignore[attr-defined]
+    found, s1, end = np.empty((2, 0)), 0.0, start
+    if ahead(0.0, start) > 0.0:
+        last = s[-1] or 1.0
+        first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
+        # rho goes to 0 and may pass through it: its digits count, not its decimals.
+        how = {"rtol": rtol, "atol": [1e-13, 1e-40], "first_step": min(first, last)}
+        path = solve_ivp(
+            lambda _, z: flow.velocity(z), (0.0, last), start, DOP853, s, events=ahead, **how
+        )
+        if path.status < 0:
+            raise ArithmeticError(f"the population flow: {path.message}")
+        found = np.reshape(path.y, (2, -1))  # SciPy: [] for none
+        if path.status:
+            s1, end = float(path.t_events[0][0]), path.y_events[0][0]
+    # The linear part: dpsi = 1/2, eps = eps_1 e^-s, drho = -((m + 1) rho + eps) / 2.
+    late, eps = s[found.shape[1] :] - s1, 2.0 * math.exp(-2.0 * max(end[0], 0.0))
+    if m == 1:
+        rho = (end[1] - 0.5 * eps * late) * np.exp(-late)
+    else:
+        forced = -eps / (m - 1)
+        rho = (end[1] - forced) * np.exp(-0.5 * (m + 1) * late) + forced * np.exp(-late)
+    psi, rho = np.hstack([found, [end[0] + 0.5 * late, rho]])
+    return PopulationPath(t, psi, rho, target * np.exp(rho), float(target), TIME)
 
 
 def population_descent(
@@ -186,33 +180,34 @@ def population_descent(
 ) -> PopulationPath:
     """Gradient descent (3) on the population loss (1) from a balanced start, at the steps 0, ...,
     n_steps. Steps keep the plane of w and w*, and the part of w across w* is multiplied by a
-    number, so small angles keep their digits. Raises InputError as `population_flow` does."""
+    number, so small angles keep their digits; and v_1, ..., v_m stay equal. NaN where they
+    overflow. Raises InputError as `population_flow` does."""
     _check(psi0, rho0, m, target)
     check_steps(step, n_steps)
-    length = target * math.exp(rho0)
-    v = [length] * m
+    v = length = target * math.exp(rho0)
     small = math.exp(-2.0 * abs(psi0))
     across = length * 2.0 * math.exp(-abs(psi0)) / (1.0 + small)  # |w| sin(phi)
     along = length * math.tanh(psi0)  # -|w| cos(phi)
-    best = target ** (m + 1)
-    places, layers = np.empty((n_steps + 1, 2)), np.empty((n_steps + 1, m))
-    for k in range(n_steps + 1):
-        places[k], layers[k] = (along, across), v
-        length, factor = math.hypot(along, across), math.prod(v)
-        phi = math.atan2(across, -along)
-        common = 0.5 * factor * length**2 - 0.5 * best * length * _scalar_pull(phi)
-        shrink = 0.5 * factor - best * (across / length) / (2.0 * math.pi * length)
-        keep = 1.0 - step * factor * shrink
-        along = keep * along + step * factor * best * phi / (2.0 * math.pi)
-        across = abs(keep * across)
-        v = [a - step * common * math.prod(v[:i]) * math.prod(v[i + 1 :]) for i, a in enumerate(v)]
-    w_along, w_across = places.T
+    best, states = target ** (m + 1), [(along, across, v)]
+    try:
+        for _ in range(n_steps):
+            length, factor, phi = math.hypot(along, across), v**m, math.atan2(across, -along)
+            turn = step * best * factor / (2.0 * math.pi)
+            keep = 1.0 - 0.5 * step * factor * factor + turn * across / length**2
+            along, across = keep * along + turn * phi, abs(keep * across)
+            if m:
+                pulled = factor * length - best * _scalar_pull(phi)
+                v -= 0.5 * step * v ** (m - 1) * length * pulled
+            states.append((along, across, v))
+    except OverflowError:
+        states += [(math.nan,) * 3] * (n_steps + 1 - len(states))
+    w_along, w_across, factors = np.array(states).T
     lengths = np.hypot(w_along, w_across)
     # tan(phi/2) = across / (length - along) = (length + along) / across, where nothing cancels.
     with np.errstate(divide="ignore"):
         psi = np.log(lengths + np.abs(w_along)) - np.log(w_across)
         psi, rho = np.where(w_along > 0.0, psi, -psi), np.log(lengths / target)
-    return PopulationPath(np.arange(n_steps + 1.0), psi, rho, layers, float(target), "steps")
+    return PopulationPath(np.arange(n_steps + 1.0), psi, rho, factors, float(target), "steps")
 
 
 def _check(psi0: float, rho0: float, m: int, target: float) -> None:
@@ -226,13 +221,13 @@ def _check(psi0: float, rho0: float, m: int, target: float) -> None:
 
 def _sine_less_arc(a: NDArray) -> NDArray:
     """sin a - a cos a, whose leading terms cancel for small a: there by its Taylor series."""
-    small = np.minimum(a, 1.0)
+    small = np.minimum(a, 0.5)
     series = np.polynomial.polynomial.polyval(small**2, _TAYLOR) * small**3
-    return np.where(a < 1.0, series, np.sin(a) - a * np.cos(a))
+    return np.where(a < 0.5, series, np.sin(a) - a * np.cos(a))
 
 
 def _scalar_pull(phi: float) -> float:
-    if phi >= 1.0:
+    if phi >= 0.5:
         return (math.sin(phi) - phi * math.cos(phi)) / math.pi
     total = 0.0
     for c in reversed(_TAYLOR):
@@ -250,8 +245,8 @@ def _scalar_pull(phi: float) -> float:
 # and the time is the integral of 2 pi / (v^(m-1) v*^(m+1) x sin x).
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-_SPAN = 14.0
-"""An orbit ends where psi is this much above its start and above 0."""
+_BEYOND = 14.0
+"""An orbit ends where psi is this much above its start and above 0, if not asked for more."""
 
 
 @dataclass(frozen=True)
@@ -273,42 +268,47 @@ class Orbit:
         """s and rho (k,) where each orbit passes psi (k,), between its ends."""
         last = np.sum(self.psi <= psi[:, None], axis=1) - 1
         s, start, rho = (row[np.arange(len(psi)), last] for row in (self.s, self.psi, self.rho))
-        s, _, odd = _panel(s, start, np.exp(-(self.m + 1.0) * rho), psi - start, self.m)
-        return s, -np.log(odd) / (self.m + 1.0)
+        odd = np.exp(-(self.m + 1.0) * rho)
+        s, odd = _along(s, odd, start[:, None], (psi - start)[:, None], self.m)
+        return s[:, 1], -np.log(odd[:, 1]) / (self.m + 1.0)
 
 
-def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
+def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, beyond: float = _BEYOND) -> Orbit:
     """Orbits from starts that broadcast to (k,), at points that resolve the start, however fast it
     is, and the approach to w*: Gauss-Legendre panels in psi, doubling in width from a small part of
     the start's own scale. There are as many as the longest orbit needs; the others go on."""
     psi, rho, m = _columns(psi0, rho0, m)
-    p, cap = m + 1.0, np.minimum(0.5, 2.0 / (m + 1.0))
-    s, odd = np.zeros(len(psi)), np.exp(-p * rho)
-    width = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p))
-    path = [(s, psi, odd)]
-    finish = np.maximum(psi, 0.0) + _SPAN
-    while np.any(psi < finish):
-        s, psi, odd = _panel(s, psi, odd, width, m)
-        path.append((s, psi, odd))
-        width = np.minimum(2.0 * width, cap)
-    s, psi, odd = (np.stack(column, axis=1) for column in zip(*path, strict=True))
-    return Orbit(s, psi, -np.log(odd) / p[:, None], m)
+    p, cap = m[:, None] + 1.0, np.minimum(0.5, 2.0 / (m[:, None] + 1.0))
+    psi, odd = psi[:, None], np.exp(-p * rho[:, None])
+    first = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p))
+    doublings = int(np.log2(cap / first).max()) + 1
+    rest = math.ceil(((np.maximum(psi, 0.0) + beyond - psi) / cap).max())
+    width = np.minimum(first * 2.0 ** np.arange(doublings + rest), cap)
+    psi = np.cumsum(np.hstack([psi, width]), axis=1)
+    n = int(np.argmax((psi >= np.maximum(psi[:, :1], 0.0) + beyond).all(axis=0)))
+    s, odd = _along(np.zeros(len(m)), odd[:, 0], psi[:, :n], width[:, :n], m)
+    return Orbit(s, psi[:, : n + 1], -np.log(odd) / p, m)
 
 
-def _panel(
-    s: NDArray, psi: NDArray, odd: NDArray, width: NDArray, m: NDArray
-) -> tuple[NDArray, NDArray, NDArray]:
-    """s, psi and Z = (v*/v)^(m+1) of orbits (k,) that have gone on by `width` (k,) in psi."""
+def _along(
+    s: NDArray, odd: NDArray, psi: NDArray, width: NDArray, m: NDArray
+) -> tuple[NDArray, NDArray]:
+    """s and Z = (v*/v)^(m+1) (k, n + 1) of orbits from s and Z (k,) on, along n panels in a row
+    that begin at psi (k, n) and are `width` (k, n) long."""
     nodes, weights, inner = _legendre()
-    p = m[:, None] + 1.0
-    at = psi[:, None] + width[:, None] * nodes
-    arc, end = angle(at), psi + width
-    grown = (arc * np.cosh(at) / (angle(psi) * np.cosh(psi))[:, None]) ** p
+    p, h = m[:, None, None] + 1.0, width[..., None]
+    at = psi[..., None] + h * nodes
+    arc, end, start = angle(at), psi + width, angle(psi) * np.cosh(psi)
+    grown = (arc * np.cosh(at) / start[..., None]) ** p
     rate = p * np.pi * grown / arc
-    Z = (odd[:, None] + width[:, None] * (rate @ inner.T)) / grown
-    s = s + width * ((2.0 * np.pi * Z ** (1.0 - 2.0 / p) / arc) @ weights)
-    last = (angle(end) * np.cosh(end) / (angle(psi) * np.cosh(psi))) ** p[:, 0]
-    return s, end, (odd + width * (rate @ weights)) / last
+    last = (angle(end) * np.cosh(end) / start) ** p[..., 0]
+    Z = [odd]
+    for gained, by in zip((width * (rate @ weights)).T, last.T, strict=True):
+        Z.append((Z[-1] + gained) / by)
+    odd = np.stack(Z, axis=1)
+    inside = (odd[:, :-1, None] + h * (rate @ inner.T)) / grown
+    steps = width * ((2.0 * np.pi * inside ** (1.0 - 2.0 / p) / arc) @ weights)
+    return np.cumsum(np.hstack([s[:, None], steps]), axis=1), odd
 
 
 @cache
@@ -329,8 +329,8 @@ def _legendre() -> tuple[NDArray, NDArray, NDArray]:
 # Times are s = |w*|^(2m) t, and losses are in units of |w*|^(2(m+1)).
 
 _HALVINGS = 50
-_STAGES = 4
-"""Orbits end when the angle is small; a tiny start's magnitude may come later, some orbits on."""
+_LATE = 56.0
+"""How far psi is followed to a loss: a tiny start's magnitude may come later than its angle."""
 
 
 def relative_loss(psi: ArrayLike, rho: ArrayLike, m: ArrayLike) -> NDArray:
@@ -355,16 +355,9 @@ def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLik
     units of |w*|^(2(m+1)); 0 where the start is no higher. Raises InputError for a level that is
     not reached."""
     psi0, rho0, m, level = _columns(psi0, rho0, m, level)
-    path = orbits(psi0, rho0, m)
-    for _ in range(_STAGES):
-        losses = relative_loss(path.psi, path.rho, m[:, None])
-        if np.all(losses[:, -1] <= level):
-            break
-        more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
-        pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
-        s, psi, rho = (np.hstack([first, then[:, 1:]]) for first, then in pairs)
-        path = Orbit(s, psi, rho, path.m)
-    else:
+    path = orbits(psi0, rho0, m, _LATE)
+    losses = relative_loss(path.psi, path.rho, m[:, None])
+    if np.any(losses[:, -1] > level):
         raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
     k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)
     low, high = (path.psi[np.arange(len(k)), at] for at in (k, k + 1))

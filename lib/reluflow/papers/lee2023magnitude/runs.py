@@ -188,11 +188,8 @@ def train_one(setting: Setting, data: bool = True) -> Run:
     with threadpool_limits(1):
         start = drawn_start(setting)
         empirical = descent_on_data(setting) if data else None
-        try:
-            with np.errstate(all="ignore"):
-                population = start.descent(setting.rate, setting.steps)
-        except OverflowError:
-            raise _diverged(setting) from None
+        with np.errstate(all="ignore"):
+            population = start.descent(setting.rate, setting.steps)
         if _explodes(population.rho, start.rho):
             raise _diverged(setting)
         flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
@@ -216,8 +213,7 @@ def descent_on_data(setting: Setting) -> PopulationPath:
     # The target's factors are |w*| each, as balance asks of the network's.
     y = target**setting.m * np.maximum(X @ best, 0.0)
     psi, rho = np.empty(setting.steps + 1), np.empty(setting.steps + 1)
-    layers = np.empty((setting.steps + 1, setting.m))
-    v = np.full(setting.m, length)
+    factors, v = np.full(setting.steps + 1, length), np.full(setting.m, length)
     for done in range(0, setting.steps, PIECE):
         piece = min(PIECE, setting.steps - done)
         path = neuron_descent(X, y, w, setting.rate / setting.n, piece, v)
@@ -225,10 +221,12 @@ def descent_on_data(setting: Setting) -> PopulationPath:
             raise _diverged(setting)
         here = slice(done, done + piece + 1)
         psi[here], rho[here] = coordinates(path.states, best)
-        layers[here], w, v = path.layers, path.states[-1], path.layers[-1]
+        w, v = path.states[-1], path.layers[-1]
+        if setting.m:
+            factors[here] = path.layers[:, 0]
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
-    return PopulationPath(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
+    return PopulationPath(np.arange(setting.steps + 1.0), psi, rho, factors, target, "steps")
 
 
 def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
