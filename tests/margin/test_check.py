@@ -343,7 +343,7 @@ def layer_case() -> tuple[Network, NDArray, NDArray, NDArray, LayerCells]:
         LayerCell((np.array([[True, a], [True, b]]),), np.full(2, 4.0), (np.zeros((2, 2)),))
         for a, b in product([True, False], repeat=2)
     )
-    return network, theta, X, y, LayerCells(1, cells, False)
+    return network, theta, X, y, LayerCells(1, cells)
 
 
 def with_cell(proof: LayerCells, **changes: object) -> LayerCells:
@@ -366,7 +366,6 @@ def test_a_layer_in_all_its_cells() -> None:
 LAYER: dict[str, Callable[[LayerCells], LayerCells]] = {
     "no cell": lambda p: replace(p, cells=()),
     "no such layer": lambda p: replace(p, layer=3),
-    "claims all cells": lambda p: replace(p, everywhere=True),
     "negative multiplier": lambda p: with_cell(p, multipliers=np.array([4.0, -4.0])),
     "bad multipliers": lambda p: with_cell(p, multipliers=np.array([4.0, 1.0])),
     "negative slope": lambda p: with_cell(p, slopes=(-np.eye(2),)),
@@ -384,24 +383,20 @@ def test_slopes_below_the_layer_are_refused() -> None:
     network, theta = diagonal(1, 3), np.ones(3)
     X, y, on = np.ones((1, 1)), np.ones(1), np.ones((1, 1), bool)
     cell = LayerCell((on, on), np.ones(1), (np.zeros((1, 1)), np.zeros((1, 1))))
-    assert check(network, theta, X, y, LayerCells(2, (cell,), False)).verdict == "local"
+    assert check(network, theta, X, y, LayerCells(2, (cell,))).verdict == "local"
     off = replace(cell, patterns=(~on, on), multipliers=np.array([2.0]))
     low = replace(off, slopes=(np.ones((1, 1)), np.zeros((1, 1))))
-    found = check(network, theta, X, y, LayerCells(2, (low,), False))
+    found = check(network, theta, X, y, LayerCells(2, (low,)))
     assert "belongs to no condition" in found.detail
     negative = replace(off, slopes=(np.zeros((1, 1)), -np.ones((1, 1))))
-    found = check(network, theta, X, y, LayerCells(2, (negative,), False))
+    found = check(network, theta, X, y, LayerCells(2, (negative,)))
     assert "negative" in found.detail
-    assert check(network, theta, X, y, LayerCells(2, (cell,), True)).verdict == "refused"
     dead = replace(cell, patterns=(on, ~on))
-    assert check(network, theta, X, y, LayerCells(2, (cell, dead), True)).verdict == "global"
-    assert "missing" in check(network, theta, X, y, LayerCells(2, (dead,), False)).detail
-    for everywhere in (True, False):
-        proof = LayerCells(3, (cell,), everywhere)
-        assert check(network, theta, X, y, proof).verdict == "global"
+    assert "missing" in check(network, theta, X, y, LayerCells(2, (dead,))).detail
+    assert check(network, theta, X, y, LayerCells(3, (cell,))).verdict == "global"
     # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
     twice = LayerCell((np.ones((2, 1), bool),) * 2, np.array([2.0, -1.0]), (np.zeros((2, 1)),) * 2)
-    proof = LayerCells(3, (twice,), True)
+    proof = LayerCells(3, (twice,))
     assert check(network, theta, np.ones((2, 1)), np.ones(2), proof).verdict == "refused"
 
 
@@ -413,9 +408,9 @@ def test_a_kink_above_the_layer_has_two_sides() -> None:
                   (np.zeros((1, 1)), np.zeros((1, 2))))
         for side in (True, False)
     )  # fmt: skip
-    assert check(network, theta, X, y, LayerCells(1, cells, False)).verdict == "local"
+    assert check(network, theta, X, y, LayerCells(1, cells)).verdict == "local"
     for cell in cells:
-        found = check(network, theta, X, y, LayerCells(1, (cell,), False))
+        found = check(network, theta, X, y, LayerCells(1, (cell,)))
         assert "missing" in found.detail
 
 
@@ -423,7 +418,7 @@ def test_what_a_unit_cannot_see_needs_no_cell() -> None:
     network, theta = diagonal(2, 2), np.array([1.0, 0.0, 1.0, 0.0])
     cell = LayerCell((np.array([[True, False]]),), np.ones(1), (np.zeros((1, 2)),))
     X, y = np.array([[1.0, 0.0]]), np.ones(1)
-    assert check(network, theta, X, y, LayerCells(1, (cell,), False)).verdict == "local"
+    assert check(network, theta, X, y, LayerCells(1, (cell,))).verdict == "local"
 
 
 @pytest.mark.parametrize("layer", [1, 2, 3])

@@ -447,7 +447,7 @@ def linear_parts(
 
 
 def _layer_covered(point: Point, proof: LayerCells) -> None:
-    """Raise Wrong unless every cell that the layer can be in, or that meets theta, is there."""
+    """Raise Wrong unless every cell of the layer that meets theta is there."""
     layer = proof.layer
     if layer > point.relus:
         return  # the network is linear in this layer
@@ -458,7 +458,7 @@ def _layer_covered(point: Point, proof: LayerCells) -> None:
             for unit, sign in enumerate(signs):
                 if k == layer and square(unit_row(point, k, i, unit)) == 0:
                     continue  # 0 whatever the weights are
-                if sign == 0 or proof.everywhere:
+                if sign == 0:
                     places.append((k, i, unit))
                 else:
                     own[k, i, unit] = sign > 0
@@ -632,8 +632,7 @@ def check(
                 found, everywhere = cells_slack(at, certificate), certificate.everywhere
             elif isinstance(certificate, LayerCells):
                 # Where the network is linear in it there is one cell: what is local is global.
-                found = layer_slack(at, certificate)
-                everywhere = certificate.everywhere or certificate.layer > at.relus
+                found, everywhere = layer_slack(at, certificate), certificate.layer > at.relus
             else:
                 found, everywhere = residual(at, certificate), False
         except Wrong as reason:

@@ -192,9 +192,8 @@ def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: i
     if slack < -EQUAL:  # theta itself is shorter than the least: a program went wrong
         return Optimum("undecided", theta, None, np.nan, _OPEN)
     if slack <= EQUAL:
-        verdict = "global" if one else "local"
-        proof = LayerCells(layer, found.cells, one)
-        return Optimum(verdict, theta, proof, slack, _NONE)
+        proof = LayerCells(layer, found.cells)
+        return Optimum("global" if one else "local", theta, proof, slack, _NONE)
 
     def path(r: float) -> NDArray:
         moved = theta.copy()
