@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, count, pairwise, product
+from itertools import combinations, count, pairwise
 from math import prod
 from typing import Any
 
@@ -303,64 +303,38 @@ def _length(point: Point, neuron: Seen, column: Column, pulls: Numbers) -> fmpq:
 def _cells_covered(point: Point, given: Sequence[Seen], families: Sequence[Family]) -> None:
     """Raise Wrong unless every combination of cells and signs is in some family.
 
-    Neurons that see the same and may be anywhere can be exchanged, so that their columns may be
-    taken in order, whatever the order is.
+    Neurons that see the same and may be anywhere can be exchanged, so that it is enough to look at
+    columns in falling order.
     """
     boxes = [[frozenset(_key(column) for column in columns) for columns in family.columns]
              for family in families]  # fmt: skip
-    groups: dict[object, int] = {}
-    numbers_ = [groups.setdefault(n.inputs if n.sign == 0 else j, len(groups))
-                for j, n in enumerate(given)]  # fmt: skip
-    order = {g: _order(families, [j for j, h in enumerate(numbers_) if h == g])
-             for g in set(numbers_)}  # fmt: skip
-    for group, neuron in zip(numbers_, given, strict=True):
-        _complete(point, neuron, set(order[group]))
+    groups = [neuron.inputs if neuron.sign == 0 else j for j, neuron in enumerate(given)]
+    keys: dict[object, set[Key]] = {group: set() for group in groups}
+    for box in boxes:
+        for group, own in zip(groups, box, strict=True):
+            keys[group] |= own
+    for group, neuron in zip(groups, given, strict=True):
+        _complete(point, neuron, keys[group])
 
     steps = count()
 
     def below(box: list[frozenset[Key]]) -> None:
-        for k, group in enumerate(numbers_):
-            before = [j for j in range(k) if numbers_[j] == group]
-            if before:
-                first = min(order[group][key] for key in box[before[-1]])
-                box[k] = frozenset(key for key in box[k] if order[group][key] >= first)
+        for k, group in enumerate(groups):
+            if group in groups[:k]:
+                last = max(box[max(j for j in range(k) if groups[j] == group)])
+                box[k] = frozenset(key for key in box[k] if key <= last)
         if any(all(b <= c for b, c in zip(box, cells, strict=True)) for cells in boxes):
             return
         if next(steps) > STEPS:
             raise Wrong("there are too many combinations of cells to look at")
-        for k, keys in enumerate(box):
-            if len(keys) > 1:
-                for key in keys:
+        for k, own in enumerate(box):
+            if len(own) > 1:
+                for key in own:
                     below([*box[:k], frozenset([key]), *box[k + 1 :]])
                 return
         raise Wrong("a combination of cells is missing")
 
-    below([frozenset(order[group]) for group in numbers_])
-
-
-def _order(families: Sequence[Family], neurons: Sequence[int]) -> dict[Key, int]:
-    """One order of all columns of some neurons: that in which the families list them, those of a
-    neuron and those of the next."""
-    after: dict[Key, set[Key]] = {}
-    for family in families:
-        listed = [[_key(c) for c in family.columns[j]] for j in neurons]
-        for keys in listed:
-            for key in keys:
-                after.setdefault(key, set())
-            for a, b in pairwise(keys):
-                after[b].add(a)
-        for first, second in pairwise(listed):
-            if len(first) == 1:
-                for key in set(second) - set(first):
-                    after[key].add(first[0])
-    found: dict[Key, int] = {}
-    while len(found) < len(after):
-        ready = [key for key, before in after.items()
-                 if key not in found and all(k in found for k in before)]  # fmt: skip
-        # A cycle only makes the order a bad one: then fewer combinations are found to be covered.
-        for key in ready or [key for key in after if key not in found]:
-            found[key] = len(found)
-    return found
+    below([frozenset(keys[group]) for group in groups])
 
 
 def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
@@ -384,8 +358,6 @@ def _key(column: Column) -> Key:
 
 
 # --- Dual points of the problem of one layer: is every bound right, and is no cell missing? -------
-
-CELLS = 20_000  # more combinations of sides than this are not looked at
 
 Place = tuple[int, int, int]
 """Layer, datum and unit of an input that is 0 at theta."""
@@ -452,53 +424,37 @@ def _layer_covered(point: Point, proof: LayerCells) -> None:
     if layer > point.relus:
         return  # the network is linear in this layer
     places: list[Place] = []
-    own: dict[Place, bool] = {}
+    cells = list(proof.cells)
     for k in range(layer, point.relus + 1):
-        for i, signs in enumerate(point.signs(k)):
-            for unit, sign in enumerate(signs):
-                if k == layer and square(unit_row(point, k, i, unit)) == 0:
-                    continue  # 0 whatever the weights are
-                if sign == 0:
-                    places.append((k, i, unit))
-                else:
-                    own[k, i, unit] = sign > 0
-    given = {
-        tuple(bool(cell.patterns[k - 1][i][unit]) for k, i, unit in places)
-        for cell in proof.cells
-        if all(bool(cell.patterns[k - 1][i][unit]) == a for (k, i, unit), a in own.items())
-    }
+        for (i, unit), sign in np.ndenumerate(point.signs(k)):
+            if k == layer and square(unit_row(point, k, i, unit)) == 0:
+                continue  # 0 whatever the weights are
+            if sign == 0:
+                places.append((k, i, unit))
+            else:
+                cells = [c for c in cells if bool(c.patterns[k - 1][i][unit]) == (sign > 0)]
     # Weights of one unit are moved together; units, and what stands above, each for itself.
-    blocks: list[list[tuple[bool, ...]]] = []
-    order: list[Place] = []
-    for unit in range(len(point.maps[layer - 1])):
-        mine = [at for at in places if at[0] == layer and at[2] == unit]
-        blocks.append(_sides([unit_row(point, *at) for at in mine]))
-        order += mine
-    above = [at for at in places if at[0] > layer]
-    blocks += [[(True,), (False,)]] * len(above)
-    if prod(len(sides) for sides in blocks) > CELLS:
-        raise Wrong("there are too many cells to look at")
-    back = [[*order, *above].index(at) for at in places]
-    for chosen in product(*blocks):
-        flat = [side for sides in chosen for side in sides]
-        if tuple(flat[k] for k in back) not in given:
+    blocks = [[at for at in places if at[0] == layer and at[2] == unit]
+              for unit in range(len(point.maps[layer - 1]))]  # fmt: skip
+    blocks += [[at] for at in places if at[0] > layer]
+    given = {tuple(tuple(bool(cell.patterns[k - 1][i][unit]) for k, i, unit in block)
+                   for block in blocks) for cell in cells}  # fmt: skip
+    sides = [{cell[number] for cell in given} for number in range(len(blocks))]
+    for block, own in zip(blocks, sides, strict=True):
+        rows = [unit_row(point, *at) if at[0] == layer else [fmpq(1)] for at in block]
+        if missing(rows, own) is not None:
             raise Wrong("a cell of the layer is missing")
+    if len(given) < prod(map(len, sides)):
+        raise Wrong("a cell of the layer is missing")
 
 
 def unit_row(point: Point, layer: int, datum: int, unit: int) -> Numbers:
     """A unit's input as a linear function of its layer's parameters u: its coefficients (q,)."""
-    z, row = point.inputs[layer - 1][datum], point.maps[layer - 1][unit]
-    q = len(point.theta[point.span(layer)])
-    return [sum((v for g, v in zip(row, z, strict=True) if g == k), fmpq(0))
-            for k in range(1, q + 1)]  # fmt: skip
-
-
-def _sides(rows: Sequence[Numbers]) -> list[tuple[bool, ...]]:
-    """The signs that linear functions can have together, as far as nothing excludes them."""
-    found: list[tuple[bool, ...]] = [()]
-    for k in range(1, len(rows) + 1):
-        longer = [(*prefix, side) for prefix in found for side in (True, False)]
-        found = [signs for signs in longer if not is_empty(_signed(rows[:k], signs))]
+    found = [fmpq(0)] * len(point.theta[point.span(layer)])
+    row = point.maps[layer - 1][unit]
+    for g, v in zip(row, point.inputs[layer - 1][datum], strict=True):
+        if g:
+            found[g - 1] += v
     return found
 
 
