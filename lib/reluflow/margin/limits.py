@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh, null_space
+from scipy.linalg import null_space
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Polar
 from reluflow.flows.fields import FrozenFlow, GradientFlow
@@ -295,7 +295,6 @@ CURVED = 1e-6
 NOTHING = 1e-14  # a part of a unit vector, or a cosine, that is not larger is all rounding
 STRAYS = 1e-12  # a computed unit that rests on a kink strays from it by so much at most
 APART = 0.03  # the computed direction may be so far from the exact one, on the way to a limit
-LARGE = 100  # from so many parameters on a bound of the `spread` is much cheaper than the `spread`
 
 
 def departs(
@@ -319,8 +318,6 @@ def departs(
     for h, a, b, idle in zip(here, before, last, idle_units(network, found.theta), strict=True):
         if ((np.abs(h) <= KINK) & ~idle & (np.abs(b) > np.maximum(np.abs(a), STRAYS))).any():
             return "the flow may leave the KKT point: it moves off a kink"
-    if len(start) >= LARGE and widest_at_most(paths, away) <= APART:
-        return ""
     if not spread(paths, away) <= APART:
         return "the flow passes so near to a saddle that its computed end may be another one's"
     return ""
@@ -360,41 +357,6 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
             covariance = turn @ (covariance + noise**2 * keep) @ turn.T
             widest = float(np.maximum(widest, np.sqrt(np.trace(covariance[:-1, :-1]))))
     return widest
-
-
-def widest_at_most(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
-    """A bound on the `spread` of these paths, infinite where it is above APART.
-
-    A step multiplies an error by at most `radau_growth` of its matrix's logarithmic norm.
-    """
-    square, k = 0.0, len(away) + 1
-    for path, noise in paths:
-        for A, h in _steps(path):
-            rounding = k * np.finfo(float).eps * float(np.linalg.norm(A))
-            if not rounding < np.inf:
-                return np.inf
-            top = eigh(A + A.T, eigvals_only=True, subset_by_index=[k - 1, k - 1])[0]
-            growth = radau_growth(h * (0.5 * float(top) + rounding))
-            square = growth**2 * (square + noise**2 * (k - away.shape[1]))
-            if not square <= APART**2:
-                return np.inf
-    return float(np.sqrt(square))
-
-
-def radau_growth(x: float) -> float:
-    """The largest |r(z)| with Re z <= x, r(z) = (1 + z/3) / (1 - 2z/3 + z^2/6), infinite from its
-    poles' real part 2 on. No |r(B)| is larger for a matrix B of logarithmic norm x (von Neumann).
-
-    On the line z = x + iy, where the largest lies, |r|^2 is a quotient of polynomials of y^2, and
-    its derivative has one root, or y = 0.
-    """
-    if not x < 2.0:
-        return np.inf
-    n, a = (1.0 + x / 3.0) ** 2, 1.0 - 2.0 * x / 3.0 + x * x / 6.0
-    b = (x * x - 4.0 * x + 2.0) / 18.0
-    slope = min(n * b - a * a / 9.0, 0.0)
-    s = 9.0 * (np.sqrt(n * n - 4.0 * slope) - n)
-    return float(np.sqrt((n + s / 9.0) / (a * a + b * s + s * s / 36.0)))
 
 
 def _steps(path: FlowPath) -> Iterator[tuple[NDArray, float]]:
