@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,13 +75,18 @@ def _decided(
         if slack <= EQUAL:  # the bound of the predictor meets it
             detail = "the shortest predictor, with equal layers"
             return Optimum("global", point, Aligned(best.multipliers), slack, detail)
-    proof = second_order(network, point, X, y)
+    return _by_order(network, point, X, y)
+
+
+def _by_order(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:
+    """What first and second order tell."""
+    proof = second_order(network, theta, X, y)
     if isinstance(proof, Shorter):
-        return _beaten(point, proof)
+        return _beaten(theta, proof)
     if proof is not None:
         detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
-        return Optimum("local", point, proof, 0.0, detail)
-    return Optimum("undecided", point, None, np.nan, "first and second order do not decide")
+        return Optimum("local", theta, proof, 0.0, detail)
+    return Optimum("undecided", theta, None, np.nan, "first and second order do not decide")
 
 
 def global_optimum(
@@ -119,7 +124,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     chosen, v = two_layers.joined(network), v[0]
     lengths = np.linalg.norm(W, axis=1)
     if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
-        return _unbalanced(network, theta, X, y, lengths, v)
+        return _by_order(network, theta, X, y)  # neurons whose two layers differ in length
     beyond = ""
     try:
         all_of = two_layers.neurons(network, X)
@@ -153,28 +158,6 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
                        f"{_NONE}{beyond}")  # fmt: skip
     return Optimum("undecided", theta, None, np.nan, _OPEN)
-
-
-def _unbalanced(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray, lengths: NDArray, v: NDArray
-) -> Optimum:
-    """theta is no local optimum: neurons whose two layers differ in length are balanced, and what
-    does not reach the output shrinks."""
-    W = network.weights(theta)[0]
-    sizes = np.abs(v)
-    both = (lengths > 0.0) & (sizes > 0.0)
-    ratio = np.divide(sizes, lengths, out=np.ones(len(sizes)), where=both)
-    turn = np.where(both, 0.5 * np.log(ratio), -1.0)
-
-    def path(r: float) -> NDArray:
-        first = W * np.exp(r * turn)[:, None]
-        second = v * np.exp(np.where(both, -r * turn, -r))
-        return network.parameters([first, second[None]])
-
-    proof = shorter(network, theta, X, y, path)
-    if proof is None:
-        return Optimum("undecided", theta, None, np.nan, "its two layers differ in length")
-    return replace(_beaten(theta, proof), detail="its two layers differ in length")
 
 
 def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int) -> Optimum:
