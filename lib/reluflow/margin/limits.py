@@ -55,22 +55,20 @@ class Limit:
                  "undecided" the flow's end, scaled; the last direction of a flow that failed
     residual     the distance from the KKT conditions over |theta| (`reluflow.margin.kkt`)
     multipliers  (n,) the lambda_i
-    zeros        (p,) which parameters vanish in direction
     path         the flow, in the polar chart
     status       "converged"; "undecided" where no KKT point was confirmed; "at rest", "stalled",
                  "sliding", "non-unique" or "stiff" where the loss does not go to 0, or the flow
                  could not be followed
     error        over |theta|, how far the KKT points that the last states of the flow give are from
                  their own limit; at least the residual, and where there is a manifold of them at
-                 least the error of the flow's steps. It does not tell whether the status is right.
-                 For "undecided", how far the flow's last directions are from their own limit
+                 least the error of the flow's steps. It does not tell whether the status is right;
+                 infinite unless "converged"
     detail       one sentence on the status
     """
 
     theta: NDArray
     residual: float
     multipliers: NDArray
-    zeros: NDArray
     path: FlowPath
     status: str
     error: float
@@ -134,7 +132,6 @@ def _once(
     point, and only whether it stays there is open."""
     path = _followed(network, loss, X, y, start, reach,
                      {"at_zero": at_zero, "rtol": rtol, "max_steps": _STEPS})  # fmt: skip
-    none = np.zeros(network.size, bool)
     status, why = path.status, path.detail
     tau = -float(path.field.log_loss(path.end))
     if status == "horizon" and path.field.clock != LOG_LOG:
@@ -144,7 +141,7 @@ def _once(
     if status != "horizon":
         status = AT_REST if status == "converged" else status
         nothing = np.full(len(X), np.nan)
-        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, why), True
+        return Limit(path.end[:-1], np.nan, nothing, path, status, np.inf, why), True
     paths = [(path, rtol)]
     found, told = _judged(network, X, y, _trail(network, path), paths, at_zero or 0.0, _EXACT)
     if not found.converged:
@@ -221,12 +218,10 @@ def _judged(
     if why:
         point = scaled(network, trail[-1].u, X, y)
         seen = kkt(network, point, X, y)
-        none = np.zeros(network.size, bool)
-        return Limit(point, seen.residual, seen.multipliers, none, path, UNDECIDED,
-                     _own_error(trail), why), told  # fmt: skip
+        return Limit(point, seen.residual, seen.multipliers, path, UNDECIDED, np.inf, why), told
     residual = max(end.residual, kkt(network, end.theta, X, y).residual)
-    return Limit(end.theta, residual, end.multipliers, end.theta == 0.0, path, CONVERGED,
-                 max(error, residual), "the flow confirms a KKT point"), True  # fmt: skip
+    return Limit(end.theta, residual, end.multipliers, path, CONVERGED, max(error, residual),
+                 "the flow confirms a KKT point"), True  # fmt: skip
 
 
 def _extrapolated(
@@ -264,13 +259,6 @@ def _trail(network: Network, path: FlowPath) -> list[Seen]:
         pulls = np.abs(field.loss.pull(outputs, field.y, field.loss.log_value(outputs, field.y)))
         found.append(Seen(z[:-1], float(z[-1]), pulls / pulls.sum()))
     return found
-
-
-def _own_error(trail: list[Seen]) -> float:
-    """The distance of the last state from the limit, as the trail itself has it."""
-    steps = [float(np.linalg.norm(b.u - a.u)) for a, b in pairwise(trail[-3:])]
-    ratio = steps[1] / steps[0] if steps[0] > 0.0 else 0.0
-    return steps[1] * ratio / (1.0 - ratio) if ratio < 1.0 else np.inf
 
 
 def _states(path: FlowPath, tau: NDArray) -> NDArray:
