@@ -132,10 +132,11 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         beyond = f"; whether it is a global one was not asked: {error}"
     else:
         # One program bounds all combinations at once; it need not be sharp.
-        bound = two_layers.bound(all_of, y, value * (1.0 - EQUAL), W[chosen], v[chosen])
-        if bound is not None:
-            slack = 1.0 - min(bound[0], value) / value
-            return Optimum("global", theta, Cellwise((bound[1],), True), slack,
+        least = value * (1.0 - EQUAL)
+        found = two_layers.minimum(all_of, y, beat=least, nodes=0)
+        if found.complete and not found.value < least:
+            bound = min(float(found.families[0].multipliers.sum()), value)
+            return Optimum("global", theta, Cellwise(found.families, True), 1.0 - bound / value,
                            "no combination of cells holds a shorter point")  # fmt: skip
     try:
         gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
