@@ -319,8 +319,7 @@ def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatc
     proofs = iter([SecondOrder(np.ones(1), 0.5) if proved else None for proved in strict])
     monkeypatch.setattr(second_order, "_cells", lambda *_: [[], []])
     monkeypatch.setattr(second_order, "_in_cell", lambda *_: next(proofs))
-    for more in ("_revived", "_sampled"):
-        monkeypatch.setattr(second_order, more, lambda *_: None)
+    monkeypatch.setattr(second_order, "_revived", lambda *_: None)
     theta = np.array([1.0, 0.0, 1.0, 0.0])
     network = diagonal(2, 2, "linear")
     assert second_order.second_order(network, theta, np.array([[1.0, 2.0]]), np.ones(1)) is None
