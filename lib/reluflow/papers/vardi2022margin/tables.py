@@ -27,6 +27,7 @@ from reluflow.falsify import (
 )
 from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
 from reluflow.losses import LOGISTIC
+from reluflow.margin.check import numbers
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
@@ -71,7 +72,7 @@ def change_alike(id: str) -> Statement:
 
     def slack(item: Instance) -> float:
         first, *others = exact_layers(item)
-        factor = setting.rationals(planted(item))
+        factor = numbers(planted(item))
         layers = [replace(first, du=factor * first.du, dW=factor * first.dW), *others]
         worst = max((abs(gap) for gap in gaps(layers)), default=fmpq(0))
         part = worst / setting.size(layers) if worst else fmpq(0)
