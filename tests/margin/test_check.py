@@ -25,7 +25,7 @@ from reluflow.margin.certificates import (
 )
 from reluflow.margin.check import check, is_empty, linear_parts, missing, numbers, point
 from reluflow.margin.optimum import classify_optimum, global_optimum
-from reluflow.networks.indexed import Network, diagonal, fully_connected
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
 RNG = np.random.default_rng
 SHARED = Network(
@@ -431,6 +431,78 @@ def test_linear_parts_are_gradients(layer: int) -> None:
         assert turn.astype(float) == pytest.approx(np.moveaxis(rates[k], 0, -1))
 
 
+# --- SecondOrder ----------------------------------------------------------------------------------
+
+
+def curved_case(
+    top: bool,
+) -> tuple[Network, NDArray, NDArray, NDArray, SecondOrder]:
+    """The two singular pairs of Theorem 4.4's bilinear form: the larger is a strict optimum."""
+    network, h = convolutional(2, 2, "linear"), np.sqrt(0.5)
+    X, y = np.array([[4.0, h, -4.0, h]]), np.ones(1)
+    w, v = ([1.0, 0.0], [h, -h]) if top else ([0.0, 1.0], [h, h])
+    size = float(np.sqrt(32.0)) if top else 1.0
+    theta = np.array([*w, *v]) / np.sqrt(size)
+    return network, theta, X, y, SecondOrder(np.array([1.0 / size]), 0.5)
+
+
+def test_a_strict_optimum_curves_up_and_a_saddle_does_not() -> None:
+    network, theta, X, y, proof = curved_case(top=True)
+    found = check(network, theta, X, y, proof)
+    assert found.verdict == "local"
+    assert found.slack < 1e-14
+    # The least curvature is 1 - 1/sqrt(32): half of what is claimed is what is proved.
+    assert check(network, theta, X, y, replace(proof, least=0.8)).verdict == "local"
+    for bad in (
+        replace(proof, multipliers=1.1 * proof.multipliers),
+        replace(proof, multipliers=-proof.multipliers),
+        replace(proof, multipliers=np.ones(2)),
+        replace(proof, least=-1.0),
+        replace(proof, least=0.0),
+    ):
+        assert check(network, theta, X, y, bad).verdict == "refused"
+    # Singular values 1 and 0.9: the least curvature is 0.1.
+    pair, flat = diagonal(2, 2, "linear"), np.array([1.0, 0.0, 1.0, 0.0])
+    X2 = np.array([[1.0, 0.9]])
+    for least, expected in ((0.15, "local"), (0.25, "refused")):
+        weak = SecondOrder(np.ones(1), least)
+        assert check(pair, flat, X2, y, weak).verdict == expected
+    twice = SecondOrder(np.array([2.0, -1.0]), 0.15)
+    assert check(pair, flat, X2[[0, 0]], np.ones(2), twice).verdict == "refused"
+    network, theta, X, y, proof = curved_case(top=False)
+    assert check(network, theta, X, y, proof).verdict == "refused"
+
+
+def test_a_kink_has_no_second_order() -> None:
+    network, theta = fully_connected((2, 1)), np.array([1.0, 0.0, 1.0])
+    y = np.ones(1)
+    smooth = SecondOrder(np.ones(1), 0.5)
+    assert check(network, theta, np.array([[1.0, 0.0]]), y, smooth).verdict == "local"
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    pair, kinked = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
+    proof = SecondOrder(np.ones(2), 0.5)
+    found = check(pair, kinked, X[::-1], np.array([1.0, -1.0]), proof)
+    assert "input of a unit" in found.detail
+    loose = np.array([[1.0, 0.0], [2.0, 0.0]])
+    kept = SecondOrder(np.array([1.0, 0.0]), 0.5)
+    assert check(network, theta, loose, np.ones(2), kept).verdict == "local"
+    wrong = SecondOrder(np.array([0.0, 0.5]), 0.5)
+    assert check(network, theta, loose, np.ones(2), wrong).verdict == "refused"
+
+
+def test_second_derivatives_are_the_networks() -> None:
+    rng = RNG(7)
+    theta, X = rng.normal(size=SHARED.size), rng.normal(size=(3, 3))
+    at, each = point(SHARED, theta, X, np.ones(3)), range(SHARED.size)
+    for i in range(3):
+        one = np.arange(3) == i
+        for a, v in zip(each, np.eye(SHARED.size), strict=True):
+            exact = SHARED.hessian_product(theta, X, one, v).tolist()
+            assert [float(check_page._along(at, i, a, b)) for b in each] == pytest.approx(exact)
+        gradient = [float(check_page._along(at, i, a)) for a in each]
+        assert gradient == pytest.approx(SHARED.gradient(theta, X, one).tolist())
+
+
 # --- All of them ----------------------------------------------------------------------------------
 
 FAULTS = [(shorter_case, SHORTER), (cellwise_case, CELLWISE), (layer_case, LAYER)]
@@ -447,8 +519,6 @@ def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
     proofs: list[Certificate] = [proof, Aligned(np.ones(1)), cellwise_case()[-1], layer_case()[-1]]
     for each in proofs:
         assert "classify" in check(network, theta, X, -y, each).detail
-    smooth = SecondOrder(np.ones(1), 0.5)
-    assert "second order" in check(network, theta, X, y, smooth).detail
     for bad in (np.ones(3), np.full(4, np.nan)):
         with pytest.raises(InputError):
             check(network, bad, X, y, proof)

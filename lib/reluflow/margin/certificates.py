@@ -121,7 +121,7 @@ class SecondOrder:
         I - sum_i lambda_i y_i Hess f_i
 
     is positive on the directions orthogonal to grad f_i wherever lambda_i > 0; no input of a unit
-    is 0. `reluflow.margin.check` does not check it: it holds up to rounding.
+    is 0.
     """
 
     multipliers: NDArray

@@ -28,8 +28,7 @@ class Optimum:
 
     verdict      "global", "local", "not local" or "undecided"
     theta        (p,) the point, scaled to the least margin 1
-    certificate  the proof, which `reluflow.margin.check` verifies unless it is by second order;
-                 None for "undecided"
+    certificate  the proof, which `reluflow.margin.check` verifies; None for "undecided"
     slack        1 - bound / value for an optimum, and for "not local" the share of |theta|^2 (or of
                  the layer's) that the farthest of the shorter points saves
     detail       one sentence

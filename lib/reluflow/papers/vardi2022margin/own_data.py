@@ -20,7 +20,6 @@ from reluflow.flows.charts import Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, Loss
-from reluflow.margin.certificates import SecondOrder
 from reluflow.margin.limits import Limit, limit
 from reluflow.margin.optimum import Optimum, classify_optimum
 from reluflow.networks.indexed import Network, Patterns, Weights, diagonal, fully_connected
@@ -341,8 +340,6 @@ def _certified(optimum: Optimum) -> str:
     """What the certificate says, in words that the last digits do not change."""
     if optimum.verdict == "not local":
         return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
-    if isinstance(optimum.certificate, SecondOrder):
-        return "the Lagrangian curves up wherever the least margins stay"
     if optimum.verdict in ("global", "local"):
         everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
         return f"a lower bound {everywhere} meets the value"
