@@ -36,15 +36,6 @@ SHARED = Network(
 # --- The network in rational numbers --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activation", ["relu", "linear"])
-def test_margins_are_the_networks(activation: str) -> None:
-    rng = RNG(0)
-    for network in (fully_connected((3, 4, 2), activation), replace(SHARED, activation=activation)):
-        theta, X, y = rng.normal(size=network.size), rng.normal(size=(5, 3)), np.ones(5)
-        found = [float(m) for m in point(network, theta, X, y).margins]
-        assert np.allclose(found, network.output(theta, X), rtol=1e-12, atol=1e-14)
-
-
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_missing_knows_the_cells(d: int) -> None:
     rng, lacking = RNG(d), 0
@@ -54,17 +45,17 @@ def test_missing_knows_the_cells(d: int) -> None:
         if not len(X):
             continue
         cells = {tuple(map(bool, p)) for p in enumerate_cells(X).patterns}
-        rows = [numbers(x) for x in X]
+        rows = numbers(X)
         assert missing(rows, cells) is None
         # Whatever is left out is a cell with an interior, or nothing is proved to be one.
         for pattern in cells:
             assert missing(rows, cells - {pattern}) is not None
             lacking += 1
         for pattern in product([True, False], repeat=len(X)):
-            signed = [[v if s else -v for v in r] for r, s in zip(rows, pattern, strict=True)]
+            signed = rows * np.where(pattern, 1, -1)[:, None]
             assert is_empty(signed) == (pattern not in cells)
     assert lacking > 50
-    assert is_empty([numbers([0.0] * d)])
+    assert is_empty(numbers([[0.0] * d]))
 
 
 # --- Shorter --------------------------------------------------------------------------------------
@@ -343,7 +334,7 @@ def layer_case() -> tuple[Network, NDArray, NDArray, NDArray, LayerCells]:
         LayerCell((np.array([[True, a], [True, b]]),), np.full(2, 4.0), (np.zeros((2, 2)),))
         for a, b in product([True, False], repeat=2)
     )
-    return network, theta, X, y, LayerCells(1, cells, False)
+    return network, theta, X, y, LayerCells(1, cells)
 
 
 def with_cell(proof: LayerCells, **changes: object) -> LayerCells:
@@ -366,7 +357,6 @@ def test_a_layer_in_all_its_cells() -> None:
 LAYER: dict[str, Callable[[LayerCells], LayerCells]] = {
     "no cell": lambda p: replace(p, cells=()),
     "no such layer": lambda p: replace(p, layer=3),
-    "claims all cells": lambda p: replace(p, everywhere=True),
     "negative multiplier": lambda p: with_cell(p, multipliers=np.array([4.0, -4.0])),
     "bad multipliers": lambda p: with_cell(p, multipliers=np.array([4.0, 1.0])),
     "negative slope": lambda p: with_cell(p, slopes=(-np.eye(2),)),
@@ -384,24 +374,20 @@ def test_slopes_below_the_layer_are_refused() -> None:
     network, theta = diagonal(1, 3), np.ones(3)
     X, y, on = np.ones((1, 1)), np.ones(1), np.ones((1, 1), bool)
     cell = LayerCell((on, on), np.ones(1), (np.zeros((1, 1)), np.zeros((1, 1))))
-    assert check(network, theta, X, y, LayerCells(2, (cell,), False)).verdict == "local"
+    assert check(network, theta, X, y, LayerCells(2, (cell,))).verdict == "local"
     off = replace(cell, patterns=(~on, on), multipliers=np.array([2.0]))
     low = replace(off, slopes=(np.ones((1, 1)), np.zeros((1, 1))))
-    found = check(network, theta, X, y, LayerCells(2, (low,), False))
+    found = check(network, theta, X, y, LayerCells(2, (low,)))
     assert "belongs to no condition" in found.detail
     negative = replace(off, slopes=(np.zeros((1, 1)), -np.ones((1, 1))))
-    found = check(network, theta, X, y, LayerCells(2, (negative,), False))
+    found = check(network, theta, X, y, LayerCells(2, (negative,)))
     assert "negative" in found.detail
-    assert check(network, theta, X, y, LayerCells(2, (cell,), True)).verdict == "refused"
     dead = replace(cell, patterns=(on, ~on))
-    assert check(network, theta, X, y, LayerCells(2, (cell, dead), True)).verdict == "global"
-    assert "missing" in check(network, theta, X, y, LayerCells(2, (dead,), False)).detail
-    for everywhere in (True, False):
-        proof = LayerCells(3, (cell,), everywhere)
-        assert check(network, theta, X, y, proof).verdict == "global"
+    assert "missing" in check(network, theta, X, y, LayerCells(2, (dead,))).detail
+    assert check(network, theta, X, y, LayerCells(3, (cell,))).verdict == "global"
     # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
     twice = LayerCell((np.ones((2, 1), bool),) * 2, np.array([2.0, -1.0]), (np.zeros((2, 1)),) * 2)
-    proof = LayerCells(3, (twice,), True)
+    proof = LayerCells(3, (twice,))
     assert check(network, theta, np.ones((2, 1)), np.ones(2), proof).verdict == "refused"
 
 
@@ -413,9 +399,9 @@ def test_a_kink_above_the_layer_has_two_sides() -> None:
                   (np.zeros((1, 1)), np.zeros((1, 2))))
         for side in (True, False)
     )  # fmt: skip
-    assert check(network, theta, X, y, LayerCells(1, cells, False)).verdict == "local"
+    assert check(network, theta, X, y, LayerCells(1, cells)).verdict == "local"
     for cell in cells:
-        found = check(network, theta, X, y, LayerCells(1, (cell,), False))
+        found = check(network, theta, X, y, LayerCells(1, (cell,)))
         assert "missing" in found.detail
 
 
@@ -423,7 +409,7 @@ def test_what_a_unit_cannot_see_needs_no_cell() -> None:
     network, theta = diagonal(2, 2), np.array([1.0, 0.0, 1.0, 0.0])
     cell = LayerCell((np.array([[True, False]]),), np.ones(1), (np.zeros((1, 2)),))
     X, y = np.array([[1.0, 0.0]]), np.ones(1)
-    assert check(network, theta, X, y, LayerCells(1, (cell,), False)).verdict == "local"
+    assert check(network, theta, X, y, LayerCells(1, (cell,))).verdict == "local"
 
 
 @pytest.mark.parametrize("layer", [1, 2, 3])
@@ -439,11 +425,10 @@ def test_linear_parts_are_gradients(layer: int) -> None:
     where = slice(first, first + network.sizes[layer - 1])
     for i in range(4):
         expected = network.gradient(theta, X, np.arange(4) == i, patterns)[where]
-        assert [float(v) for v in outputs[i]] == pytest.approx(expected.tolist())
+        assert outputs[i].astype(float) == pytest.approx(expected)
     rates = network.rates(theta, X, np.eye(network.size)[where], patterns)[0]
     for k, turn in enumerate(turns, start=layer - 1):
-        found = np.array([[[float(v) for v in row] for row in rows] for rows in turn])
-        assert found == pytest.approx(np.moveaxis(rates[k], 0, -1))
+        assert turn.astype(float) == pytest.approx(np.moveaxis(rates[k], 0, -1))
 
 
 # --- SecondOrder ----------------------------------------------------------------------------------

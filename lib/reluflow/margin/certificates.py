@@ -108,11 +108,10 @@ class LayerCell:
 
 @dataclass(frozen=True)
 class LayerCells:
-    """Cells of one layer's problem: all of them, or all that meet theta."""
+    """Cells of one layer's problem that hold all that meet theta."""
 
     layer: int
     cells: tuple[LayerCell, ...]
-    everywhere: bool
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, count, pairwise, product
+from itertools import combinations, count, pairwise
 from math import prod
-from typing import Any
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from reluflow.errors import InputError
@@ -32,7 +31,8 @@ from reluflow.networks.indexed import Network
 #
 # It reads the network's index maps and its activation, and evaluates it by itself.
 
-Numbers = list[fmpq]
+Numbers = NDArray
+"""Rational numbers (fmpq) in an array; balls (arb) where theta is only known to lie in them."""
 KINK = fmpq(1, 10**9)
 """An input of a unit that is, over the lengths of its two factors, not larger than this is 0: the
 point is a limit in floats, and stands for all points so near to it."""
@@ -43,25 +43,14 @@ class Wrong(Exception):
 
 
 def numbers(values: ArrayLike) -> Numbers:
-    """Floats (k,) as the rational numbers that they are."""
-    exact = (v.as_integer_ratio() for v in np.asarray(values, float).ravel().tolist())
-    return [fmpq(*ratio) for ratio in exact]
+    """Floats as the rational numbers that they are, in an array of the same shape."""
+    exact = np.vectorize(lambda v: fmpq(*v.as_integer_ratio()), otypes=[object])
+    return np.asarray(exact(np.asarray(values, float)))
 
 
-def dot(a: Iterable[fmpq], b: Iterable[fmpq]) -> fmpq:
-    """a.b."""
-    return sum((u * v for u, v in zip(a, b, strict=True)), fmpq(0))
-
-
-def square(a: Sequence[fmpq]) -> fmpq:
+def square(a: Numbers) -> fmpq:
     """|a|^2."""
-    return dot(a, a)
-
-
-def combination(weights: Sequence[fmpq], rows: Sequence[Sequence[fmpq]], size: int) -> Numbers:
-    """sum_i weights_i rows_i, (size,)."""
-    pairs = [(w, row) for w, row in zip(weights, rows, strict=True) if w != 0]
-    return [sum((w * row[k] for w, row in pairs), fmpq(0)) for k in range(size)]
+    return (a * a).sum()
 
 
 def upper(value: arb) -> float:
@@ -76,13 +65,8 @@ class Point:
 
     network: Network
     theta: Numbers
-    X: list[Numbers]
+    X: Numbers
     y: Numbers
-
-    @cached_property
-    def maps(self) -> list[list[list[int]]]:
-        """The index maps as lists."""
-        return [g.tolist() for g in self.network.maps]
 
     @property
     def depth(self) -> int:
@@ -99,48 +83,43 @@ class Point:
         counts = [int(g.max(initial=0)) for g in self.network.maps]
         return slice(sum(counts[: layer - 1]), sum(counts[:layer]))
 
-    def weights(self, layer: int) -> list[Numbers]:
-        """The matrix of a layer, from 1."""
-        own = [fmpq(0), *self.theta[self.span(layer)]]
-        return [[own[k] for k in row] for row in self.maps[layer - 1]]
+    @cached_property
+    def weights(self) -> list[Numbers]:
+        """The matrices of the layers."""
+        parts = (self.theta[self.span(layer)] for layer in range(1, self.depth + 1))
+        return [np.concatenate([[fmpq(0)], part])[g]
+                for part, g in zip(parts, self.network.maps, strict=True)]  # fmt: skip
 
     @cached_property
-    def inputs(self) -> list[list[Numbers]]:
-        """The inputs of every layer for every datum, and behind them the output: [layer][i]."""
+    def inputs(self) -> list[Numbers]:
+        """The inputs (n, h) of every layer, and behind them the output (n, 1)."""
         found = [self.X]
-        for layer in range(1, self.depth + 1):
-            W = self.weights(layer)
-            before = [[dot(row, x) for row in W] for x in found[-1]]
-            relu = layer <= self.relus
-            found.append([[_positive_part(h) if relu else h for h in hs] for hs in before])
+        for layer, W in enumerate(self.weights, start=1):
+            h = found[-1] @ W.T
+            found.append(_positive_part(h) if layer <= self.relus else h)
         return found
 
     @cached_property
     def margins(self) -> Numbers:
         """y_i f(theta; x_i), (n,)."""
-        return [y * out[0] for y, out in zip(self.y, self.inputs[-1], strict=True)]
+        return self.y * self.inputs[-1][:, 0]
 
     @property
     def least(self) -> fmpq:
         """The least margin."""
         return min(self.margins)
 
-    def signs(self, layer: int) -> list[list[int]]:
-        """Of a layer with a ReLU, for every datum and unit: 1 or -1, the sign of the unit's input,
-        or 0 where it is 0 but for `KINK`."""
-        W = self.weights(layer)
-        return [[_sign(row, x) for row in W] for x in self.inputs[layer - 1]]
+    def signs(self, layer: int) -> NDArray:
+        """Of a layer with a ReLU, (n, h): 1 or -1, the sign of a unit's input, or 0 where it is 0
+        but for `KINK`."""
+        W, x = self.weights[layer - 1], self.inputs[layer - 1]
+        h, sizes = x @ W.T, np.outer((x * x).sum(axis=1), (W * W).sum(axis=1))
+        return np.where(h * h <= KINK**2 * sizes, 0, np.where(h > 0, 1, -1))
 
 
-def _positive_part(h: Any) -> Any:
-    return h.max(arb(0)) if isinstance(h, arb) else max(h, fmpq(0))
-
-
-def _sign(row: Numbers, x: Numbers) -> int:
-    h = dot(row, x)
-    if h * h <= KINK * KINK * square(row) * square(x):
-        return 0
-    return 1 if h > 0 else -1
+_positive_part = np.vectorize(
+    lambda h: h.max(arb(0)) if isinstance(h, arb) else max(h, fmpq(0)), otypes=[object]
+)
 
 
 def point(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> Point:
@@ -157,34 +136,34 @@ def point(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> Poi
         raise InputError("theta and X must be finite, and labels +1 or -1.")
     if network.rectified:
         raise InputError("the output must have no ReLU behind it.")
-    return Point(network, numbers(theta), [numbers(x) for x in X], numbers(y))
+    return Point(network, numbers(theta), numbers(X), numbers(y))
 
 
-def is_empty(rows: Sequence[Numbers]) -> bool:
-    """Whether {u : r.u > 0 for all rows r} is proved empty: some mu >= 0, not all 0, has sum mu_k
-    r_k = 0 (Gordan). Floats propose the rows that take part, rational numbers prove it."""
-    if any(square(row) == 0 for row in rows):
+def is_empty(rows: Numbers) -> bool:
+    """Whether {u : r.u > 0 for all rows r (k, q)} is proved empty: some mu >= 0, not all 0, has sum
+    mu_k r_k = 0 (Gordan). Floats propose the rows that take part, rational numbers prove it."""
+    if not (rows != 0).any(axis=1).all():
         return True
-    A = np.array([[float(v) for v in row] for row in rows])
+    A = rows.astype(float)
     A /= np.linalg.norm(A, axis=1, keepdims=True)
     mu, residual = nnls(np.vstack([A.T, np.ones(len(A))]), np.append(np.zeros(A.shape[1]), 1.0))
     if residual > 1e-6:
         return False
-    chosen = [rows[k] for k in np.flatnonzero(mu > 0.0).tolist()]
-    whole, _ = fmpq_mat([list(column) for column in zip(*chosen, strict=True)]).numer_denom()
+    whole, _ = fmpq_mat(rows[mu > 0.0].T.tolist()).numer_denom()
     null, dimension = whole.nullspace()
     basis = list(zip(*null.tolist(), strict=True))[:dimension]
     return any(min(v) >= 0 or max(v) <= 0 for v in basis)
 
 
-def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool, ...] | None:
+def missing(rows: Numbers, given: set[tuple[bool, ...]]) -> tuple[bool, ...] | None:
     """Signs (True: positive) of u on the rows that are not among those given, though nothing proves
     that no u has them; None if there are none. A shorter answer is a beginning of such signs."""
 
     def below(prefix: tuple[bool, ...]) -> tuple[bool, ...] | None:
         k = len(prefix)
         if not any(pattern[:k] == prefix for pattern in given):
-            return None if prefix and is_empty(_signed(rows[:k], prefix)) else prefix
+            signed = rows[:k] * np.where(prefix, 1, -1)[:, None]
+            return None if prefix and is_empty(signed) else prefix
         if k == len(rows):
             return None
         return below((*prefix, True)) or below((*prefix, False))
@@ -195,9 +174,9 @@ def missing(rows: Sequence[Numbers], given: set[tuple[bool, ...]]) -> tuple[bool
 def weighted(point: Point, multipliers: ArrayLike) -> tuple[fmpq, Numbers]:
     """The sum of a proof's multipliers lambda, and the pulls lambda_i y_i (n,). Raises Wrong."""
     weights = numbers(multipliers)
-    if len(weights) != len(point.y) or min(weights) < 0:
+    if weights.shape != point.y.shape or min(weights) < 0:
         raise Wrong("a multiplier is negative, or they are not as many as the data")
-    return sum(weights, fmpq(0)), [w * y for w, y in zip(weights, point.y, strict=True)]
+    return weights.sum(), weights * point.y
 
 
 # --- Dual points of networks of depth 2: is every bound right, and is no cell missing? ------------
@@ -213,14 +192,14 @@ class Seen:
     """A neuron that is joined to the output, as a proof must treat it.
 
     inputs  the coordinates that it sees
-    rows    its data (n, p_j)
+    rows    its data there (n, p_j)
     fixed   (n,) 1 or -1: the activity that it keeps, 0: both have to be looked at
     sign    of its output weight, 0: both have to be looked at
     """
 
     inputs: tuple[int, ...]
-    rows: list[Numbers]
-    fixed: tuple[int, ...]
+    rows: Numbers
+    fixed: NDArray
     sign: int
 
 
@@ -243,25 +222,22 @@ def cells_slack(point: Point, proof: Cellwise) -> arb:
 
 def seen(point: Point, everywhere: bool) -> list[Seen]:
     """The neurons that have an input and reach the output, near theta or everywhere."""
-    first, last = point.maps
-    W, v = point.weights(1), point.weights(2)[0]
-    signs = None if point.relus == 0 else point.signs(1)
-    longest = max(square(row) for row in W)
-    found = []
-    for j, row in enumerate(first):
-        inputs = tuple(k for k, g in enumerate(row) if g)
-        if not inputs or not last[0][j]:
+    first, last = point.network.maps
+    W, v = point.weights[0], point.weights[1][0]
+    none = np.zeros((len(point.y), len(first)), int)
+    signs, lengths = point.signs(1) if point.relus else none, (W * W).sum(axis=1)
+    least, found = KINK**2 * max(lengths), []
+    for j in range(len(first)):
+        inputs = tuple(np.flatnonzero(first[j]).tolist())
+        if not inputs or not last[0, j]:
             continue
-        rows = [[x[k] for k in inputs] for x in point.X]
-        gone = everywhere or square(W[j]) <= KINK**2 * longest
-        none = tuple(0 for _ in rows)
-        if gone:
-            found.append(Seen(inputs, rows, none, 0))
-        elif v[j] ** 2 <= KINK**2 * longest:
+        rows = point.X[:, list(inputs)]
+        if everywhere or lengths[j] <= least:
+            found.append(Seen(inputs, rows, none[:, j], 0))
+        elif v[j] ** 2 <= least:
             raise Wrong("a neuron with incoming weights has no outgoing one")
         else:
-            fixed = none if signs is None else tuple(each[j] for each in signs)
-            found.append(Seen(inputs, rows, fixed, 1 if v[j] > 0 else -1))
+            found.append(Seen(inputs, rows, signs[:, j], 1 if v[j] > 0 else -1))
     return found
 
 
@@ -279,95 +255,63 @@ def _cells_bound(point: Point, given: Sequence[Seen], family: Family) -> fmpq:
 
 def _length(point: Point, neuron: Seen, column: Column, pulls: Numbers) -> fmpq:
     """The square of the length that must not exceed 1, of a column that says what is so."""
-    slopes = numbers(column.slopes)
-    n = len(point.y)
-    if column.sign not in (1, -1) or any(len(part) != n for part in (column.active, column.rows)):
+    slopes, relu = numbers(column.slopes), point.relus > 0
+    active, rows = (np.asarray(part, bool) for part in (column.active, column.rows))
+    if column.sign not in (1, -1) or {active.shape, rows.shape} != {point.y.shape}:
         raise Wrong("a column has no sign, or not as many entries as there are data")
-    if len(slopes) != n or min(slopes) < 0:
+    if slopes.shape != point.y.shape or min(slopes) < 0:
         raise Wrong("a condition of a cell has a negative multiplier")
-    relu = point.relus > 0
-    conditions = zip(column.rows, slopes, neuron.rows, neuron.fixed, strict=True)
-    for row, slope, x, fixed in conditions:
-        if slope != 0 and not (row and relu):
-            raise Wrong("a multiplier belongs to no condition of the cell")
-        if relu and square(x) > 0 and not row and fixed == 0:
-            raise Wrong("a neuron's activity is taken for granted where it may change")
-    active = [True] * n if not relu else list(map(bool, column.active))
-    weights = [
-        (column.sign * pull if a else fmpq(0)) + (slope if a else -slope)
-        for pull, slope, a in zip(pulls, slopes, active, strict=True)
-    ]
-    return square(combination(weights, neuron.rows, len(neuron.inputs)))
+    if (slopes[~rows | (not relu)] != 0).any():
+        raise Wrong("a multiplier belongs to no condition of the cell")
+    if relu and ((neuron.rows != 0).any(axis=1) & ~rows & (neuron.fixed == 0)).any():
+        raise Wrong("a neuron's activity is taken for granted where it may change")
+    active = active | (not relu)
+    weights = np.where(active, column.sign * pulls + slopes, -slopes)
+    return square(weights @ neuron.rows)
 
 
 def _cells_covered(point: Point, given: Sequence[Seen], families: Sequence[Family]) -> None:
     """Raise Wrong unless every combination of cells and signs is in some family.
 
-    Neurons that see the same and may be anywhere can be exchanged, so that their columns may be
-    taken in order, whatever the order is.
+    Neurons that see the same and may be anywhere can be exchanged, so that it is enough to look at
+    columns in falling order.
     """
     boxes = [[frozenset(_key(column) for column in columns) for columns in family.columns]
              for family in families]  # fmt: skip
-    groups: dict[object, int] = {}
-    numbers_ = [groups.setdefault(n.inputs if n.sign == 0 else j, len(groups))
-                for j, n in enumerate(given)]  # fmt: skip
-    order = {g: _order(families, [j for j, h in enumerate(numbers_) if h == g])
-             for g in set(numbers_)}  # fmt: skip
-    for group, neuron in zip(numbers_, given, strict=True):
-        _complete(point, neuron, set(order[group]))
+    groups = [neuron.inputs if neuron.sign == 0 else j for j, neuron in enumerate(given)]
+    keys: dict[object, set[Key]] = {group: set() for group in groups}
+    for box in boxes:
+        for group, own in zip(groups, box, strict=True):
+            keys[group] |= own
+    for group, neuron in zip(groups, given, strict=True):
+        _complete(point, neuron, keys[group])
 
     steps = count()
 
     def below(box: list[frozenset[Key]]) -> None:
-        for k, group in enumerate(numbers_):
-            before = [j for j in range(k) if numbers_[j] == group]
-            if before:
-                first = min(order[group][key] for key in box[before[-1]])
-                box[k] = frozenset(key for key in box[k] if order[group][key] >= first)
+        for k, group in enumerate(groups):
+            if group in groups[:k]:
+                last = max(box[max(j for j in range(k) if groups[j] == group)])
+                box[k] = frozenset(key for key in box[k] if key <= last)
         if any(all(b <= c for b, c in zip(box, cells, strict=True)) for cells in boxes):
             return
         if next(steps) > STEPS:
             raise Wrong("there are too many combinations of cells to look at")
-        for k, keys in enumerate(box):
-            if len(keys) > 1:
-                for key in keys:
+        for k, own in enumerate(box):
+            if len(own) > 1:
+                for key in own:
                     below([*box[:k], frozenset([key]), *box[k + 1 :]])
                 return
         raise Wrong("a combination of cells is missing")
 
-    below([frozenset(order[group]) for group in numbers_])
-
-
-def _order(families: Sequence[Family], neurons: Sequence[int]) -> dict[Key, int]:
-    """One order of all columns of some neurons: that in which the families list them, those of a
-    neuron and those of the next."""
-    after: dict[Key, set[Key]] = {}
-    for family in families:
-        listed = [[_key(c) for c in family.columns[j]] for j in neurons]
-        for keys in listed:
-            for key in keys:
-                after.setdefault(key, set())
-            for a, b in pairwise(keys):
-                after[b].add(a)
-        for first, second in pairwise(listed):
-            if len(first) == 1:
-                for key in set(second) - set(first):
-                    after[key].add(first[0])
-    found: dict[Key, int] = {}
-    while len(found) < len(after):
-        ready = [key for key, before in after.items()
-                 if key not in found and all(k in found for k in before)]  # fmt: skip
-        # A cycle only makes the order a bad one: then fewer combinations are found to be covered.
-        for key in ready or [key for key in after if key not in found]:
-            found[key] = len(found)
-    return found
+    below([frozenset(keys[group]) for group in groups])
 
 
 def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
     """Raise Wrong unless the columns hold all cells that the neuron can be in."""
-    free = [i for i, fixed in enumerate(neuron.fixed) if fixed == 0 and point.relus]
-    own = {i: fixed > 0 for i, fixed in enumerate(neuron.fixed) if fixed}
     linear = point.relus == 0
+    free = [] if linear else np.flatnonzero(neuron.fixed == 0).tolist()
+    own = {i: neuron.fixed[i] > 0 for i in np.flatnonzero(neuron.fixed).tolist()}
     signs = [neuron.sign] if neuron.sign else ([1] if linear else [1, -1])
     for sign in signs:
         given = {
@@ -375,7 +319,7 @@ def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
             for pattern, s in keys
             if (s == sign or linear) and all(linear or pattern[i] == a for i, a in own.items())
         }
-        if missing([neuron.rows[i] for i in free], given) is not None:
+        if missing(neuron.rows[free], given) is not None:
             raise Wrong("a cell of a neuron is missing")
 
 
@@ -384,11 +328,6 @@ def _key(column: Column) -> Key:
 
 
 # --- Dual points of the problem of one layer: is every bound right, and is no cell missing? -------
-
-CELLS = 20_000  # more combinations of sides than this are not looked at
-
-Place = tuple[int, int, int]
-"""Layer, datum and unit of an input that is 0 at theta."""
 
 
 def layer_slack(point: Point, proof: LayerCells) -> arb:
@@ -399,7 +338,7 @@ def layer_slack(point: Point, proof: LayerCells) -> arb:
         raise Wrong("there is no cell")
     for cell in proof.cells:
         shapes = [np.shape(pattern) for pattern in cell.patterns]
-        wanted = [(len(point.X), len(point.maps[k])) for k in range(point.relus)]
+        wanted = [(len(point.X), len(point.network.maps[k])) for k in range(point.relus)]
         if shapes != wanted or [np.shape(s) for s in cell.slopes] != wanted:
             raise Wrong("a cell has patterns or multipliers of another shape")
     least = min(_layer_bound(point, proof.layer, cell) for cell in proof.cells)
@@ -412,98 +351,66 @@ def layer_slack(point: Point, proof: LayerCells) -> arb:
 def _layer_bound(point: Point, layer: int, cell: LayerCell) -> fmpq:
     """A cell's bound from below on 1/2 |u|^2: the best multiple of its dual point's."""
     total, pulls = weighted(point, cell.multipliers)
-    rows, turns = linear_parts(point, layer, cell)
-    for k, (pattern, slopes) in enumerate(zip(cell.patterns, cell.slopes, strict=True), start=1):
-        below = k < layer
-        for i, unit in np.argwhere(np.asarray(slopes) != 0.0).tolist():
-            slope = numbers([slopes[i][unit]])[0]
-            if below or slope < 0:
-                raise Wrong("a multiplier is negative or belongs to no condition of the cell")
-            rows.append(turns[k - layer][i][unit])
-            pulls.append(slope if pattern[i][unit] else -slope)
-    size = len(point.theta[point.span(layer)])
-    length = square(combination(pulls, rows, size))
+    outputs, turns = linear_parts(point, layer, cell)
+    force = pulls @ outputs
+    for k, (pattern, given) in enumerate(zip(cell.patterns, cell.slopes, strict=True), start=1):
+        slopes = numbers(given)
+        if (slopes < 0).any() or (k < layer and (slopes != 0).any()):
+            raise Wrong("a multiplier is negative or belongs to no condition of the cell")
+        if k >= layer:
+            signed = np.where(pattern, slopes, -slopes)
+            force = force + (signed[..., None] * turns[k - layer]).sum(axis=(0, 1))
+    length = square(force)
     return total * total / (2 * length) if length > 0 else fmpq(10) ** 300
 
 
-def linear_parts(
-    point: Point, layer: int, cell: LayerCell
-) -> tuple[list[Numbers], list[list[list[Numbers]]]]:
-    """f_i, [i], and the inputs of units, [layer from this one on][i][unit], as linear functions of
-    the layer's parameters u: their coefficients (q,)."""
-    q = len(point.theta[point.span(layer)])
-    outputs: list[Numbers] = []
-    turns: list[list[list[Numbers]]] = [[] for _ in range(point.relus - layer + 1)]
-    for i in range(len(point.X)):
-        rows = [unit_row(point, layer, i, unit) for unit in range(len(point.maps[layer - 1]))]
-        for k in range(layer, point.depth):
-            if k <= point.relus:
-                turns[k - layer].append(rows)
-                active = cell.patterns[k - 1][i]
-                rows = [r if a else [fmpq(0)] * q for r, a in zip(rows, active, strict=True)]
-            rows = [combination(row, rows, q) for row in point.weights(k + 1)]
-        outputs.append(rows[0])
-    return outputs, turns
+def linear_parts(point: Point, layer: int, cell: LayerCell) -> tuple[Numbers, list[Numbers]]:
+    """f (n, q), and of each layer from this one on the inputs of units (n, h, q), as linear
+    functions of the layer's parameters u: their coefficients."""
+    rows, turns = unit_rows(point, layer), []
+    for k in range(layer, point.depth):
+        if k <= point.relus:
+            turns.append(rows)
+            rows = np.asarray(cell.patterns[k - 1], bool)[..., None] * rows
+        rows = point.weights[k] @ rows
+    return rows[:, 0], turns
+
+
+def unit_rows(point: Point, layer: int) -> Numbers:
+    """Inputs of units as linear functions of their layer's parameters u: coefficients (n, h, q)."""
+    g = point.network.maps[layer - 1]
+    shares = (g[..., None] == 1 + np.arange(g.max(initial=0))).astype(int)
+    return np.tensordot(point.inputs[layer - 1], shares, (1, 1))
 
 
 def _layer_covered(point: Point, proof: LayerCells) -> None:
-    """Raise Wrong unless every cell that the layer can be in, or that meets theta, is there."""
+    """Raise Wrong unless every cell of the layer that meets theta is there."""
     layer = proof.layer
     if layer > point.relus:
         return  # the network is linear in this layer
-    places: list[Place] = []
-    own: dict[Place, bool] = {}
+    rows = unit_rows(point, layer)
+    cells = [[np.asarray(pattern, bool) for pattern in cell.patterns] for cell in proof.cells]
+    blocks: list[tuple[int, int, NDArray, Numbers]] = []
     for k in range(layer, point.relus + 1):
-        for i, signs in enumerate(point.signs(k)):
-            for unit, sign in enumerate(signs):
-                if k == layer and square(unit_row(point, k, i, unit)) == 0:
-                    continue  # 0 whatever the weights are
-                if sign == 0 or proof.everywhere:
-                    places.append((k, i, unit))
-                else:
-                    own[k, i, unit] = sign > 0
-    given = {
-        tuple(bool(cell.patterns[k - 1][i][unit]) for k, i, unit in places)
-        for cell in proof.cells
-        if all(bool(cell.patterns[k - 1][i][unit]) == a for (k, i, unit), a in own.items())
-    }
-    # Weights of one unit are moved together; units, and what stands above, each for itself.
-    blocks: list[list[tuple[bool, ...]]] = []
-    order: list[Place] = []
-    for unit in range(len(point.maps[layer - 1])):
-        mine = [at for at in places if at[0] == layer and at[2] == unit]
-        blocks.append(_sides([unit_row(point, *at) for at in mine]))
-        order += mine
-    above = [at for at in places if at[0] > layer]
-    blocks += [[(True,), (False,)]] * len(above)
-    if prod(len(sides) for sides in blocks) > CELLS:
-        raise Wrong("there are too many cells to look at")
-    back = [[*order, *above].index(at) for at in places]
-    for chosen in product(*blocks):
-        flat = [side for sides in chosen for side in sides]
-        if tuple(flat[k] for k in back) not in given:
-            raise Wrong("a cell of the layer is missing")
-
-
-def unit_row(point: Point, layer: int, datum: int, unit: int) -> Numbers:
-    """A unit's input as a linear function of its layer's parameters u: its coefficients (q,)."""
-    z, row = point.inputs[layer - 1][datum], point.maps[layer - 1][unit]
-    q = len(point.theta[point.span(layer)])
-    return [sum((v for g, v in zip(row, z, strict=True) if g == k), fmpq(0))
-            for k in range(1, q + 1)]  # fmt: skip
-
-
-def _sides(rows: Sequence[Numbers]) -> list[tuple[bool, ...]]:
-    """The signs that linear functions can have together, as far as nothing excludes them."""
-    found: list[tuple[bool, ...]] = [()]
-    for k in range(1, len(rows) + 1):
-        longer = [(*prefix, side) for prefix in found for side in (True, False)]
-        found = [signs for signs in longer if not is_empty(_signed(rows[:k], signs))]
-    return found
-
-
-def _signed(rows: Sequence[Numbers], signs: Sequence[bool]) -> list[Numbers]:
-    return [[v if s else -v for v in row] for row, s in zip(rows, signs, strict=True)]
+        signs = point.signs(k)
+        # What is 0 in the layer itself whatever its weights are has no side.
+        real = (rows != 0).any(axis=2) if k == layer else np.ones(signs.shape, bool)
+        sure = real & (signs != 0)
+        cells = [c for c in cells if np.array_equal(c[k - 1][sure], signs[sure] > 0)]
+        for unit, data in enumerate((real & (signs == 0)).T):
+            here = np.flatnonzero(data)
+            # Weights of one unit are moved together; what stands above, each for itself.
+            if k == layer:
+                blocks.append((k, unit, here, rows[here, unit]))
+            else:
+                blocks += [(k, unit, here[[i]], numbers([[1]])) for i in range(len(here))]
+    given = {tuple(tuple(c[k - 1][here, unit].tolist()) for k, unit, here, _ in blocks)
+             for c in cells}  # fmt: skip
+    sides = [{cell[number] for cell in given} for number in range(len(blocks))]
+    lacks = any(missing(own, some) is not None
+                for (*_, own), some in zip(blocks, sides, strict=True))  # fmt: skip
+    if lacks or len(given) < prod(map(len, sides)):
+        raise Wrong("a cell of the layer is missing")
 
 
 # --- First and second order where no unit's input is 0, exactly at the given floats ---------------
@@ -521,7 +428,7 @@ def residual(point: Point, proof: SecondOrder) -> arb:
     f is a polynomial around theta. H + c sum g_i g_i' > 0 for some c proves H > 0 where all g_i.d =
     0 (Finsler); with g_i = grad f_i wherever lambda_i > 0 these d are the critical directions.
     """
-    if any(0 in signs for k in range(1, point.relus + 1) for signs in point.signs(k)):
+    if any((point.signs(k) == 0).any() for k in range(1, point.relus + 1)):
         raise Wrong("the input of a unit is 0")
     _, pulls = weighted(point, proof.multipliers)
     largest = max(map(abs, pulls))
@@ -531,27 +438,23 @@ def residual(point: Point, proof: SecondOrder) -> arb:
             raise Wrong("a margin that is not the least has a multiplier")
     # theta may have any length: with margins mu the multipliers of the scaled problem go with it.
     p = len(point.theta)
-    gradients = [[_along(point, i, k) for k in range(p)] for i in range(len(point.y))]
-    force = combination(pulls, gradients, p)
-    off = [a - b for a, b in zip(point.theta, force, strict=True)]
-    H = [[fmpq(int(a == b)) for b in range(p)] for a in range(p)]
-    for i, pull in enumerate(pulls):
-        for a, b in combinations(range(p), 2) if pull != 0 else ():
-            H[a][b] = H[b][a] = H[a][b] - pull * _along(point, i, a, b)
+    gradients = np.array([[_along(point, i, k) for k in range(p)] for i in range(len(point.y))])
+    off, H = point.theta - pulls @ gradients, numbers(np.eye(p))
+    for i in np.flatnonzero(pulls != 0).tolist():
+        for a, b in combinations(range(p), 2):
+            H[a, b] = H[b, a] = H[a, b] - pulls[i] * _along(point, i, a, b)
     least = min(fmpq(1), numbers([min(proof.least, 1.0)])[0]) / 2
     if least <= 0:
         raise Wrong("no curvature is claimed")
-    stiff = STIFF * max(abs(h) for row in H for h in row)
+    stiff = STIFF * abs(H).max()
     for i in held:
         g, length = gradients[i], square(gradients[i])
         if length == 0:
             raise Wrong("a gradient is 0")
-        for a in range(p):
-            H[a] = [h + stiff * g[a] * v / length for h, v in zip(H[a], g, strict=True)]
-    for a in range(p):
-        H[a][a] -= least
+        H = H + stiff / length * np.outer(g, g)
+    H = H - least * numbers(np.eye(p))
     # Sylvester: all leading minors are positive.
-    if any(fmpq_mat([row[:k] for row in H[:k]]).det() <= 0 for k in range(1, p + 1)):
+    if any(fmpq_mat(H[:k, :k].tolist()).det() <= 0 for k in range(1, p + 1)):
         raise Wrong("the Lagrangian does not curve up as much as it says")
     return (arb(square(off)) / arb(square(point.theta))).sqrt()
 
@@ -567,15 +470,11 @@ def _along(point: Point, i: int, *directions: int) -> fmpq:
             return fmpq(0)
         chosen[layer] = k - point.span(layer).start + 1
     values = point.X[i]
-    for m in range(1, point.depth + 1):
-        if m in chosen:
-            matrix = [[fmpq(int(g == chosen[m])) for g in row] for row in point.maps[m - 1]]
-        else:
-            matrix = point.weights(m)
-        values = [dot(row, values) for row in matrix]
+    for m, g in enumerate(point.network.maps, start=1):
+        matrix = (g == chosen[m]).astype(int) if m in chosen else point.weights[m - 1]
+        values = matrix @ values
         if m <= point.relus:
-            active = [h > 0 for h in point.inputs[m][i]]
-            values = [v if a else fmpq(0) for v, a in zip(values, active, strict=True)]
+            values = (point.inputs[m][i] > 0) * values
     return values[0]
 
 
@@ -632,8 +531,7 @@ def check(
                 found, everywhere = cells_slack(at, certificate), certificate.everywhere
             elif isinstance(certificate, LayerCells):
                 # Where the network is linear in it there is one cell: what is local is global.
-                found = layer_slack(at, certificate)
-                everywhere = certificate.everywhere or certificate.layer > at.relus
+                found, everywhere = layer_slack(at, certificate), certificate.layer > at.relus
             else:
                 found, everywhere = residual(at, certificate), False
         except Wrong as reason:
@@ -661,9 +559,7 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
         other = Point(at.network, numbers(values), at.X, at.y)
         if len(other.theta) != len(at.theta):
             raise Wrong("a point has not as many parameters as the network")
-        if other.theta[: where.start] + other.theta[where.stop :] != (
-            at.theta[: where.start] + at.theta[where.stop :]
-        ):
+        if (np.delete(other.theta, where) != np.delete(at.theta, where)).any():
             raise Wrong("a point differs from theta in another layer")
         if other.least <= 0:
             raise Wrong("a point does not classify every datum correctly")
@@ -686,8 +582,7 @@ def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
     """A ball not above |u|^(2 degree) / (least margin)^2 of all that is so near to theta: u is
     theta, or the layer that may change."""
     radius = arb(error) * arb(square(at.theta)).sqrt()
-    near = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
-    most = min((margin.upper() for margin in near), key=float)
+    most = min((margin.upper() for margin in _around(at, radius).margins), key=float)
     length = arb(square(at.theta[where])).sqrt() - radius
     if not length > 0:
         raise Wrong("theta is not known well enough")
@@ -696,25 +591,24 @@ def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
 
 def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float) -> arb:
     """A ball not below that of a shorter point, whose other layers are those of the limit."""
-    radius = arb(error) * arb(square(at.theta)).sqrt()
-    theta = [arb(value) + radius * arb(0, 1) for value in at.theta]
-    theta[where] = [arb(value) for value in other.theta[where]]
-    least = min((margin.lower() for margin in _margins(at, theta)), key=float)
+    near = _around(at, arb(error) * arb(square(at.theta)).sqrt())
+    near.theta[where] = [arb(value) for value in other.theta[where]]
+    least = min((margin.lower() for margin in near.margins), key=float)
     if not least > 0:
         return arb("inf")
     return arb(square(other.theta[where])) ** degree / least**2
 
 
-def _margins(at: Point, theta: list[arb]) -> list[arb]:
-    """y_i f(theta; x_i) in balls, (n,)."""
-    return replace(at, theta=theta).margins  # type: ignore[arg-type, return-value]
+def _around(at: Point, radius: arb) -> Point:
+    """The network at all parameters within the radius, in balls."""
+    return replace(at, theta=np.array([arb(v) + radius * arb(0, 1) for v in at.theta]))
 
 
 def _distance(at: Point, other: Point, where: slice, degree: int) -> float:
     """|theta' - theta| / |theta| with theta' (or its layer) scaled to theta's least margin."""
     scale = arb(at.least / other.least).root(degree)
     first, second = at.theta[where], other.theta[where]
-    cross, length = dot(first, second), square(at.theta)
+    cross, length = (first * second).sum(), square(at.theta)
     total = scale**2 * arb(square(second)) - 2 * scale * arb(cross) + arb(square(first))
     return upper(abs(total / arb(length)).sqrt())
 
@@ -726,7 +620,7 @@ def _aligned(at: Point, proof: Aligned) -> arb:
     if at.network.activation != "linear" or not full:
         raise Wrong("the proof is for fully connected linear networks")
     total, pulls = weighted(at, proof.multipliers)
-    length = square(combination(pulls, at.X, len(at.X[0])))
+    length = square(pulls @ at.X)
     if length == 0:
         raise Wrong("the multipliers give no bound")
     m = at.depth

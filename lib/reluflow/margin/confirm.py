@@ -38,8 +38,7 @@ _DONE = 1e-15
 _ROUNDING = 1e-11  # a residual smaller than this that does not fall any more is all rounding
 _SOLVED, _SHORT = 1e-10, 1e-10
 """A residual up to this solves the equations; a margin that is so much less than 1 is too small."""
-_SETS, _CARRIES = 20, 1e-6
-"""Sets of data that carry theta which are tried; a smaller share of the multipliers is none."""
+_CARRIES = 1e-6  # a smaller share of the multipliers is none
 _RANK = 1e-10
 _VANISHES = 1e-8
 """A parameter smaller than this, over |theta|, is 0 in the limit, if the equations allow that."""
@@ -81,29 +80,22 @@ def polished(
     if found.residual <= _SOLVED or kinks:
         return found
     # More margins are asked to be 1 than can be at once: those that carry theta will do.
-    at, seen = theta, {active.tobytes()}
-    for _ in range(_SETS):
-        on = np.flatnonzero(active)
-        sides = [mask[on].astype(float) for mask in patterns]
-        tangents = y[on, None] * network.rates(at, X[on], np.eye(network.size), sides)[1].T
-        margins = y * network.output(at, X, patterns)
-        shares = np.zeros(len(X))
-        try:
-            shares[on] = least_length(tangents, 1.0 - margins[on] + tangents @ at).multipliers
-        except ArithmeticError:
-            return found
-        carry = shares > _CARRIES * shares.max()
-        if carry.tobytes() in seen:
-            return found
-        seen.add(carry.tobytes())
-        less = _solved(replace(system, on=np.flatnonzero(carry)), at, shares)
-        if not less.residual <= _SOLVED:
-            return found
-        margins = y * network.output(less.theta, X, less.patterns)
-        if (margins[on] >= 1.0 - _SHORT).all() and (less.multipliers >= 0.0).all():
-            return less
-        at = less.theta
-    return found
+    on = np.flatnonzero(active)
+    sides = [mask[on].astype(float) for mask in patterns]
+    tangents = y[on, None] * network.rates(theta, X[on], np.eye(network.size), sides)[1].T
+    margins = y * network.output(theta, X, patterns)
+    shares = np.zeros(len(X))
+    try:
+        shares[on] = least_length(tangents, 1.0 - margins[on] + tangents @ theta).multipliers
+    except ArithmeticError:
+        return found
+    carry = np.flatnonzero(shares > _CARRIES * shares.max())
+    if np.array_equal(carry, on):
+        return found
+    less = _solved(replace(system, on=carry), theta, shares)
+    margins = y * network.output(less.theta, X, less.patterns)
+    feasible = (margins[on] >= 1.0 - _SHORT).all() and (less.multipliers >= 0.0).all()
+    return less if less.residual <= _SOLVED and feasible else found
 
 
 def _solved(system: _System, theta: NDArray, multipliers: NDArray) -> Stationary:

@@ -39,9 +39,10 @@ class LayerMinimum:
 
 
 def adjacent(
-    network: Network, theta: NDArray, X: NDArray, layer: int
+    network: Network, theta: NDArray, X: NDArray, layer: int, everywhere: bool = False
 ) -> list[list[NDArray]] | None:
-    """Patterns of all layers in the cells that meet theta, its own where no unit's input is 0.
+    """Patterns of all layers in the cells that meet theta, its own where no unit's input is 0; or
+    in all cells, as if all inputs were 0.
 
     For units of the layer itself only patterns that occur; above it both sides of every zero.
     None where they are too many.
@@ -52,32 +53,17 @@ def adjacent(
     choices: list[Choice] = []
     for k in range(layer - 1, network.layers):
         for unit in range(own[k].shape[1]):
-            kinks, g = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK), network.maps[k][unit]
+            near, g = everywhere | (np.abs(before[k][:, unit]) <= KINK), network.maps[k][unit]
             if k == layer - 1:
-                kinks = kinks[inputs[kinks][:, g > 0].any(axis=1)]
-            if not len(kinks):
+                near &= inputs[:, g > 0].any(axis=1)
+            if not near.any():
                 continue
+            kinks = np.flatnonzero(near)
             if k == layer - 1 and len(np.unique(g[g > 0])) == np.count_nonzero(g):
                 patterns = enumerate_cells(inputs[kinks][:, g > 0]).patterns
             else:  # above the layer, or where a weight occurs twice, both sides of all
                 patterns = np.array(list(product([False, True], repeat=min(len(kinks), 20))))
             choices.append((k, (kinks, unit), patterns))
-    return _combined(own, choices)
-
-
-def everywhere(network: Network, X: NDArray) -> list[list[NDArray]] | None:
-    """All patterns of the first layer's units of a network of depth 2; None where too many."""
-    maps = network.maps[0]
-    choices: list[Choice] = []
-    for unit in range(len(maps)):
-        seen = X[:, maps[unit] > 0]
-        rows = np.flatnonzero(seen.any(axis=1))
-        if len(rows):
-            choices.append((0, (rows, unit), enumerate_cells(seen[rows]).patterns))
-    return _combined([np.zeros((len(X), len(maps)), bool)], choices)
-
-
-def _combined(own: list[NDArray], choices: list[Choice]) -> list[list[NDArray]] | None:
     few = prod(len(patterns) for *_, patterns in choices) <= CELLS
     return combined(own, choices) if few else None
 
@@ -130,7 +116,7 @@ def layer_optimum(
     if layer - 1 >= network.layers:
         cells: list[list[NDArray]] | None = [network.patterns(theta, X)]
     elif network.degree == 2:
-        cells = everywhere(network, X)
+        cells = adjacent(network, theta, X, layer, everywhere=True)
     else:
         raise InputError("all cells of a hidden layer are known for networks of depth 2 only.")
     if cells is None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import eigh, null_space
+from scipy.linalg import null_space
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Polar
 from reluflow.flows.fields import FrozenFlow, GradientFlow
@@ -55,22 +55,20 @@ class Limit:
                  "undecided" the flow's end, scaled; the last direction of a flow that failed
     residual     the distance from the KKT conditions over |theta| (`reluflow.margin.kkt`)
     multipliers  (n,) the lambda_i
-    zeros        (p,) which parameters vanish in direction
     path         the flow, in the polar chart
     status       "converged"; "undecided" where no KKT point was confirmed; "at rest", "stalled",
                  "sliding", "non-unique" or "stiff" where the loss does not go to 0, or the flow
                  could not be followed
     error        over |theta|, how far the KKT points that the last states of the flow give are from
                  their own limit; at least the residual, and where there is a manifold of them at
-                 least the error of the flow's steps. It does not tell whether the status is right.
-                 For "undecided", how far the flow's last directions are from their own limit
+                 least the error of the flow's steps. It does not tell whether the status is right;
+                 infinite unless "converged"
     detail       one sentence on the status
     """
 
     theta: NDArray
     residual: float
     multipliers: NDArray
-    zeros: NDArray
     path: FlowPath
     status: str
     error: float
@@ -134,7 +132,6 @@ def _once(
     point, and only whether it stays there is open."""
     path = _followed(network, loss, X, y, start, reach,
                      {"at_zero": at_zero, "rtol": rtol, "max_steps": _STEPS})  # fmt: skip
-    none = np.zeros(network.size, bool)
     status, why = path.status, path.detail
     tau = -float(path.field.log_loss(path.end))
     if status == "horizon" and path.field.clock != LOG_LOG:
@@ -144,7 +141,7 @@ def _once(
     if status != "horizon":
         status = AT_REST if status == "converged" else status
         nothing = np.full(len(X), np.nan)
-        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, why), True
+        return Limit(path.end[:-1], np.nan, nothing, path, status, np.inf, why), True
     paths = [(path, rtol)]
     found, told = _judged(network, X, y, _trail(network, path), paths, at_zero or 0.0, _EXACT)
     if not found.converged:
@@ -221,12 +218,10 @@ def _judged(
     if why:
         point = scaled(network, trail[-1].u, X, y)
         seen = kkt(network, point, X, y)
-        none = np.zeros(network.size, bool)
-        return Limit(point, seen.residual, seen.multipliers, none, path, UNDECIDED,
-                     _own_error(trail), why), told  # fmt: skip
+        return Limit(point, seen.residual, seen.multipliers, path, UNDECIDED, np.inf, why), told
     residual = max(end.residual, kkt(network, end.theta, X, y).residual)
-    return Limit(end.theta, residual, end.multipliers, end.theta == 0.0, path, CONVERGED,
-                 max(error, residual), "the flow confirms a KKT point"), True  # fmt: skip
+    return Limit(end.theta, residual, end.multipliers, path, CONVERGED, max(error, residual),
+                 "the flow confirms a KKT point"), True  # fmt: skip
 
 
 def _extrapolated(
@@ -266,13 +261,6 @@ def _trail(network: Network, path: FlowPath) -> list[Seen]:
     return found
 
 
-def _own_error(trail: list[Seen]) -> float:
-    """The distance of the last state from the limit, as the trail itself has it."""
-    steps = [float(np.linalg.norm(b.u - a.u)) for a, b in pairwise(trail[-3:])]
-    ratio = steps[1] / steps[0] if steps[0] > 0.0 else 0.0
-    return steps[1] * ratio / (1.0 - ratio) if ratio < 1.0 else np.inf
-
-
 def _states(path: FlowPath, tau: NDArray) -> NDArray:
     """The states (k, p + 1) at which log(1/L) = tau (k,), from the last leg, whose clock is log
     tau; those past either end of it at that end."""
@@ -295,7 +283,6 @@ CURVED = 1e-6
 NOTHING = 1e-14  # a part of a unit vector, or a cosine, that is not larger is all rounding
 STRAYS = 1e-12  # a computed unit that rests on a kink strays from it by so much at most
 APART = 0.03  # the computed direction may be so far from the exact one, on the way to a limit
-LARGE = 100  # from so many parameters on a bound of the `spread` is much cheaper than the `spread`
 
 
 def departs(
@@ -319,8 +306,6 @@ def departs(
     for h, a, b, idle in zip(here, before, last, idle_units(network, found.theta), strict=True):
         if ((np.abs(h) <= KINK) & ~idle & (np.abs(b) > np.maximum(np.abs(a), STRAYS))).any():
             return "the flow may leave the KKT point: it moves off a kink"
-    if len(start) >= LARGE and widest_at_most(paths, away) <= APART:
-        return ""
     if not spread(paths, away) <= APART:
         return "the flow passes so near to a saddle that its computed end may be another one's"
     return ""
@@ -360,41 +345,6 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
             covariance = turn @ (covariance + noise**2 * keep) @ turn.T
             widest = float(np.maximum(widest, np.sqrt(np.trace(covariance[:-1, :-1]))))
     return widest
-
-
-def widest_at_most(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
-    """A bound on the `spread` of these paths, infinite where it is above APART.
-
-    A step multiplies an error by at most `radau_growth` of its matrix's logarithmic norm.
-    """
-    square, k = 0.0, len(away) + 1
-    for path, noise in paths:
-        for A, h in _steps(path):
-            rounding = k * np.finfo(float).eps * float(np.linalg.norm(A))
-            if not rounding < np.inf:
-                return np.inf
-            top = eigh(A + A.T, eigvals_only=True, subset_by_index=[k - 1, k - 1])[0]
-            growth = radau_growth(h * (0.5 * float(top) + rounding))
-            square = growth**2 * (square + noise**2 * (k - away.shape[1]))
-            if not square <= APART**2:
-                return np.inf
-    return float(np.sqrt(square))
-
-
-def radau_growth(x: float) -> float:
-    """The largest |r(z)| with Re z <= x, r(z) = (1 + z/3) / (1 - 2z/3 + z^2/6), infinite from its
-    poles' real part 2 on. No |r(B)| is larger for a matrix B of logarithmic norm x (von Neumann).
-
-    On the line z = x + iy, where the largest lies, |r|^2 is a quotient of polynomials of y^2, and
-    its derivative has one root, or y = 0.
-    """
-    if not x < 2.0:
-        return np.inf
-    n, a = (1.0 + x / 3.0) ** 2, 1.0 - 2.0 * x / 3.0 + x * x / 6.0
-    b = (x * x - 4.0 * x + 2.0) / 18.0
-    slope = min(n * b - a * a / 9.0, 0.0)
-    s = 9.0 * (np.sqrt(n * n - 4.0 * slope) - n)
-    return float(np.sqrt((n + s / 9.0) / (a * a + b * s + s * s / 36.0)))
 
 
 def _steps(path: FlowPath) -> Iterator[tuple[NDArray, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,13 +75,18 @@ def _decided(
         if slack <= EQUAL:  # the bound of the predictor meets it
             detail = "the shortest predictor, with equal layers"
             return Optimum("global", point, Aligned(best.multipliers), slack, detail)
-    proof = second_order(network, point, X, y)
+    return _by_order(network, point, X, y)
+
+
+def _by_order(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:
+    """What first and second order tell."""
+    proof = second_order(network, theta, X, y)
     if isinstance(proof, Shorter):
-        return _beaten(point, proof)
+        return _beaten(theta, proof)
     if proof is not None:
         detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
-        return Optimum("local", point, proof, 0.0, detail)
-    return Optimum("undecided", point, None, np.nan, "first and second order do not decide")
+        return Optimum("local", theta, proof, 0.0, detail)
+    return Optimum("undecided", theta, None, np.nan, "first and second order do not decide")
 
 
 def global_optimum(
@@ -119,7 +124,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     chosen, v = two_layers.joined(network), v[0]
     lengths = np.linalg.norm(W, axis=1)
     if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
-        return _unbalanced(network, theta, X, y, lengths, v)
+        return _by_order(network, theta, X, y)  # neurons whose two layers differ in length
     beyond = ""
     try:
         all_of = two_layers.neurons(network, X)
@@ -127,10 +132,11 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         beyond = f"; whether it is a global one was not asked: {error}"
     else:
         # One program bounds all combinations at once; it need not be sharp.
-        bound = two_layers.bound(all_of, y, value * (1.0 - EQUAL), W[chosen], v[chosen])
-        if bound is not None:
-            slack = 1.0 - min(bound[0], value) / value
-            return Optimum("global", theta, Cellwise((bound[1],), True), slack,
+        least = value * (1.0 - EQUAL)
+        found = two_layers.minimum(all_of, y, beat=least, nodes=0)
+        if found.complete and not found.value < least:
+            bound = min(float(found.families[0].multipliers.sum()), value)
+            return Optimum("global", theta, Cellwise(found.families, True), 1.0 - bound / value,
                            "no combination of cells holds a shorter point")  # fmt: skip
     try:
         gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
@@ -155,28 +161,6 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     return Optimum("undecided", theta, None, np.nan, _OPEN)
 
 
-def _unbalanced(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray, lengths: NDArray, v: NDArray
-) -> Optimum:
-    """theta is no local optimum: neurons whose two layers differ in length are balanced, and what
-    does not reach the output shrinks."""
-    W = network.weights(theta)[0]
-    sizes = np.abs(v)
-    both = (lengths > 0.0) & (sizes > 0.0)
-    ratio = np.divide(sizes, lengths, out=np.ones(len(sizes)), where=both)
-    turn = np.where(both, 0.5 * np.log(ratio), -1.0)
-
-    def path(r: float) -> NDArray:
-        first = W * np.exp(r * turn)[:, None]
-        second = v * np.exp(np.where(both, -r * turn, -r))
-        return network.parameters([first, second[None]])
-
-    proof = shorter(network, theta, X, y, path)
-    if proof is None:
-        return Optimum("undecided", theta, None, np.nan, "its two layers differ in length")
-    return replace(_beaten(theta, proof), detail="its two layers differ in length")
-
-
 def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int) -> Optimum:
     where = span(network, layer)
     value = 0.5 * float(theta[where] @ theta[where])
@@ -192,9 +176,8 @@ def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: i
     if slack < -EQUAL:  # theta itself is shorter than the least: a program went wrong
         return Optimum("undecided", theta, None, np.nan, _OPEN)
     if slack <= EQUAL:
-        verdict = "global" if one else "local"
-        proof = LayerCells(layer, found.cells, one)
-        return Optimum(verdict, theta, proof, slack, _NONE)
+        proof = LayerCells(layer, found.cells)
+        return Optimum("global" if one else "local", theta, proof, slack, _NONE)
 
     def path(r: float) -> NDArray:
         moved = theta.copy()

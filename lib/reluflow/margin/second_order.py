@@ -91,8 +91,7 @@ def shorter(
 RESIDUAL = 1e-7  # a residual smaller than this, over |theta|, is 0
 CURVED = 1e-6  # an eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing
 CELLS = 512  # more cells than this are not looked at
-TRIES = 32
-"""Cells that are drawn where they are too many, and directions in which an idle unit is tried."""
+TRIES = 32  # directions that are drawn for an idle unit
 _ROUNDS = 200
 
 
@@ -113,8 +112,7 @@ def second_order(
         strict = found
     if len(cells) == 1 and strict is not None:
         return strict
-    more = TRIES - len(cells)
-    return _revived(network, theta, X, y) or _sampled(network, theta, X, y, own, kinks, more)
+    return _revived(network, theta, X, y)
 
 
 def _revived(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Shorter | None:
@@ -171,26 +169,6 @@ def _climbed(z: NDArray, delta: NDArray) -> tuple[NDArray, NDArray]:
         w = w * sizes[:, None] + ((v @ delta.T) * (h > 0.0)) @ z
     v = np.maximum(z @ best, 0.0) @ delta
     return best, v / max(float(np.linalg.norm(v)), 1e-300)
-
-
-def _sampled(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray, own: list[NDArray],
-    kinks: list[NDArray], tries: int,
-) -> Shorter | None:  # fmt: skip
-    """A proof from one of some cells around theta, drawn by directions that are the same each
-    time."""
-    rng, seen = np.random.default_rng(0), set()
-    for _ in range(tries if any(mask.any() for mask in kinks) else 0):
-        turns = network.rates(theta, X, rng.normal(size=network.size), own)[0]
-        patterns = [np.where(on, turn > 0.0, a)
-                    for on, turn, a in zip(kinks, turns, own, strict=True)]  # fmt: skip
-        key = b"".join(mask.tobytes() for mask in patterns)
-        if key not in seen:
-            seen.add(key)
-            found = _in_cell(network, theta, X, y, patterns, kinks)
-            if isinstance(found, Shorter):
-                return found
-    return None
 
 
 def _cells(own: list[NDArray], kinks: list[NDArray]) -> list[list[NDArray]]:

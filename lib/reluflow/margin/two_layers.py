@@ -133,12 +133,11 @@ Copies = dict[Key, int]
 class Relaxed:
     """The least sum of lengths if every column may have a vector of its own; infinite where no
     vectors will do. `used` are those of the columns looked at, `multipliers` (n,) the dual point's,
-    which bounds the columns left out, too, where it is `proved`."""
+    which bounds the columns left out, too."""
 
     value: float
     used: dict[Key, NDArray]
     multipliers: NDArray
-    proved: bool = True
 
 
 def minimum(
@@ -208,14 +207,12 @@ def _copies(given: Neurons, fixed: tuple[int, ...]) -> Copies:
     return copies
 
 
-def relaxed(
-    given: Neurons, copies: Copies, y: NDArray, first: Iterable[Key] = (), enough: float = -np.inf
-) -> Relaxed:
+def relaxed(given: Neurons, copies: Copies, y: NDArray, first: Iterable[Key] = ()) -> Relaxed:
     """The program in which every copy has a vector of its own, by column generation.
 
     It begins with the copies `first`, or with all where these are few, and adds those whose
-    condition of the dual its multipliers break most, until they break none, or its value is below
-    `enough`: the bound is that of all copies, and the program never holds more than a few.
+    condition of the dual its multipliers break most, until they break none: the bound is that of
+    all copies, and the program never holds more than a few.
     """
     chosen = {key: None for key in first if key in copies}
     if program_entries(given, copies) <= FEW:
@@ -232,8 +229,6 @@ def relaxed(
         used = dict(zip(chosen, found.blocks, strict=True))
         if len(chosen) == len(copies):
             return Relaxed(found.value, used, found.multipliers)
-        if found.value < enough:
-            return Relaxed(found.value, used, found.multipliers, proved=False)
         rest = {key: j for key, j in copies.items() if key not in chosen}
         broken = [(length, key) for keys, lengths, _ in _lengths(given, rest, y, found.multipliers)
                   for length, key in zip(lengths.tolist(), keys, strict=True)
@@ -332,26 +327,6 @@ def _family(
         numbers = [fixed[j]] if j < len(fixed) else _allowed(given, fixed, j)
         listed.append(tuple(columns[group, c] for c in numbers))
     return Family(found.multipliers, tuple(listed))
-
-
-def bound(
-    given: Neurons, y: NDArray, value: float, W: NDArray, v: NDArray
-) -> tuple[float, Family] | None:
-    """The value of one program for all combinations, with its dual point; None where it is smaller
-    than `value`. It need not be sharp. W (k, d) and v (k,) are weights to begin with."""
-    copies, first = _copies(given, ()), []
-    numbers = {id(columns): {(c.active.tobytes(), c.sign): i for i, c in enumerate(columns)}
-               for columns in given.columns}  # fmt: skip
-    for j, group in enumerate(given.groups):
-        h = given.data[j] @ W[j, list(given.inputs[j])]
-        for active in (h > 0.0, h >= 0.0):
-            here = (active.tobytes(), 1 if v[j] >= 0.0 else -1)
-            if here in numbers[id(given.columns[j])]:
-                first.append((group, numbers[id(given.columns[j])][here]))
-    found = relaxed(given, copies, y, first, enough=value)
-    if not found.proved or found.value < value:
-        return None
-    return found.value, _family(given, (), copies, found, y)
 
 
 def parameters(

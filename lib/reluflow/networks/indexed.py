@@ -7,10 +7,11 @@ networks are instances, and so are a single neuron and a chain of neurons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,9 @@ from reluflow.errors import InputError
 # Weights are matrices W^(m) (..., h_m, h_{m-1}) in order; leading axes are networks side by side.
 
 Weights = Sequence[NDArray]
+Patterns = Sequence[NDArray]
+"""Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l), or
+the factors in [0, 1] that stand in for the derivative of the ReLU."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +51,21 @@ class Passes:
 
 
 def forward(
-    weights: Weights, X: NDArray, hidden: int, slope: Callable[[int, NDArray], NDArray]
-) -> tuple[list[NDArray], list[NDArray]]:
-    """What goes into every layer, and its pre-activations h; behind the first `hidden` layers, from
-    0, stands an activation that passes on h * slope(layer, h)."""
-    inputs, before = [X], []
+    weights: Weights, X: NDArray, hidden: int, patterns: Patterns | None
+) -> tuple[list[NDArray], list[NDArray], list[NDArray]]:
+    """What goes into every layer, its pre-activations h, and the slopes of the activation behind
+    the first `hidden` layers, which passes on h * slope: those given, or those of the ReLU."""
+    inputs, before, slopes = [X], [], []
     for layer, W in enumerate(weights):
-        before.append(inputs[-1] @ np.swapaxes(W, -1, -2))
+        h = inputs[-1] @ W.mT
+        before.append(h)
         if layer < hidden:
-            inputs.append(before[-1] * slope(layer, before[-1]))
-    return inputs, before
+            slopes.append(h > 0.0 if patterns is None else patterns[layer])
+            inputs.append(h * slopes[-1])
+    return inputs, before, slopes
 
 
-def backward(weights: Weights, slopes: Sequence[NDArray], last: NDArray) -> list[NDArray]:
+def backward(weights: Weights, slopes: Patterns, last: NDArray) -> list[NDArray]:
     """delta^(m) = slope^(m) * W^(m+1)T delta^(m+1) of every layer, from the `last` one back."""
     deltas = [last]
     for layer in range(len(weights) - 1, 0, -1):
@@ -70,15 +76,9 @@ def backward(weights: Weights, slopes: Sequence[NDArray], last: NDArray) -> list
 def backpropagate(weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike) -> Passes:
     """Both passes for X (..., n, d) and Y (..., n, h_l); the derivative of ReLU at 0 is 0."""
     layers = [np.asarray(W, float) for W in weights]
-    inputs, before = forward(layers, np.asarray(X, float), len(layers) - 1, lambda _, h: h > 0.0)
-    active = [h > 0.0 for h in before[:-1]]
+    inputs, before, active = forward(layers, np.asarray(X, float), len(layers) - 1, None)
     deltas = backward(layers, active, before[-1] - np.asarray(Y, float))
     return Passes(tuple(inputs), (*inputs[1:], before[-1]), tuple(deltas))
-
-
-Patterns = Sequence[NDArray]
-"""Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l), or
-the factors in [0, 1] that stand in for the derivative of the ReLU."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Network:
         """Number of layers with a ReLU: none, all, or all but the last."""
         return self._behind if self.activation == "relu" else 0
 
-    @property
+    @cached_property
     def _behind(self) -> int:
         """Number of layers behind which s stands."""
         return self.degree - 1 + self.rectified
@@ -143,22 +143,27 @@ class Network:
         return sum(self.sizes)
 
     @cached_property
-    def _gather(self) -> tuple[NDArray, ...]:
-        """Positions in (theta, 0) of every weight, one array (h_l, h_(l-1)) a layer."""
-        starts = np.cumsum([0, *self.sizes[:-1]])
-        pairs = zip(self.maps, starts, strict=True)
-        return tuple(np.where(g > 0, g - 1 + first, self.size) for g, first in pairs)
-
-    @cached_property
-    def _shared(self) -> tuple[bool, ...]:
-        """Of each layer, whether two weights are one parameter."""
-        return tuple(np.count_nonzero(g) > g.max(initial=0) for g in self.maps)
+    def _gather(self) -> list[tuple[Any, bool]]:
+        """Of each layer, the positions of its weights (h_l, h_(l-1)) in (theta, 0), and whether two
+        are one parameter; a slice where all weights are there in order."""
+        found: list[tuple[Any, bool]] = []
+        for g, end in zip(self.maps, np.cumsum(self.sizes).tolist(), strict=True):
+            first = end - int(g.max(initial=0))
+            if np.array_equal(g.ravel(), 1 + np.arange(g.size)):
+                found.append((slice(first, end), False))
+            else:
+                where = np.where(g > 0, g - 1 + first, self.size)
+                found.append((where, np.count_nonzero(g) > g.max(initial=0)))
+        return found
 
     def weights(self, theta: ArrayLike) -> list[NDArray]:
         """The matrices W_l (..., h_l, h_(l-1)) of parameters theta (..., p)."""
         theta = np.asarray(theta, float)
-        padded = np.concatenate([theta, np.zeros((*theta.shape[:-1], 1))], axis=-1)
-        return [padded[..., where] for where in self._gather]
+        lead = theta.shape[:-1]
+        padded = np.zeros((*lead, self.size + 1))
+        padded[..., :-1] = theta
+        pairs = zip(self.maps, self._gather, strict=True)
+        return [padded[..., where].reshape(*lead, *g.shape) for g, (where, _) in pairs]
 
     def parameters(self, matrices: Sequence[NDArray]) -> NDArray:
         """Sums of matrix entries (..., h_l, h_(l-1)) over the weights that share a parameter.
@@ -167,26 +172,25 @@ class Network:
         """
         lead = matrices[0].shape[:-2]
         out = np.zeros((*lead, self.size + 1))
-        for where, M, shared in zip(self._gather, matrices, self._shared, strict=True):
+        for (where, shared), M in zip(self._gather, matrices, strict=True):
             if shared:
                 np.add.at(out, (..., where), M)  # type: ignore[arg-type]
-            else:  # much faster, and a zero has no sign, as in the sum
-                out[..., where] = M + 0.0
-        return out[..., :-1]
+            else:
+                out[..., where] = M.reshape(*lead, -1) if isinstance(where, slice) else M
+        return out[..., :-1] + 0.0  # a zero has no sign
 
     def preactivations(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
         """The inputs of the units with an activation, one array (..., n, h_l) for each layer."""
-        return self._forward(self.weights(theta), np.asarray(X, float), None)[1][: self.layers]
+        return self._forward(self.weights(theta), X)[1][: self.layers]
 
     def cosines(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
         """The pre-activations over the lengths of the unit's weights and of its input, (..., n,
         h_l): cosines of angles, which care for no scale; 0 where a length is 0."""
         W = self.weights(theta)
-        inputs, before = self._forward(W, np.asarray(X, float), None)
+        inputs, before, _ = self._forward(W, X)
         found = []
         for matrix, x, h in zip(W, inputs, before[: self.layers], strict=False):
-            size = np.linalg.norm(x, axis=-1)[..., :, None]
-            size = size * np.linalg.norm(matrix, axis=-1)[..., None, :]
+            size = _lengths(x)[..., :, None] * _lengths(matrix)[..., None, :]
             found.append(np.divide(h, size, out=np.zeros_like(h), where=size > 0.0))
         return found
 
@@ -199,7 +203,7 @@ class Network:
 
         With `patterns` the network is the polynomial in theta that has these units active.
         """
-        inputs, before = self._forward(self.weights(theta), np.asarray(X, float), patterns)
+        inputs, before, _ = self._forward(self.weights(theta), X, patterns)
         return (inputs[-1] if self.rectified else before[-1])[..., 0]
 
     def gradient(
@@ -207,12 +211,11 @@ class Network:
     ) -> NDArray:
         """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
         W = self.weights(theta)
-        inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before, patterns)
-        delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
-        delta = delta * masks[-1] if self.rectified else delta
-        pairs = zip(backward(W, masks, delta), inputs, strict=False)
-        return self.parameters([np.swapaxes(delta, -1, -2) @ x for delta, x in pairs])
+        inputs, _, slopes = self._forward(W, X, patterns)
+        delta = np.asarray(c, float)[..., None]
+        delta = delta * slopes[-1] if self.rectified else delta
+        pairs = zip(backward(W, slopes, delta), inputs, strict=False)
+        return self.parameters([delta.mT @ x for delta, x in pairs])
 
     def rates(
         self, theta: ArrayLike, X: ArrayLike, v: ArrayLike, patterns: Patterns | None = None
@@ -221,9 +224,8 @@ class Network:
         output (..., n), when theta moves with velocity v (..., p), the units' activity held fixed.
         """
         W = self.weights(theta)
-        inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before, patterns)
-        turns, moved = self._moved(W, self.weights(v), inputs, masks)
+        inputs, _, slopes = self._forward(W, X, patterns)
+        turns, moved = self._moved(W, self.weights(v), inputs, slopes)
         return turns[: self.layers], moved[-1][..., 0]
 
     def hessian_product(
@@ -243,48 +245,44 @@ class Network:
         """Rates of `gradient` (..., p) and of the output (..., n) for a velocity v (..., p): what
         `hessian_product` and `rates` give, for the price of the first."""
         W, V = self.weights(theta), self.weights(v)
-        inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before, patterns)
-        moved = self._moved(W, V, inputs, masks)[1]
-        delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
-        delta = delta * masks[-1] if self.rectified else delta
-        change = np.zeros(np.broadcast_shapes(delta.shape, (*V[0].shape[:-2], 1, 1)))
-        found: list[NDArray] = []
-        for layer in range(self.degree - 1, -1, -1):
-            first = np.swapaxes(change, -1, -2) @ inputs[layer]
-            found.append(first + np.swapaxes(delta, -1, -2) @ moved[layer])
-            if layer:
-                mask = masks[layer - 1]
-                change = (change @ W[layer] + delta @ V[layer]) * mask
-                delta = (delta @ W[layer]) * mask
+        inputs, _, slopes = self._forward(W, X, patterns)
+        moved = self._moved(W, V, inputs, slopes)[1]
+        delta = np.asarray(c, float)[..., None]
+        delta = delta * slopes[-1] if self.rectified else delta
+        found, change = [delta.mT @ moved[-2]], delta @ V[-1]
+        for layer in range(self.degree - 2, -1, -1):
+            change = change * slopes[layer]
+            delta = (delta @ W[layer + 1]) * slopes[layer]
+            found.append(change.mT @ inputs[layer] + delta.mT @ moved[layer])
+            change = change @ W[layer] + delta @ V[layer]
         return self.parameters(found[::-1]), moved[-1][..., 0]
 
     def _moved(
-        self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
+        self, W: Weights, V: Weights, inputs: Sequence[NDArray], slopes: Patterns
     ) -> tuple[list[NDArray], list[NDArray]]:
-        """Rates of all pre-activations, and of the inputs of every layer, when W has rate V."""
-        turns, moved = [], [np.zeros_like(inputs[0])]
+        """Rates of all pre-activations, and of the inputs of every layer and the output behind
+        them, when W has rate V."""
+        turns, moved = [], [np.zeros((*V[0].shape[:-2], *inputs[0].shape[-2:]))]
         for layer in range(self.degree):
-            turn = moved[-1] @ np.swapaxes(W[layer], -1, -2)
-            turns.append(turn + inputs[layer] @ np.swapaxes(V[layer], -1, -2))
-            moved.append(turns[-1] * masks[layer] if layer < self._behind else turns[-1])
+            turn = moved[-1] @ W[layer].mT
+            turns.append(turn + inputs[layer] @ V[layer].mT)
+            moved.append(turns[-1] * slopes[layer] if layer < self._behind else turns[-1])
         return turns, moved
 
-    def _masks(self, before: Sequence[NDArray], patterns: Patterns | None) -> list[NDArray]:
-        return [self._mask(k, h, patterns) for k, h in enumerate(before[: self._behind])]
-
-    def _mask(self, layer: int, h: NDArray, patterns: Patterns | None) -> NDArray:
-        if self.activation == "linear":
-            return np.ones(1)
-        return h > 0.0 if patterns is None else patterns[layer]
-
     def _forward(
-        self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
-    ) -> tuple[list[NDArray], list[NDArray]]:
-        """Inputs of every layer, and its pre-activations; the last of these is the output."""
+        self, W: Weights, X: ArrayLike, patterns: Patterns | None = None
+    ) -> tuple[list[NDArray], list[NDArray], list[NDArray]]:
+        """Inputs of every layer, its pre-activations, the last of which is the output, and the
+        slopes of the activations."""
+        X = np.asarray(X, float)
         if W[0].ndim > 2:
             X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
-        return forward(W, X, self._behind, lambda layer, h: self._mask(layer, h, patterns))
+        slopes = patterns if self.activation == "relu" else [np.ones(1)] * self._behind
+        return forward(W, X, self._behind, slopes)
+
+
+def _lengths(rows: NDArray) -> NDArray:
+    return np.sqrt((rows * rows).sum(axis=-1))
 
 
 def neuron(d: int, activation: str = "relu") -> Network:

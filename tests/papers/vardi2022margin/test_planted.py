@@ -49,7 +49,7 @@ def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
     path: Any = SimpleNamespace(field=field, end=None)
     theta = c.limit * (1.0 + 2e-9 * misses("limit"))
     status, off = UNDECIDED if misses("status") else CONVERGED, 2e-9 * misses("residual")
-    end = Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
+    end = Limit(theta, off, np.ones(1), path, status, 0.0, "")
     told = {"not local": "local", "local": "global"}[verdict] if misses("verdict") else verdict
     return Followed(how, end, Judged(None, told, 0.0, "planted"))
 
@@ -58,7 +58,7 @@ def _ends(verdict: str, *bad: str) -> dict[str, Any]:
     """Flows for both losses, of which these miss the bars."""
     bad = bad or ("", "")
 
-    def flows(constructions: Iterable[Construction], layer: Any = None, at_zero: Any = ()) -> Runs:
+    def flows(constructions: Iterable[Construction], layer: Any = None, **options: Any) -> Runs:
         return [(c, _run(c, how, verdict, one)) for c in constructions
                 for how, one in zip(LOSSES, bad, strict=True)]  # fmt: skip
 
@@ -225,7 +225,7 @@ def _limits(verdict: str, inputs: bool, layer: int | None = None) -> Any:
     """A trained network whose limit is of this kind."""
     c = setting.theorem_4_1()
     path: Any = SimpleNamespace()
-    found = Limit(c.limit, 0.0, np.ones(1), c.limit == 0.0, path, CONVERGED, 0.0, "")
+    found = Limit(c.limit, 0.0, np.ones(1), path, CONVERGED, 0.0, "")
     end = End(found, True, (inputs,), (Judged(layer, verdict, 0.0, "planted"),))
     given = {"network": c.network, "X": c.X, "y": c.y, "start": c.start, "logistic": np.array(0)}
     return "planted", {**given, "end": end}

@@ -37,13 +37,12 @@ def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: i
 
 @settings(max_examples=40, deadline=None)
 @given(SEEDS)
-def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
+def test_the_limit_of_a_pair_is_that_of_the_program(seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(2, 2))
     assume(abs(np.linalg.det(X)) > 1e-2)
-    u, mu = dead_neuron.shortest_predictor(X)
-    assert u == pytest.approx(least_length(X, np.ones(2)).blocks[0], rel=1e-6, abs=1e-8)
-    assert mu @ X == pytest.approx(u, rel=1e-9)
-    assert mu.min() >= 0.0
+    theta = dead_neuron.pair_limit(X)
+    least = least_length(X, np.ones(2)).blocks[0]
+    assert theta[4] * theta[:2] == pytest.approx(least, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("factor", [0.9, 1.1])

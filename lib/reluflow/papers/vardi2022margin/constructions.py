@@ -528,13 +528,14 @@ def flows(
     constructions: Iterable[Construction],
     layer: int | None = None,
     at_zero: Sequence[float] = (0.0,),
+    losses: Sequence[str] = tuple(LOSSES),
 ) -> Runs:
-    """The flows of constructions from their starts, judged in Problem (2) or (4): for both losses
+    """The flows of constructions from their starts, judged in Problem (2) or (4): for these losses
     and, with ReLU, for each of these values of sigma'(0): one is enough where no kink is met."""
     found = []
-    for c, (name, loss) in product(constructions, LOSSES.items()):
+    for c, name in product(constructions, losses):
         for value in _values(c, at_zero):
-            end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
+            end = limit(c.network, LOSSES[name], c.X, c.y, c.start, at_zero=value)
             how = f"{name}, σ'(0) = {value:g}" if c.network.activation == "relu" else name
             told = judged(c.network, end.theta, c.X, c.y, layer, end.error)
             found.append((c, Followed(how, end, told)))

@@ -26,24 +26,16 @@ PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
 """x_1 and x_2 of Theorem 3.2."""
 
 
-def shortest_predictor(X: ArrayLike) -> tuple[NDArray, NDArray]:
-    """The least u (2,) with u.x_i >= 1, and its multipliers mu (2,) >= 0, u = mu_1 x_1 + mu_2 x_2,
-    for data X (2, 2) that are not opposite. Every set of active data is tried."""
-    X = np.asarray(X, float)
-    for i in (0, 1):
-        mu = np.zeros(2)
-        mu[i] = 1.0 / float(X[i] @ X[i])
-        u = mu @ X
-        if float(u @ X[1 - i]) >= 1.0:
-            return u, mu
-    u = np.linalg.solve(X, np.ones(2))
-    return u, np.linalg.solve(X.T, u)
-
-
 def pair_limit(X: ArrayLike) -> NDArray:
-    """theta~ = (w~_1, w~_2, v~) of Theorem 3.2 for data X (2, 2): w~_1 = u / |u|^(1/2), v~_1 =
-    |u|^(1/2) with the shortest predictor u, and zeros."""
-    u, _ = shortest_predictor(X)
+    """theta~ = (w~_1, w~_2, v~) of Theorem 3.2 for data X (2, 2) that are not opposite: w~_1 = u /
+    |u|^(1/2), v~_1 = |u|^(1/2) with the least u of u.x_i >= 1, and zeros.
+
+    One datum carries u, the shorter of x_i / |x_i|^2 that will do, or both do.
+    """
+    X = np.asarray(X, float)
+    alone = X / (X * X).sum(axis=1)[:, None]
+    fits = [u for u, other in zip(alone, X[::-1], strict=True) if u @ other >= 1.0]
+    u = fits[0] if fits else np.linalg.solve(X, np.ones(2))
     size = float(np.linalg.norm(u)) ** 0.5
     return np.array([*(u / size), 0.0, 0.0, size, 0.0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.limits import Limit, limit
 from reluflow.margin.optimum import Optimum, classify_optimum
-from reluflow.networks.indexed import Network, Patterns, diagonal, fully_connected
+from reluflow.networks.indexed import Network, Patterns, Weights, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.setting import Construction
 from reluflow.progress import progress
@@ -213,21 +214,19 @@ class Metered(Network):
 
     left: list[float] = field(default_factory=lambda: [np.inf])
 
-    def _forward(
-        self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
-    ) -> tuple[list[NDArray], list[NDArray]]:
-        self._pay(W, X)
+    def _forward(self, W: Weights, X: ArrayLike, patterns: Patterns | None = None) -> Any:
+        self._pay(W, np.shape(X)[-2])
         return super()._forward(W, X, patterns)
 
     def _moved(
-        self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
+        self, W: Weights, V: Weights, inputs: Sequence[NDArray], slopes: Patterns
     ) -> tuple[list[NDArray], list[NDArray]]:
-        self._pay(V, inputs[0])
-        return super()._moved(W, V, inputs, masks)
+        self._pay(V, inputs[0].shape[-2])
+        return super()._moved(W, V, inputs, slopes)
 
-    def _pay(self, W: Sequence[NDArray], X: NDArray) -> None:
-        many = int(np.prod(W[0].shape[:-2]))
-        self.left[0] -= self.degree * (CALL + many * (X.shape[-2] + many))
+    def _pay(self, W: Weights, n: int) -> None:
+        many = math.prod(W[0].shape[:-2])
+        self.left[0] -= self.degree * (CALL + many * (n + many))
         if self.left[0] < 0.0:
             raise Spent
 

@@ -15,6 +15,7 @@ from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin.check import numbers
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
@@ -486,12 +487,6 @@ def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: ND
 # of the library's own networks is used. Arrays hold rationals (fmpq).
 
 
-def rationals(values: ArrayLike) -> NDArray:
-    """Numbers as the rationals that they are, in an array of the same shape."""
-    exact = np.vectorize(lambda v: fmpq(*v.as_integer_ratio()), otypes=[object])
-    return np.asarray(exact(np.asarray(values, float)))
-
-
 @dataclass(frozen=True)
 class Layer:
     """One layer of a network that follows a gradient: its parameters u (p_l) and weights W
@@ -531,12 +526,12 @@ def ascent(
     """
     ends = np.cumsum([g.max() for g in maps])[:-1]
     # Entry 0 of a layer's parameters stands for the weights that are missing.
-    u = [np.insert(part, 0, rationals(0)) for part in np.split(rationals(theta), ends)]
+    u = [np.insert(part, 0, numbers(0)) for part in np.split(numbers(theta), ends)]
     W = [part[g] for part, g in zip(u, maps, strict=True)]
     du = [0 * part for part in u]
     hidden = np.cumsum([len(g) for g in maps[:-1]])[:-1]
-    for i, (x, pull) in enumerate(zip(rationals(X), rationals(c), strict=True)):
-        kinks = None if at_zero is None else np.split(rationals(np.asarray(at_zero)[i]), hidden)
+    for i, (x, pull) in enumerate(zip(numbers(X), numbers(c), strict=True)):
+        kinks = None if at_zero is None else np.split(numbers(np.asarray(at_zero)[i]), hidden)
         inputs, slopes = [x], []
         for k, w in enumerate(W[:-1]):
             h = w @ inputs[-1]

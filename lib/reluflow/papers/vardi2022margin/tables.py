@@ -27,6 +27,7 @@ from reluflow.falsify import (
 )
 from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
 from reluflow.losses import LOGISTIC
+from reluflow.margin.check import numbers
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
@@ -71,7 +72,7 @@ def change_alike(id: str) -> Statement:
 
     def slack(item: Instance) -> float:
         first, *others = exact_layers(item)
-        factor = setting.rationals(planted(item))
+        factor = numbers(planted(item))
         layers = [replace(first, du=factor * first.du, dW=factor * first.dW), *others]
         worst = max((abs(gap) for gap in gaps(layers)), default=fmpq(0))
         part = worst / setting.size(layers) if worst else fmpq(0)
@@ -642,9 +643,9 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzerow.linear, mm.tab1.nonzerow.relu, mm.tab1.nonzeroin.linear,
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
-    dead, alive = constructions.flows([setting.theorem_3_2()]), constructions.two_data()
-    rests = {name: constructions.flows([setting.theorem_4_1(name)]) for name in BOTH}
-    tilts = {name: constructions.flows([setting.theorem_4_4(name)]) for name in BOTH}
+    dead, alive = printed_flows(setting.theorem_3_2()), constructions.two_data()
+    rests = {name: printed_flows(setting.theorem_4_1(name)) for name in BOTH}
+    tilts = {name: printed_flows(setting.theorem_4_4(name)) for name in BOTH}
     with_inputs = sparse_linear_with_inputs_is_global
     rows = {
         "fc": "fully connected",
@@ -659,11 +660,11 @@ def table_1(survey: Survey) -> Table:
         "noshare.linear": _one("Thm. 4.1", rests["linear"]),
         "noshare.relu": _one("Thm. 3.2", [*dead, *rests["relu"]]),
         "nonzerow.linear": _all("Thm. 4.2", sparse_linear_is_global, survey.sparse, KKT_TWO),
-        "nonzerow.relu": _one("Thm. 4.2", constructions.flows([alive]),
+        "nonzerow.relu": _one("Thm. 4.2", printed_flows(alive),
                               more=constructions.neurons_not_zero([alive])),
         "nonzeroin.linear": _all("Thm. 4.2", with_inputs, survey.sparse, KKT_TWO),
-        "nonzeroin.relu": _mixed("Thm. 4.3", relu_is_local, survey.relu, [setting.lemma_C_6()],
-                                 None, f"{KKT_TWO}; {BY_HAND}"),
+        "nonzeroin.relu": _mixed("Thm. 4.3", relu_is_local, survey.relu,
+                                 printed_flows(setting.lemma_C_6()), f"{KKT_TWO}; {BY_HAND}"),
         **{f"shared.{name}": _one("Thm. 4.4", tilts[name], inputs=True) for name in BOTH},
     })  # fmt: skip
 
@@ -673,9 +674,7 @@ def table_2(survey: Survey) -> Table:
     mm.tab2.layer.linear, mm.tab2.layer.relu, mm.tab2.layer-nonzero.linear,
     mm.tab2.layer-nonzero.relu: Table 2, networks of any depth, with examples of depth 3."""
     dead, alive = constructions.dead_neuron(), constructions.two_data_deeper()
-    even = {
-        name: constructions.flows([setting.theorem_5_1(m, name) for m in (3, 4)]) for name in BOTH
-    }
+    even = {name: printed_flows(*(setting.theorem_5_1(m, name) for m in (3, 4))) for name in BOTH}
     with_inputs = linear_layers_with_inputs_are_global
     changed = fact("layers in which the points of this curve differ from the limit",
                    constructions.changed_layers(alive), (1,))  # fmt: skip
@@ -697,9 +696,15 @@ def table_2(survey: Survey) -> Table:
         "layer-nonzero.linear": _all("Thm. 5.2", with_inputs, survey.shared, KKT_LAYER),
         "layer-nonzero.relu": _mixed(
             "Thm. 5.4", relu_layers_with_inputs_are_local, survey.shared_relu,
-            [setting.lemma_C_6(), constructions.deeper_two_groups()], 1,
-            f"{KKT_LAYER}; {BY_HAND}"),
+            [*printed_flows(setting.lemma_C_6(), layer=1),
+             *constructions.flows([constructions.deeper_two_groups()], 1)],
+            f"{KKT_LAYER}; {BY_HAND}", layer=1),
     })  # fmt: skip
+
+
+def printed_flows(*made: Construction, layer: int | None = None) -> Runs:
+    """Flows of the exponential loss; other pages follow these constructions on both losses."""
+    return constructions.flows(made, layer, losses=("exponential",))
 
 
 def _one(
@@ -731,12 +736,12 @@ def _mixed(
     theorem: str,
     statement: Claimed,
     ends: Ends,
-    examples: list[Construction],
-    layer: int | None,
+    runs: Runs,
     where: str,
+    layer: int | None = None,
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
-    judged, runs = spoken_of(statement, ends), constructions.flows(examples, layer)
+    judged, examples = spoken_of(statement, ends), list({c.name: c for c, _ in runs}.values())
     beaten = [constructions.better_is_shorter(c) for c in examples]
     every = [*judged, *(run.judged for _, run in runs)]
     found = _weakest(one.verdict for one in every)
