@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import two_product
 
 # --- Flows of one neuron in the plane inside cells, thousands at a time ---------------------------
@@ -345,6 +346,15 @@ def planar_flows_of(instances: Sequence[Mapping[str, ArrayLike]]) -> PlanarFlows
     X[own], y[own] = np.concatenate([np.zeros((0, 2)), *data]), np.concatenate([[], *labels])
     w0 = np.array([problem["w0"] for problem in instances], float).reshape(-1, 2)
     return planar_flows(X, y, w0)
+
+
+def limits(X: NDArray, y: NDArray, w0: NDArray) -> NDArray:
+    """Where the flows from w0 (B, d) on the data X (B, n, d), y (B, n) end (B, d): in the plane all
+    at once, and one by one in more dimensions and what is left undecided."""
+    ends = planar_flows(X, y, w0).ends if X.shape[2] == 2 else np.full_like(w0, np.nan)
+    for k in np.flatnonzero(np.isnan(ends).any(axis=1)):
+        ends[k] = affine_flow(X[k], y[k], w0[k]).end
+    return ends
 
 
 def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
