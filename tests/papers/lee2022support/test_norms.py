@@ -45,8 +45,8 @@ def test_resting_points_by_hand() -> None:
 def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
     rng = RNG(0)
     for item in draw_many(60, 2, 8):
-        X, y = np.pad(item.X, ((0, 1), (0, 0))), np.pad(item.y, (0, 1))  # a row that is no datum
-        told = small_flows.PlanarData(*(v[0] for v in small_flows.planar_data(X[None], y[None])))
+        told = small_flows.planar_data(item.X[None], item.y[None])
+        told = small_flows.PlanarData(*(v[0] for v in told))
         radius = setting.guaranteed_radius(item.X, item.y)
         assert told.radius == pytest.approx(radius, rel=1e-7)
         on, w = small_flows.resting_point(item.X, item.y)
@@ -75,11 +75,11 @@ def test_a_minimum_on_a_boundary_is_decided_exactly() -> None:
 
 
 def test_one_pattern_within_rounding_is_enough_for_doubt() -> None:
-    h, last = np.full((1, 6, 3), 0.5), np.array([2])
+    h = np.full((1, 6, 3), 0.5)
     h[0, [0, 1, 2], [0, 1, 2]] = 0.7, -0.1, -0.5
-    assert small_flows._resting_pattern(h, np.ones_like(h), last) == 0
+    assert small_flows._resting_pattern(h, np.ones_like(h)) == 0
     h[0, 1, 1] = -small_flows.SURE / 2
-    assert np.isnan(small_flows._resting_pattern(h, np.ones_like(h), last))
+    assert np.isnan(small_flows._resting_pattern(h, np.ones_like(h)))
 
 
 def test_a_datum_that_is_given_up_counts_where_none_may_be() -> None:
