@@ -182,7 +182,10 @@ def nontrivial_draws(d: int, sizes: tuple[int, int] = (2, 8)) -> Draws:
 
 def keeps_all(item: Instance) -> bool:
     """Whether the all-active cell holds its virtual minimum."""
-    return bool(resting_point(item["X"], item["y"])[0].all())
+    X, y = item["X"], item["y"]
+    w, _ = virtual_minima(X, y, np.full(len(y), True))
+    least = float((X @ w / (np.linalg.norm(X, axis=1) * np.linalg.norm(w))).min())
+    return bool(resting_point(X, y)[0].all()) if abs(least) < SURE else least > 0.0
 
 
 ASSUMED: Mapping[str, Callable[[Instance], bool]] = {
