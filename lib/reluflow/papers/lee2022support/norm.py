@@ -49,7 +49,7 @@ from reluflow.papers.lee2022support.small_flows import (
     keeps_all,
     norm_lost,
     planar,
-    resting_point,
+    planar_data,
 )
 from reluflow.rational import preactivation_polynomial
 
@@ -261,26 +261,12 @@ def sharp_family() -> list[Evidence]:
 # --- Whether small flows in the plane end in a global minimum (Lemma F.8, Theorem 4.7) ------------
 
 
-def least_planar_loss(X: ArrayLike, y: ArrayLike) -> float:
-    """The least loss over the plane, under A1 and A2: min of L(w_P^*) over all cells P. The global
-    minimum is among these points, and no point has less. By Lemma 4.5 the active data of a cell
-    are, in the order of their angles, the first k or the last k. X (n, 2), y (n,)."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    order = np.argsort(np.arctan2(X[:, 1], X[:, 0]), kind="stable")
-    best = 0.5 * float(y @ y)
-    for some in (order, order[::-1]):
-        for k in range(1, len(y) + 1):
-            w = np.linalg.lstsq(X[some[:k]], y[some[:k]], rcond=None)[0]
-            best = min(best, float(loss(X, y, w)))
-    return best
-
-
 @statement("the all-active minimum is global", data_draws(2),
            {**ASSUMED, "the all-active cell holds its minimum": keeps_all})  # fmt: skip
 def all_active_is_global(X: NDArray, y: NDArray) -> float:
     """sv.lemF.8.2: that minimum's loss less the least one, in units of L(0), is at most 1e-9."""
-    end = resting_point(X, y)[1]
-    return 1e-9 - float(loss(X, y, end) - least_planar_loss(X, y)) / (0.5 * float(y @ y))
+    told = planar_data(X[None], y[None])
+    return 1e-9 - float((told.loss - told.least)[0]) / (0.5 * float(y @ y))
 
 
 def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
