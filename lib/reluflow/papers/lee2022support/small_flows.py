@@ -218,7 +218,7 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
         found = []
         for starts in zip(*(starts_of(item, NORMS) for item in items), strict=True):
             flows = planar_flows_of([{**i, "w0": w} for i, w in zip(items, starts, strict=True)])
-            lost = flows.deactivations() if gone else flows.reactivations()
+            lost = flows.deactivations if gone else flows.reactivations
             off = np.linalg.norm(flows.ends - rests, axis=1) / np.linalg.norm(rests, axis=1)
             found.append(np.where(lost > 0, -1.0, NEAR - off))
         return np.min(found, axis=0)
@@ -285,8 +285,8 @@ def survey_plane(seed: int, count: int) -> pd.DataFrame:
             "data": size,
             "followed": flows.decided,
             "elsewhere": away > NEAR * np.linalg.norm(told.limit, axis=1),
-            "deactivating": flows.deactivations() > 0,
-            "reactivating": flows.reactivations() > 0,
+            "deactivating": flows.deactivations > 0,
+            "reactivating": flows.reactivations > 0,
             "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
             "not_largest": told.most > told.support,
         }, at))  # fmt: skip
