@@ -25,7 +25,6 @@ from reluflow.papers.lee2022support import (
     examples,
     geometry,
     linear,
-    starts,
     theorem_3_6,
 )
 from reluflow.papers.lee2022support.geometry import excess_in_cell
@@ -74,21 +73,7 @@ def excess(share: float, X: NDArray, y: NDArray, active: NDArray) -> float:
     return float(share * limit if (true <= limit) == (share > 1.0) else true)
 
 
-# --- Theorem 4.2, the norm of the start, Theorem F.11 ---------------------------------------------
-
-
-def kept(**last: float) -> Found:
-    return starts.protection(changed(starts.survey_protection(10, 0), **last), 0)
-
-
-def ends_at_zero(X: NDArray, y: NDArray, w0: NDArray) -> Trajectory:
-    """A flow that is 0 at the last of the times at which it is looked at."""
-    path = affine_flow(X, y, w0)
-
-    def states(t: NDArray) -> NDArray:
-        return path.interpolant(t) * (np.arange(len(t)) < len(t) - 1)[:, None]
-
-    return replace(path, interpolant=states)
+# --- The norm of the start, Theorem F.11 ----------------------------------------------------------
 
 
 def norms(*gains: Sequence[float]) -> Found:
@@ -204,11 +189,6 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("", under(geometry, "virtual_minimum", beside, cells)),
         ("", under(geometry, "excess_in_cell", partial(excess, 0.9), cells)),
         ("", under(geometry, "excess_in_cell", partial(excess, 1.1), cells)),
-    ),
-    "sv.thm4.2": (
-        ("protected data that", lambda: kept(deactivated=1.0)),
-        ("smallest slack", lambda: kept(room=-1.1e-8)),
-        ("smallest slack", under(starts, "affine_flow", ends_at_zero, kept)),
     ),
     "sv.init.norm": (
         ("smallest norm: gain", lambda: norms(BOTH, DOWN)),
