@@ -82,26 +82,6 @@ def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
     return np.isin(np.arange(len(X)), flat), w.astype(float)
 
 
-def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
-    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is. Data
-    within SURE of their boundary may count on either side. Where rates differ by more than double
-    precision holds, a path in doubles can stop short of its limit; here that shows."""
-    X, y, w = (np.asarray(v, float) for v in (X, y, w))
-    h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
-    rows, labels = fractions(X), fractions(y)
-    for on in (h > SURE * units, h >= -SURE * units):
-        if on.any() and rank(X[on]) == 2:
-            fitted = _fit(rows[on], labels[on])
-            if np.any(np.where(on, 1, -1) * (rows @ fitted) < 0):
-                continue
-            fit = fitted.astype(float)
-        else:
-            fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
-        if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
-            return True
-    return False
-
-
 def _fit(X: NDArray, y: NDArray) -> NDArray:
     """The least-squares fit (2,) of data in fractions that span the plane."""
     return np.array(solve(X.T @ X, X.T @ y), object)
@@ -206,7 +186,7 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
 
     def slack(item: Instance) -> float:
         (X, y), paths = (item["X"], item["y"]), small_flows(item, NORMS)
-        if not all(path.has_limit and has_settled(X, y, path.end) for path in paths):
+        if not all(path.has_limit for path in paths):
             return np.nan  # rounding could not tell a state from a boundary
         if any(deactivated(path) if gone else reactivations(path) for path in paths):
             return -1.0
