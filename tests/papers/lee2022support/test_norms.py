@@ -1,12 +1,15 @@
 """Small flows in the plane: where they end, how their norm goes, and conditions B1-B4."""
 
+import re
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many
+from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import norm, setting, small_flows
@@ -169,3 +172,19 @@ def test_one_crossing_that_misses_a_condition_is_enough_to_reject(monkeypatch):
         monkeypatch.setattr(norm, "at_crossings", lambda item, met=met: met)
         given = claims_by_id(load_inventories())["sv.ours.crossing.norm"].given
         assert statement.unmet(PARALLEL) == given[missed]
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [("B1", "B1"), ("B2", "B2"), ("full", "B3"), ("B4", "B4"), ("inner", "x_0.H")],
+)
+def test_the_conditions_have_to_hold_at_every_crossing(monkeypatch, field, name):
+    asked = count()
+
+    def fails_at_one(*args):
+        changed = {field: False if field == "full" else -1.0} if next(asked) == 1 else {}
+        return replace(conditions(*args), **changed)
+
+    monkeypatch.setattr(norm, "conditions", fails_at_one)
+    with pytest.raises(LedgerError, match=re.escape(name)):
+        norm.two_at_once()

@@ -57,29 +57,6 @@ def test_crossings_and_cells_of_a_flow_that_returns() -> None:
     assert [cell.tolist() for cell in cells] == [[True] * 4, [True] * 3 + [False], [True] * 4]
 
 
-def test_parallel_data_change_cell_at_once() -> None:
-    X = np.vstack([X3, [0.0, 2.0]])
-    path = affine_flow(X, [9.0, 1.0, 1.0, 1.0], [1e-3, 1e-3])
-    steps = setting.crossings(X, path)
-    assert sorted(step.datum for step in steps) == sorted(setting.deactivated(path)) == [1, 3]
-    for step in steps:
-        assert (step.before.tolist(), step.after.tolist()) == ([True] * 4, [True, False] * 2)
-    assert [cell.sum() for cell in setting.visited_cells(X, path)] == [4, 2]
-
-
-@pytest.mark.parametrize(("h", "sides"), [(0.5, (1,)), (2.0, (-1, 0, 1)), (4.0, (-1,))])
-def test_three_cases_on_a_boundary(h, sides):
-    w = (h, -h)
-    assert dynamics.normal_rates(X2, Y2, w, 0) == (h - 1, 2)
-    assert setting.continuation_sides(X2, Y2, w, 0) == sides
-    below, above = dynamics.displaced_sides(X2, Y2, w, 0)
-    assert (below > 0, above > 0) == (h < 1, h < 3)
-    found = setting.first_continuations(X2, Y2, w)
-    assert {1 if active[0] else -1 for active, _ in found} == {*sides} - {0}
-    for active, v in found:
-        assert v == pytest.approx(np.where(active, Y2 - X2 @ w, 0.0) @ X2)
-
-
 def test_where_the_active_side_only_touches_all_three_continue():
     """At s = y|x|^2 a path of the active side turns back at the boundary."""
     assert dynamics.normal_rates(X2, Y2, (3, -3), 0) == (2.0, 2.0)
