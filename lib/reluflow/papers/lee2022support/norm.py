@@ -55,13 +55,15 @@ from reluflow.rational import preactivation_polynomial
 # --- Second route: the norm's overshoot in rational arithmetic, which follows no flow -------------
 
 
-def rate_polynomial(X: NDArray, y: NDArray, v: Sequence[int], eps: Fraction) -> dict[int, Fraction]:
+def rate_polynomial(X: NDArray, y: NDArray, v: NDArray, eps: Fraction) -> dict[int, Fraction]:
     """g along the all-active flow from w0 = eps v, exactly: {power of u: its coefficient}. g =
     sum_i h_i (h_i - y_i) with the polynomials h_i = x_i.w of `preactivation_polynomial`; u =
     exp(-l t), l the greatest common measure of the eigenvalues of H, which must be rational."""
     total: dict[int, Fraction] = defaultdict(Fraction)
     for j, label in enumerate(y.tolist()):
-        found = preactivation_polynomial(X.tolist(), y.tolist(), j, [Fraction(int(c)) for c in v])
+        found = preactivation_polynomial(
+            X.tolist(), y.tolist(), j, [Fraction(c) for c in v.tolist()]
+        )
         h = found.terms(eps)
         for k, a in h.items():
             total[k] -= label * a
@@ -522,7 +524,7 @@ def two_at_once() -> Counterexample:
     steps = [step for path in paths for step in crossings(X, path)]
     met = [conditions(X, y, step) for step in steps]
     printed = np.min([printed_conditions(X, y, step) for step in steps], axis=0).tolist()
-    rates = {p: rate_polynomial(X, y, [1, 0], p) for p in TINY}
+    rates = {p: rate_polynomial(X, y, np.array([1, 0]), p) for p in TINY}
     shares = _shares(*TOGETHER)
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (2, -1), eps > 0"},
