@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from reluflow.falsify import falsify
-from reluflow.geometry import (
-    enumerate_cells,
-    excess_in_cell,
-    meets_cell,
-    virtual_minimum,
-)
-from reluflow.instances import Instance, draw, draw_many
+from reluflow.instances import Instance, draw_many
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import geometry
-from scipy.optimize import minimize
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
@@ -80,57 +72,6 @@ def test_draws_of_unfit_data_are_unfit_even_where_few():
     report = falsify(geometry.relu_below_linear_where_unfit(), 16, 30, 0)
     assert report.tried >= 5
     assert report.survives
-
-
-def met_by_hand(item: Instance, active: NDArray) -> bool:
-    """Whether the line w + s v of virtual minima meets the cell: the interval of s left over."""
-    w, N = virtual_minimum(item.X, item.y, active)
-    if np.any(item.X[active] @ w <= 1e-9):
-        return False
-    slopes, values = item.X[~active] @ N[:, 0], item.X[~active] @ w
-    flat = np.abs(slopes) < 1e-9
-    ends = -values[~flat] / slopes[~flat]
-    rising = slopes[~flat] > 0
-    low, high = ends[~rising].max(initial=-np.inf), ends[rising].min(initial=np.inf)
-    return bool(np.all(values[flat] <= 1e-9) and low <= high + 1e-9)
-
-
-def test_meeting_a_cell_is_an_interval_left_over() -> None:
-    rng = np.random.default_rng(2)
-    found = []
-    for k in range(24):
-        item = draw(("integers", "uniform")[k % 2], int(rng.integers(3, 6)), 3, rng)
-        for active in enumerate_cells(item.X).patterns:
-            if np.linalg.matrix_rank(item.X[active]) == 2:
-                found.append(met_by_hand(item, active))
-                assert meets_cell(item.X, item.y, active) == found[-1]
-    assert 5 < sum(found) < len(found) - 5
-
-
-@pytest.mark.parametrize("d", [2, 3])
-def test_excess_is_a_constrained_minimum(d: int) -> None:
-    rng = np.random.default_rng(d)
-    positive = 0
-    for k in range(4):
-        item = draw(("uniform", "directions")[k % 2], 5, d, rng)
-        cells = enumerate_cells(item.X)
-        for active, start in zip(cells.patterns, cells.witnesses, strict=True):
-            A = item.X[active]
-            if len(A) < d or np.linalg.cond(A) > 50:
-                continue
-            best = np.linalg.lstsq(A, item.y[active], rcond=None)[0]
-            sides = np.where(active, 1.0, -1.0)[:, None] * item.X
-            solved = minimize(
-                lambda w, A=A, best=best: float(np.sum((A @ (w - best)) ** 2)),
-                start / np.linalg.norm(start),
-                jac=lambda w, A=A, best=best: 2 * A.T @ (A @ (w - best)),
-                constraints={"type": "ineq", "fun": lambda w, G=sides: G @ w},
-                method="SLSQP", options={"ftol": 1e-14, "maxiter": 300},
-            )  # fmt: skip
-            found = excess_in_cell(item.X, item.y, active)
-            assert found == pytest.approx(np.sqrt(solved.fun), rel=1e-4, abs=2e-5)
-            positive += found > 1e-3
-    assert positive > 5
 
 
 def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:

@@ -8,7 +8,6 @@ from itertools import cycle, islice, repeat
 
 import numpy as np
 import pandas as pd
-import sympy
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
@@ -391,6 +390,8 @@ def needs_A2() -> list[Evidence]:
 
 def two_flows_from_rest() -> Counterexample:
     """sv.propF.4.2: the flow is unique (Proposition F.4). For x = y = 1 two flows leave 0."""
+    import sympy  # half a second for which no other claim waits
+
     t = sympy.Symbol("t", positive=True)
     grows = 1 - sympy.exp(-t)
     slope = sympy.diff(grows, t)

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
@@ -241,6 +240,8 @@ def norm_shares(
 ) -> Figure:
     """Share of data active at the start and in the limit, and the limit's loss gap, against |w0|.
     Parameters: norms (k,), the others (k, m), one row a norm; n data in each of the m data sets."""
+    import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
+
     fig, (left, right) = panels(1, 2, height=3.2)
     trials = np.full(len(norms), n * share.shape[1])
     label = "norm of the start, $\\|w_0\\| / \\|w_{lin}\\|$"
@@ -263,6 +264,8 @@ def norm_shares(
 @in_house_style
 def missed(found: pd.DataFrame) -> Figure:
     """The shares of `recorded_misses` over n and d, each with its interval, in percent."""
+    import seaborn as sns
+
     ends = 100.0 * found[["share", "low", "high"]]
     words = [f"{s:.1f} %\n({a:.1f} to {b:.1f})" for s, a, b in ends.itertuples(index=False)]
     shares, told = (

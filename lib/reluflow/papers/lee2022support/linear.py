@@ -10,12 +10,11 @@ from functools import partial
 from itertools import combinations, product
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from reluflow.exact import ExponentialEquation, determinant, fitted, fractions, solve
+from reluflow.exact import ExponentialEquation, determinant, fitted, solve
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
@@ -139,6 +138,11 @@ def norm_grows_inside(item: Instance) -> float:
     return np.nan if abs(growth) < 1e-13 else -np.sign(g) * growth
 
 
+AT_AN_INSTANT = Reading(
+    taken="the norm increases at an instant if its derivative is positive",
+    others="From w0 = 0, as from every vertex but w*, the norm increases from t = 0 on although "
+    "g = 0 there.",
+)
 NOT_ZERO = Reading(
     taken="w* is not 0",
     others="For w* = 0 the subset is empty, and no ellipsoid (A1 and A2 exclude it).",
@@ -192,9 +196,12 @@ CLOSED = Reading(
 @statement("4: the closed ellipsoid contains the hyperrectangle", spectral_draws(_in_rectangle),
            _INSIDE, tolerance=ROUNDING)  # fmt: skip
 def rectangle_in_ellipsoid(item: Instance) -> float:
-    """sv.propD.4.4: g <= 0 on the hyperrectangle; the closed ellipsoid contains it."""
+    """sv.propD.4.4: g <= 0 on the hyperrectangle, 0 at the vertex nearest to the point, the same
+    where the point is mirrored in w*/2."""
     net = neuron(item)
-    return -float(net.g(net.at(item["place"] * net.c))) / net.height
+    w, vertex = net.at(item["place"] * net.c), net.at(np.round(item["place"]) * net.c)
+    g, mirrored, corner = net.g([w, net.minimum - w, vertex])
+    return -float(max(g, abs(g - mirrored), abs(corner))) / net.height
 
 
 # --- Where the flows of the linear neuron end: Proposition D.1 and Theorem D.5, at any rank -------
@@ -501,16 +508,10 @@ def plane_keeps_sign(count: int) -> Statement:
     return Statement(says, draws, slack, tests, tolerance=ROUNDING)
 
 
-# --- Second route: Propositions D.1 and D.4 in rational arithmetic --------------------------------
+# --- Second route: Proposition D.1 in whole numbers, Lemma F.10 and Theorem F.11 over the rationals
 #
-# Neurons whose H has a rational eigenbasis, from Householder's reflections I - 2 v v^T / v.v with
-# whole v. Matrices are arrays of `Fraction`.
-
-
-def reflection(d: int, rng: np.random.Generator) -> NDArray:
-    """A rational orthogonal matrix (d, d), symmetric, without zero entries where it can be."""
-    v = fractions(rng.integers(1, 4, d))
-    return fractions(np.eye(d)) - np.outer(v, v) * (2 / (v @ v))
+# With whole exponents a sum of exponentials is a polynomial in u = exp(t), whose zeros Sturm's
+# theorem counts; that no sum has more zeros than the lemma says is a determinant.
 
 
 def manifolds(seed: int, count: int) -> list[Evidence]:
@@ -524,64 +525,6 @@ def manifolds(seed: int, count: int) -> list[Evidence]:
         wrong += not rank(np.column_stack([H, q])) == rank(H) == rank(X)
     says = "whole-number data sets whose stationary set is not affine of dimension d - r"
     return [fact(says, wrong, 0), note("such data sets", count)]
-
-
-def rectangle_points(seed: int, count: int) -> pd.DataFrame:
-    """D.4: vertices and other points of the hyperrectangles of `count` neurons, w* not zero. d =
-    1..4, whole eigenvalues, ties and c_k* = 0 among them. A row a point: is it a `vertex`; the sign
-    of `g` = w.(H w - q); `moves`, whether the force is not zero; `enters`, whether g falls at once
-    along the flow; `lopsided`, whether g differs at w*/2 + u and w*/2 - u for some other u."""
-    rng, rows = np.random.default_rng(seed), []
-    for neuron in range(count):
-        d = int(rng.integers(1, 5))
-        E = reflection(d, rng)
-        H = E @ np.diag(fractions(rng.integers(1, 4, d))) @ E.T
-        c = fractions(rng.integers(0, 4, d))
-        c[0] += not c.any()  # w* = 0 is excluded
-        q = H @ E @ c
-        points = [(corner * c, True, False) for corner in fractions([*product((0, 1), repeat=d)])]
-        for _ in range(4):
-            place = fractions(rng.integers(0, 8, d)) / 7
-            if all(p in (0, 1) or side == 0 for p, side in zip(place, c, strict=True)):
-                continue
-            u, middle = fractions(rng.integers(-3, 4, d)), E @ c / 2
-            ahead, behind = (v @ (H @ v - q) for v in (middle + u, middle - u))
-            points.append((place * c, False, bool(ahead != behind)))
-        for coordinates, vertex, lopsided in points:
-            w = E @ coordinates
-            force = q - H @ w
-            g, fall = -(w @ force), (2 * H @ w - q) @ force
-            point = {"neuron": neuron, "vertex": vertex, "g": (g > 0) - (g < 0)}
-            rows.append({**point, "moves": any(force), "enters": fall < 0, "lopsided": lopsided})
-    return pd.DataFrame(rows)
-
-
-def at_an_instant(points: pd.DataFrame) -> Reading:
-    """D.4, part 1: what "inside the subset" means on its boundary, g = 0."""
-    others = points[points.vertex & points.moves]
-    return Reading(
-        taken="the norm increases at an instant if its derivative is positive",
-        others=f"From {others.enters.sum()} of the {len(others)} vertices other than w*, w0 = 0 "
-        "among them, the norm increases from t = 0 on although g = 0 there.",
-    )
-
-
-def rectangles(points: pd.DataFrame) -> list[Evidence]:
-    """D.4, parts 2 and 4: g vanishes on the vertices, is negative between them, and symmetric."""
-    vertices, others = points[points.vertex], points[~points.vertex]
-    return [
-        fact("vertices with g different from 0 (exact)", int((vertices.g != 0).sum()), 0),
-        fact("other points of hyperrectangles with g >= 0 (exact)", int((others.g >= 0).sum()), 0),
-        fact("points not mirrored in w*/2 by g (exact)", int(others.lopsided.sum()), 0),
-        note("exact neurons, vertices and other points",
-             (points.neuron.nunique(), len(vertices), len(others))),
-    ]  # fmt: skip
-
-
-# --- Second route: Lemma F.10 and Theorem F.11 over the rationals ---------------------------------
-#
-# With whole exponents a sum of exponentials is a polynomial in u = exp(t), whose zeros Sturm's
-# theorem counts; that no sum has more zeros than the lemma says is a determinant.
 
 
 def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:

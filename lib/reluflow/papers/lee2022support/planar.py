@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import two_product
 
 # --- Flows of one neuron in the plane inside cells, thousands at a time ---------------------------
@@ -266,28 +266,20 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
 class PlanarFlows:
     """The flows of B neurons in the plane on the data X (B, n, 2), y (B, n).
 
-    events   one a row, parallel data one by one: which of the flows (`row`) it is, the time `t`,
-             the `datum`, and whether it becomes active (`rising`); a flow's in their order
-    ends     (B, 2) the limits, NaN where undecided
-    count    (B,) number of events
-    decided  (B,) false where the arithmetic leaves a choice open; no event is told of such a row
+    ends           (B, 2) the limits, NaN where undecided
+    decided        (B,) false where the arithmetic leaves a choice open: nothing is told of that row
+    count          (B,) number of events, of which parallel data have one each
+    deactivations  (B,) how many of them switch a datum off
+    reactivations  (B,) how many switch one on that an earlier event had switched off
     """
 
     X: NDArray
     y: NDArray
-    events: pd.DataFrame
     ends: NDArray
-    count: NDArray
     decided: NDArray
-
-    def deactivations(self) -> NDArray:
-        """Number (B,) of events at which a datum ceases to be active."""
-        return np.bincount(self.events.row[~self.events.rising], minlength=len(self.y))
-
-    def reactivations(self) -> NDArray:
-        """Number (B,) of events that activate a datum which an earlier one deactivated."""
-        again = self.events.rising & self.events.duplicated(["row", "datum"])
-        return np.bincount(self.events.row[again], minlength=len(self.y))
+    count: NDArray
+    deactivations: NDArray
+    reactivations: NDArray
 
 
 def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
@@ -300,37 +292,30 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> PlanarFlows:
     parallel data) or one nearly tangentially, end on one, need more events, or have an H so
     ill-conditioned that rounding could show.
 
-    Raises InputError for arrays that do not fit or are not finite, and for a label <= 0.
+    Raises InputError for a label that is not positive.
     """
-    X, y, w0 = _problem(X, y, w0)
+    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
+    if not (y > 0.0).all():
+        raise InputError("y must be positive (A2): flows with other labels need affine_flow")
     h = products(X, w0)
     real, size = X.any(axis=-1), np.hypot(X[..., 0], X[..., 1])
     clear = np.abs(h) > 1e-12 * size * np.linalg.norm(w0, axis=-1)[:, None]
     decided = (clear | ~real).all(axis=1)
-    ends, count = np.full_like(w0, np.nan), np.zeros(len(w0), int)
+    ends, counts = np.full_like(w0, np.nan), np.zeros((3, len(w0)), int)
     rows, w, on = np.nonzero(decided)[0], w0[decided], (h > 0.0)[decided]
-    t, fresh = np.zeros(len(rows)), np.zeros_like(on)
-    events, parallel = [_events(rows, t, fresh, on)], together(X)
+    fresh, gone, parallel = np.zeros_like(on), np.zeros_like(on), together(X)
     while rows.size:
         cells, turned, error = cells_of(X[rows], y[rows], w, on)
         wait, flips, sure = next_events(X[rows], parallel[rows], cells, turned, error, on, fresh)
-        number = count[rows] + flips.sum(axis=1)
-        sure &= number <= MOST_EVENTS
-        decided[rows], count[rows] = sure, np.where(sure, number, 0)
+        counts[:, rows] += [some.sum(axis=1) for some in (flips, flips & on, flips & gone & ~on)]
+        decided[rows] = sure = sure & (counts[0, rows] <= MOST_EVENTS)
         over = sure & np.isinf(wait)
         ends[rows[over]] = cells.limit[over]
         go = sure & ~over
-        w, t = cells.after(np.where(go, wait, 0.0))[go], (t + wait)[go]
+        w = cells.after(np.where(go, wait, 0.0))[go]
         rows, fresh = rows[go], flips[go]
-        on = on[go] ^ fresh
-        events.append(_events(rows, t, fresh, on))
-    told = pd.concat(events, ignore_index=True)
-    return PlanarFlows(X, y, told[decided[told.row]], ends, np.where(decided, count, 0), decided)
-
-
-def _events(rows: NDArray, t: NDArray, flips: NDArray, on: NDArray) -> pd.DataFrame:
-    k, datum = np.nonzero(flips)
-    return pd.DataFrame({"row": rows[k], "t": t[k], "datum": datum, "rising": on[k, datum]})
+        on, gone = on[go] ^ fresh, gone[go] | (fresh & on[go])
+    return PlanarFlows(X, y, ends, decided, *np.where(decided, counts, 0))
 
 
 def planar_flows_of(instances: Sequence[Mapping[str, ArrayLike]]) -> PlanarFlows:
@@ -347,20 +332,13 @@ def planar_flows_of(instances: Sequence[Mapping[str, ArrayLike]]) -> PlanarFlows
     return planar_flows(X, y, w0)
 
 
-def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
-    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
-    if X.ndim != 3 or X.shape[2] != 2:
-        raise InputError(f"X must have shape (B, n, 2), not {X.shape}")
-    if y.shape != X.shape[:2]:
-        raise InputError(f"y must have shape {X.shape[:2]} to go with X, not {y.shape}")
-    if w0.shape != (len(X), 2):
-        raise InputError(f"w0 must have shape ({len(X)}, 2) to go with X, not {w0.shape}")
-    for name, value in (("X", X), ("y", y), ("w0", w0)):
-        if not np.isfinite(value).all():
-            raise InputError(f"{name} has an entry that is not finite")
-    if not (y > 0.0).all():
-        raise InputError("y must be positive (A2): flows with other labels need affine_flow")
-    return X, y, w0
+def limits(X: NDArray, y: NDArray, w0: NDArray) -> NDArray:
+    """Where the flows from w0 (B, d) on the data X (B, n, d), y (B, n) end (B, d): in the plane all
+    at once, and one by one in more dimensions and what is left undecided."""
+    ends = planar_flows(X, y, w0).ends if X.shape[2] == 2 else np.full_like(w0, np.nan)
+    for k in np.flatnonzero(np.isnan(ends).any(axis=1)):
+        ends[k] = affine_flow(X[k], y[k], w0[k]).end
+    return ends
 
 
 def together(X: NDArray) -> NDArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -269,7 +270,13 @@ def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
     """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
     a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
     Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist)."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
+    X, y = np.ascontiguousarray(X, float), np.ascontiguousarray(y, float)
+    return _guaranteed(X.tobytes(), y.tobytes(), X.shape)
+
+
+@lru_cache(maxsize=8)  # hypotheses, slack and search ask for the same data in turn
+def _guaranteed(data: bytes, labels: bytes, shape: tuple[int, int]) -> float:
+    X, y = np.frombuffer(data).reshape(shape), np.frombuffer(labels)
     q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
     q = q[(q > 0).all(axis=1)]
     a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())

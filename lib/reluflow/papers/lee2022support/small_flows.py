@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice, pairwise, permutations
+from math import atan2
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow import rational
+from reluflow import instances, rational
 from reluflow.approx import counted, on_grain
 from reluflow.exact import fractions, solve
 from reluflow.falsify import Instance, Statement, given, statement
@@ -24,7 +25,13 @@ from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.planar import planar_flows, together, virtual_minima
+from reluflow.papers.lee2022support.planar import (
+    planar_flows,
+    planar_flows_of,
+    products,
+    together,
+    virtual_minima,
+)
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,
@@ -36,12 +43,12 @@ from reluflow.papers.lee2022support.setting import (
     meets,
     nontrivial,
     plain_descent,
-    random_direction,
     reactivations,
     root_radius,
     small,
     small_flows,
     smallest_force,
+    starts_of,
     visited_cells,
 )
 from reluflow.statistics import wilson
@@ -75,26 +82,6 @@ def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
     return np.isin(np.arange(len(X)), flat), w.astype(float)
 
 
-def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
-    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is. Data
-    within SURE of their boundary may count on either side. Where rates differ by more than double
-    precision holds, a path in doubles can stop short of its limit; here that shows."""
-    X, y, w = (np.asarray(v, float) for v in (X, y, w))
-    h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
-    rows, labels = fractions(X), fractions(y)
-    for on in (h > SURE * units, h >= -SURE * units):
-        if on.any() and rank(X[on]) == 2:
-            fitted = _fit(rows[on], labels[on])
-            if np.any(np.where(on, 1, -1) * (rows @ fitted) < 0):
-                continue
-            fit = fitted.astype(float)
-        else:
-            fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
-        if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
-            return True
-    return False
-
-
 def _fit(X: NDArray, y: NDArray) -> NDArray:
     """The least-squares fit (2,) of data in fractions that span the plane."""
     return np.array(solve(X.T @ X, X.T @ y), object)
@@ -112,56 +99,47 @@ class PlanarData(NamedTuple):
 
 
 def planar_data(X: NDArray, y: NDArray) -> PlanarData:
-    """`PlanarData` of X (B, n, 2), zero rows standing for no datum, and y (B, n), under A1-A3."""
-    real = X.any(axis=2)
-    angle = np.where(real, np.arctan2(X[..., 1], X[..., 0]), np.inf)
-    order = np.argsort(angle, axis=1, kind="stable")
+    """`PlanarData` of X (B, n, 2) and y (B, n), under A1-A3."""
+    order = np.argsort(np.arctan2(X[..., 1], X[..., 0]), axis=1, kind="stable")
     X, y = np.take_along_axis(X, order[..., None], 1), np.take_along_axis(y, order, 1)
-    real = np.take_along_axis(real, order, 1)
-    y = np.where(real, y, 0.0)
     B, n = y.shape
-    rows, last = np.arange(B), real.sum(axis=1) - 1
-    lower = np.tri(n, dtype=bool)
+    rows, lower = np.arange(B), np.tri(n, dtype=bool)
     # Patterns 0 .. n-1 keep the flattest k+1 data, patterns n .. 2n-1 the data from k on.
-    on = np.concatenate([lower, lower.T])[None] & real[:, None, :]
-    on = (on[:, :, :, None] & together(X)[:, None]).any(axis=2)
+    on = np.concatenate([lower, lower.T])
+    on = (on[:, :, None] & together(X)[:, None]).any(axis=2)
     w, rates = virtual_minima(X[:, None], y[:, None], on)
-    h = (X[:, None] * w[:, :, None, :]).sum(axis=3)
-    size = np.hypot(X[..., 0], X[..., 1])
-    units = size[:, None] * np.linalg.norm(w, axis=2)[..., None]
+    h, size = products(X[:, None], w), np.hypot(X[..., 0], X[..., 1])
     losses = 0.5 * ((np.maximum(h, 0.0) - y[:, None]) ** 2).sum(axis=2)
-    zero = 0.5 * (y**2).sum(axis=1)
-    k = _resting_pattern(h, units, last)
+    k = _resting_pattern(h, size[:, None] * np.linalg.norm(w, axis=2)[..., None])
     for b in np.nonzero(np.isnan(k))[0]:
-        kept, _ = resting_point(X[b, : last[b] + 1], y[b, : last[b] + 1])
+        kept, _ = resting_point(X[b], y[b])
         k[b] = kept.sum() - 1 if kept[0] else n + np.argmax(kept)
     k = k.astype(int)
-    inside = np.where(on, h > 0, h <= 0) | ~real[:, None]
-    holds = inside.all(axis=2) | (rates[..., 1] == 0.0)
+    holds = np.where(on, h > 0, h <= 0).all(axis=2) | (rates[..., 1] == 0.0)
     q = ((on * y[:, None])[..., None] * X[:, None]).sum(axis=2)
-    ahead = (X[:, None] * q[:, :, None, :]).sum(axis=3) / np.where(real, size, 1.0)[:, None]
-    ahead = np.where((q > 0).all(axis=2)[..., None] & real[:, None], ahead, np.inf)
-    full = q[rows, last]
+    ahead = products(X[:, None], q) / size[:, None]
+    ahead = np.where((q > 0).all(axis=2, keepdims=True), ahead, np.inf)
     return PlanarData(
-        radius=root_radius(ahead.min(axis=(1, 2)), np.linalg.norm(full, axis=1),
-                           rates[rows, last, 0]),
+        radius=root_radius(ahead.min(axis=(1, 2)), np.linalg.norm(q[:, n - 1], axis=1),
+                           rates[:, n - 1, 0]),
         limit=w[rows, k],
         support=on[rows, k].sum(axis=1),
         loss=losses[rows, k],
-        least=np.minimum(losses.min(axis=1), zero),
+        least=np.minimum(losses.min(axis=1), 0.5 * (y**2).sum(axis=1)),
         most=np.where(holds, on.sum(axis=2), 0).max(axis=1),
     )  # fmt: skip
 
 
-def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
+def _resting_pattern(h: NDArray, units: NDArray) -> NDArray:
     """Which pattern (B,) of `planar_data` holds its own minimum first; NaN where that is not sure.
     h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms."""
     n, rows = h.shape[2], np.arange(len(h))
     cosine = np.divide(h, units, out=np.zeros_like(h), where=units > 0)
     outer = cosine[:, np.arange(2 * n), np.tile(np.arange(n), 2)]  # of the datum given up next
-    steepest, flattest = cosine[rows, last, last], cosine[rows, last, 0]
+    steepest, flattest = cosine[:, n - 1, n - 1], cosine[:, n - 1, 0]
     doubt = np.minimum(np.abs(steepest), np.abs(flattest)) < SURE
-    k, moves = np.where((steepest >= 0) & (flattest < 0), n, last), (steepest < 0) | (flattest < 0)
+    k = np.where((steepest >= 0) & (flattest < 0), n, n - 1)
+    moves = (steepest < 0) | (flattest < 0)
     while moves.any():
         k = k + moves * np.where(k < n, -1, 1)
         moves &= outer[rows, k] < 0
@@ -184,7 +162,10 @@ def nontrivial_draws(d: int, sizes: tuple[int, int] = (2, 8)) -> Draws:
 
 def keeps_all(item: Instance) -> bool:
     """Whether the all-active cell holds its virtual minimum."""
-    return bool(resting_point(item["X"], item["y"])[0].all())
+    X, y = item["X"], item["y"]
+    w, _ = virtual_minima(X, y, np.full(len(y), True))
+    least = float((X @ w / (np.linalg.norm(X, axis=1) * np.linalg.norm(w))).min())
+    return bool(resting_point(X, y)[0].all()) if abs(least) < SURE else least > 0.0
 
 
 ASSUMED: Mapping[str, Callable[[Instance], bool]] = {
@@ -205,14 +186,24 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
 
     def slack(item: Instance) -> float:
         (X, y), paths = (item["X"], item["y"]), small_flows(item, NORMS)
-        if not all(path.has_limit and has_settled(X, y, path.end) for path in paths):
+        if not all(path.has_limit for path in paths):
             return np.nan  # rounding could not tell a state from a boundary
         if any(deactivated(path) if gone else reactivations(path) for path in paths):
             return -1.0
         w = resting_point(X, y)[1]
         return min(float(NEAR - np.linalg.norm(p.end - w) / np.linalg.norm(w)) for p in paths)
 
-    return Statement(says, draws, slack, hypotheses, fixed=("u",))
+    def batch(items: Sequence[Instance]) -> NDArray:
+        rests = np.array([resting_point(item["X"], item["y"])[1] for item in items])
+        found = []
+        for starts in zip(*(starts_of(item, NORMS) for item in items), strict=True):
+            flows = planar_flows_of([{**i, "w0": w} for i, w in zip(items, starts, strict=True)])
+            lost = flows.deactivations if gone else flows.reactivations
+            off = np.linalg.norm(flows.ends - rests, axis=1) / np.linalg.norm(rests, axis=1)
+            found.append(np.where(lost > 0, -1.0, NEAR - off))
+        return np.min(found, axis=0)
+
+    return Statement(says, draws, slack, hypotheses, batch=batch, fixed=("u",))
 
 
 def ends_at_rest() -> Statement:
@@ -230,6 +221,23 @@ def keeps_all_data() -> Statement:
                     hypotheses, gone=True)  # fmt: skip
 
 
+def plane_directions(items: Sequence[instances.Instance], rng: np.random.Generator) -> NDArray:
+    """A random unit vector with q > 0 for each planar data set under A1-A3, (B, 2). Active data
+    with x_1 > 0 and x_2 > 0, one of each or both in one, are what it takes: so q > 0 on one arc,
+    90 degrees to either side of the flattest datum off the first axis and the steepest off the
+    second."""
+    found = np.empty((len(items), 2))
+    for k, item in enumerate(items):
+        angle = np.arctan2(item.X[:, 1], item.X[:, 0])
+        low = angle[item.X[:, 1] > 0.0].min() - np.pi / 2
+        high = angle[item.X[:, 0] > 0.0].max() + np.pi / 2
+        p, q = rng.normal(size=2)
+        while not low < atan2(q, p) < high:
+            p, q = rng.normal(size=2)
+        found[k] = p, q
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
 def survey_plane(seed: int, count: int) -> pd.DataFrame:
     """Follow one small start, from 1e-3 to 1 of delta_0, on each of `count` planar data sets of
     every kind, and tell from the data where it should end and which minimum is global.
@@ -243,26 +251,26 @@ def survey_plane(seed: int, count: int) -> pd.DataFrame:
     """
     rng = np.random.default_rng([seed, 1])
     items = list(draw_many(count * len(KINDS), 2, seed))
-    n = max(len(item.y) for item in items)
-    X, y = np.zeros((len(items), n, 2)), np.zeros((len(items), n))
-    for k, item in enumerate(items):
-        X[k, : len(item.y)], y[k, : len(item.y)] = item.X, item.y
-    parts = [planar_data(X[k : k + 2000], y[k : k + 2000]) for k in range(0, len(items), 2000)]
-    told = PlanarData(*map(np.concatenate, zip(*parts, strict=True)))
-    units = np.array([random_direction(item.X, item.y, rng) for item in items])
-    norms = told.radius * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
-    flows = planar_flows(X, np.where(y > 0.0, y, 1.0), norms[:, None] * units)
-    away = np.linalg.norm(flows.ends - told.limit, axis=1)
-    return pd.DataFrame({
-        "kind": [item.kind for item in items],
-        "data": [len(item.y) for item in items],
-        "followed": flows.decided,
-        "elsewhere": away > NEAR * np.linalg.norm(told.limit, axis=1),
-        "deactivating": flows.deactivations() > 0,
-        "reactivating": flows.reactivations() > 0,
-        "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
-        "not_largest": told.most > told.support,
-    })  # fmt: skip
+    units, sizes = plane_directions(items, rng), np.array([len(item.y) for item in items])
+    shares = 10.0 ** rng.uniform(-3.0, 0.0, (len(items), 1))
+    tables = []
+    for size in np.unique(sizes):
+        at = np.flatnonzero(sizes == size)
+        X, y = np.array([items[k].X for k in at]), np.array([items[k].y for k in at])
+        told = planar_data(X, y)
+        flows = planar_flows(X, y, told.radius[:, None] * shares[at] * units[at])
+        away = np.linalg.norm(flows.ends - told.limit, axis=1)
+        tables.append(pd.DataFrame({
+            "kind": [items[k].kind for k in at],
+            "data": size,
+            "followed": flows.decided,
+            "elsewhere": away > NEAR * np.linalg.norm(told.limit, axis=1),
+            "deactivating": flows.deactivations > 0,
+            "reactivating": flows.reactivations > 0,
+            "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
+            "not_largest": told.most > told.support,
+        }, at))  # fmt: skip
+    return pd.concat(tables).sort_index()
 
 
 def share_missed(plane: pd.DataFrame, kinds: Sequence[str] = ORDINARY) -> tuple[float, ...]:

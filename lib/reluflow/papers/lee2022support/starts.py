@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Statement, given, statement
+from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
@@ -51,56 +51,37 @@ def protected(X: ArrayLike, y: ArrayLike, w0: ArrayLike, w_gm: ArrayLike) -> NDA
     return (y / np.linalg.norm(X, axis=1) > radius) & (X @ w0 > 0)
 
 
-def survey_protection(count: int, seed: int) -> pd.DataFrame:
-    """Theorem 4.2 on random interpolated data, a row a flow from inside eq. (6), up to its edge,
-    half of the starts straight towards a boundary.
-
-    protected    how many data are, and `all`, whether all are; the others are told where some are
-    deactivated  how often an event deactivates one of them
-    room         the smallest (x_j.w(t) - (y_j - |x_j| |w0 - w_GM|)) / y_j: the proof says >= 0
-    """
-    rng, rows = np.random.default_rng(seed), []
-    for k in range(count):
-        d = int(rng.integers(1, 6))
-        n = int(rng.integers(d, d + 5))
-        X = rng.uniform(0.0, 1.0, (n, d)) ** 2 * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
-        w_gm = rng.normal(size=d)
-        if np.any(X @ w_gm <= 0):
-            w_gm = np.abs(w_gm)
-        y, lengths = X @ w_gm, np.linalg.norm(X, axis=1)
-        step = rng.normal(size=d) if k % 2 else -X[rng.integers(n)]
-        radius = rng.choice(y / lengths) * rng.choice([0.3, 0.9, 0.999999])
-        w0 = w_gm + radius * step / np.linalg.norm(step)
-        safe = protected(X, y, w0, w_gm)
-        found: dict[str, float] = {"protected": int(safe.sum()), "all": bool(safe.all())}
-        rows.append(found)
-        if not safe.any():
-            continue
-        path = affine_flow(X, y, w0)
-        room = (path.at(path.grid(60)) @ X.T - (y - lengths * np.linalg.norm(w0 - w_gm))) / y
-        found |= {"deactivated": int(safe[deactivated(path)].sum()), "room": room[:, safe].min()}
-    return pd.DataFrame(rows, columns=["protected", "all", "deactivated", "room"])
-
-
-def protection(kept: pd.DataFrame, seed: int) -> list[Evidence]:
-    """sv.thm4.2: data that (6) protects stay active (Theorem 4.2). By `survey_protection`."""
-    return [
-        fact("protected data that were deactivated", int(kept["deactivated"].sum()), 0),
-        bound("smallest slack of x_j.w(t) >= y_j - |x_j| |w_0 - w_GM|",
-              float(kept["room"].fillna(np.inf).min()), ">=", -1e-8, "of y_j"),
-        note("flows", len(kept)),
-        note("protected data", int(kept["protected"].sum())),
-        note("flows with all data protected", int(kept["all"].sum())),
-        note("seed", seed),
-    ]  # fmt: skip
-
-
 def _interpolated(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """Inputs X (n, d) >= 0 of any rank, and w_GM (d,) with X w_GM > 0."""
     d, n = int(rng.integers(1, 5)), int(rng.integers(1, 7))
     X = rng.uniform(0.0, 1.0, (n, d)) ** 2 * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
     w = rng.normal(size=d)
     return X, w if np.all(X @ w > 0) else np.abs(w)
+
+
+def _inside(straight: bool, rng: np.random.Generator) -> dict[str, NDArray]:
+    """A start in the ball of a datum, up to its edge: anywhere, or straight towards a boundary."""
+    X, w = _interpolated(rng)
+    step = -X[rng.integers(len(X))] if straight else rng.normal(size=len(w))
+    reach = rng.choice(X @ w / np.linalg.norm(X, axis=1)) * rng.choice([0.3, 0.9, 0.999999])
+    return {"X": X, "w_gm": w, "w0": w + reach * step / np.linalg.norm(step)}
+
+
+@statement("data that (6) protects stay active, within its bound",
+           {"anywhere": partial(_inside, False), "towards a boundary": partial(_inside, True)},
+           {"L(w_GM) = 0": lambda X, w_gm: np.all(X @ w_gm > 0), "(6) holds for a datum":
+            lambda X, w_gm, w0: protected(X, X @ w_gm, w0, w_gm).any()},
+           tolerance=1e-8)  # fmt: skip
+def protected_stay(item: Instance) -> float:
+    """sv.thm4.2: the least (x_j.w(t) - (y_j - |x_j| |w0 - w_GM|)) / y_j of the protected data,
+    which the proof makes >= 0; -1 where an event deactivates one."""
+    X, w_gm, w0 = item["X"], item["w_gm"], item["w0"]
+    y, path = X @ w_gm, affine_flow(X, X @ w_gm, w0)
+    safe = protected(X, y, w0, w_gm)
+    if safe[deactivated(path)].any():
+        return -1.0
+    lower = y - np.linalg.norm(X, axis=1) * np.linalg.norm(w0 - w_gm)
+    return float(((planted(item) * path.at(path.grid(60)) @ X.T - lower) / y)[:, safe].min())
 
 
 def _around(at_the_edge: bool, rng: np.random.Generator) -> dict[str, NDArray]:

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from reluflow import rational
 from reluflow.falsify import Statement, given
-from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
 from reluflow.instances import Draws, Instance, draw, extended, in_dimensions, realisable
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import loss
+from reluflow.papers.lee2022support.planar import limits
 from reluflow.papers.lee2022support.setting import assumptions, meets
 from reluflow.statistics import normal_interval
 
@@ -131,20 +130,23 @@ def survey_norms(
     share   share of the data active in the limit
     excess  (L(limit) - L(global)) / L(0)
     """
-    rng, rows = np.random.default_rng(seed), []
-    for k in range(count):
-        item = draw("uniform", n, d, rng)
-        X, y, u = item.X, item.y, rng.normal(size=d)
-        while not np.any(X @ u > 0):
+    rng, items, directions = np.random.default_rng(seed), [], []
+    for _ in range(count):
+        item, u = draw("uniform", n, d, rng), rng.normal(size=d)
+        while not np.any(item.X @ u > 0):
             u = rng.normal(size=d)
-        u /= np.linalg.norm(u)
-        unit, least = np.linalg.norm(np.linalg.lstsq(X, y)[0]), local_minima(X, y)[0].loss
-        for norm in norms:
-            end = affine_flow(X, y, norm * unit * u).end
-            rows.append({"norm": norm, "data set": k, "start": float(np.mean(X @ u > 0)),
-                         "share": float(np.mean(X @ end > 0)),
-                         "excess": (loss(X, y, end) - least) / (0.5 * y @ y)})  # fmt: skip
-    return pd.DataFrame(rows).pivot(index="norm", columns="data set")
+        items.append(item)
+        directions.append(u / np.linalg.norm(u))
+    fits = [np.linalg.norm(np.linalg.lstsq(item.X, item.y)[0]) for item in items]
+    least = np.array([local_minima(item.X, item.y)[0].loss for item in items])
+    X, y = np.array([item.X for item in items]), np.array([item.y for item in items])
+    starts = np.multiply.outer(norms, np.array(fits)[:, None] * directions)  # (norms, data sets, d)
+    ends = np.array([limits(X, y, w0) for w0 in starts])
+    before, after = (np.einsum("mnd,kmd->kmn", X, w) for w in (starts, ends))
+    losses = 0.5 * ((np.maximum(after, 0.0) - y) ** 2).sum(axis=2)
+    found = {"start": (before > 0).mean(axis=2), "share": (after > 0).mean(axis=2),
+             "excess": (losses - least) / (0.5 * (y**2).sum(axis=1))}  # fmt: skip
+    return pd.concat({name: pd.DataFrame(v, norms) for name, v in found.items()}, axis=1)
 
 
 IN_THE_MEAN = Reading(
