@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sympy import Matrix, Rational, sqrt
 
 from reluflow import rational
-from reluflow.exact import polynomial
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory, largest_norm_drop
@@ -66,7 +65,9 @@ def rate_polynomial(
     total = sympy.Integer(0)
     for j, label in enumerate(y):
         found = preactivation_polynomial(X, y, j, [Fraction(c) for c in v])
-        h = polynomial(found.limit).as_expr() + eps * polynomial(found.start).as_expr()
+        limit, start = (sum(Rational(c) * u**k for k, c in part.items())
+                        for part in (found.limit, found.start))  # fmt: skip
+        h = limit + eps * start
         total += h * (h - label)
     return sympy.Poly(total, u), eps
 
