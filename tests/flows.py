@@ -15,10 +15,6 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
 from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
-from reluflow.papers.lee2023magnitude.population import (
-    BalancedFlow,
-    shortfall,
-)
 
 
 @dataclass(frozen=True)
@@ -119,32 +115,6 @@ def of_two_legs(seed: int) -> Flow:
     return Flow(path, of_field(late, path).value, None, of_field(late, path).surfaces, 1e-6)
 
 
-def under_a_teacher(seed: int) -> tuple[int, float, float]:
-    rng = np.random.default_rng(seed)
-    return int(rng.integers(0, 4)), float(rng.uniform(-3, 3)), float(rng.uniform(-3, 1))
-
-
-def population_loss(m: int) -> Callable[[NDArray], NDArray]:
-    """Lee et al. 2022b, eq. (1), in units of the teacher's."""
-
-    def value(Z: NDArray) -> NDArray:
-        eps = shortfall(2.0 * np.arctan(np.exp(-Z[:, 0])))
-        return (np.expm1((m + 1) * Z[:, 1]) + eps) ** 2 + eps * (2.0 - eps)
-
-    return value
-
-
-def population(seed: int) -> Flow:
-    m, psi, rho = under_a_teacher(seed)
-    flow = BalancedFlow(m)
-    return Flow(
-        integrate(flow, [psi, rho], 9.0),
-        population_loss(m),
-        lambda z, left: integrate(flow, z, left),
-        accuracy=1e-6,
-    )
-
-
 CHAIN = Network((np.array([[1, 2, 3]]), np.ones((1, 1), int), np.ones((1, 1), int)))
 SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.array([[1, 2]])))
 FLOWS: dict[str, Callable[[int], Flow]] = {
@@ -160,5 +130,4 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "filters": in_chart(Plain, convolutional(1, 2), LOGISTIC, LOG_LOSS, 0.05),
     "aligning": aligning,
     "two legs": of_two_legs,
-    "population": population,
 }

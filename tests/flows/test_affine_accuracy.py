@@ -74,7 +74,7 @@ def random_data(seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]
 
 @RELU_AND_LINEAR
 @pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("seed", [0, 3, 4, 15, 18, 24, 52])
+@pytest.mark.parametrize("seed", [0, 4, 18, 52])
 def test_random_data(seed, size, activation):
     X, y, rng = random_data(seed)
     expected = assert_agrees(X, y, size * rng.normal(size=X.shape[1]), activation, 1e-12)
@@ -135,7 +135,7 @@ def ill_conditioned(seed: int, labels: str) -> tuple[np.ndarray, np.ndarray, np.
 @RELU_AND_LINEAR
 @pytest.mark.parametrize("size", [1e-3, 1e3])
 @pytest.mark.parametrize("labels", ["generic", "residual"])
-@pytest.mark.parametrize("seed", [1, 2, 7])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_condition_number_of_1e8(seed, labels, size, activation):
     X, y, rng = ill_conditioned(seed, labels)
     w0 = size * rng.normal(size=X.shape[1])
@@ -156,7 +156,7 @@ def test_condition_number_of_1e8_with_a_wide_residual(seed):
 
 
 @RELU_AND_LINEAR
-@pytest.mark.parametrize("decades", [8, 12, 14, 16])
+@pytest.mark.parametrize("decades", [8, 16])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_columns_in_different_units(seed, decades, activation):
     rng = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ def test_the_list_is_not_idle():
     assert all(any(len(p.t) > 1 for p in three) for three in paths.values())
     assert {len(p.legs) for p in paths["two legs"]} == {2}
     idle = [name for name, three in paths.items() if not any(p.events for p in three)]
-    assert set(idle) <= {"filters", "descent", "population"}
+    assert set(idle) <= {"filters", "descent"}
 
 
 def test_no_loss_rises(flow):

@@ -117,6 +117,8 @@ def _zero(minus, b, size, fall, bends, a, limit, lo, hi, sign_lo, root) -> float
             lo = root
         else:
             hi = root
+        if a == 0.0 and minus[-1] * root > -1e-60:  # on its way down to the start, which is it
+            return 0.0
         # Done where the value is all rounding, or the step was or would be.
         steep = abs(slope) * root
         if abs(value) <= max(0.5 * min(early, late), steep) * _EPS or last <= 2 * _EPS * root:

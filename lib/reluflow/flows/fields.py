@@ -56,8 +56,8 @@ class Field(Protocol):
         return False
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        """The derivative (k, k) of the velocity."""
-        raise NotImplementedError
+        """The derivative (k, k) of the velocity; NaN where it is not known."""
+        return np.full((len(z), len(z)), np.nan)
 
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
         """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
