@@ -10,6 +10,7 @@ from html import unescape
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,16 +126,14 @@ def built(folder: Path) -> SimpleNamespace:
 def test_an_earlier_wheel_does_not_outlive_a_build(tmp_path, monkeypatch):
     old, new = (f"reluflow-{version}-py3-none-any.whl" for version in ("0.0.9", "0.1.0"))
 
-    def start(stage: Path, output: Path) -> SimpleNamespace:
-        (output / new).touch()
-        return SimpleNamespace(communicate=lambda: ("", None), returncode=0)
+    def run(*command: Any, **how: Any) -> SimpleNamespace:
+        (tmp_path / new).touch()
+        return SimpleNamespace(returncode=0)
 
-    monkeypatch.setattr(downloads, "start", start)
+    monkeypatch.setattr(downloads.subprocess, "run", run)
     (tmp_path / old).touch()
-    offers = downloads.Downloads()
-    offers.begin(built(tmp_path))
+    assert downloads.build(tmp_path) == new
     assert [file.name for file in tmp_path.iterdir()] == [new]
-    assert offers.name() == new
 
 
 def test_the_wheel_carries_rows_and_no_pictures() -> None:

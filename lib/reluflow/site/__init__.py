@@ -23,7 +23,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", board.dress)
     app.connect("html-page-context", offers.offer)
     app.connect("autodoc-process-docstring", front.plain)
-    app.connect("build-finished", offers.end)
     app.add_directive("first-picture", front.FirstPicture)
     app.add_directive("how-known", front.HowKnown)
     app.add_role("count", front.count)

@@ -29,27 +29,30 @@ from reluflow.places import BIBLIOGRAPHY, BOOK, CARRIED, CHAPTERS, LIBRARY
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
-def start(stage: Path, output: Path) -> subprocess.Popen[str]:
-    """Lay out the library in the empty folder `stage` and start to build its wheel into `output`,
-    beside what else the caller has to do: half of the time would be spent waiting for files."""
-    library = stage / LIBRARY.name
-    shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(LIBRARY.parent / "pyproject.toml", stage)
-    shutil.copytree(BOOK / "data", library / CARRIED / "data")
-    (library / CARRIED / "chapters").mkdir()
-    shutil.copy(BIBLIOGRAPHY, library / CARRIED / "chapters")
-    for file in pages.in_order(CHAPTERS):
-        bare = library / CARRIED / file.relative_to(BOOK)
-        bare.parent.mkdir(exist_ok=True)
-        bare.write_text(json.dumps(_rows_only(file)), encoding="utf-8")
+def build(output: Path) -> str:
+    """Build the wheel of the library into a folder, and return its name; an ExtensionError where it
+    could not be built."""
+    for earlier in output.glob("reluflow-*.whl"):
+        earlier.unlink()
     output.mkdir(parents=True, exist_ok=True)
-    return subprocess.Popen(
-        [sys.executable, "-c", _BUILD, str(output.resolve())],
-        cwd=stage,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    with tempfile.TemporaryDirectory() as stage:
+        library = Path(stage) / LIBRARY.name
+        shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(LIBRARY.parent / "pyproject.toml", stage)
+        shutil.copytree(BOOK / "data", library / CARRIED / "data")
+        (library / CARRIED / "chapters").mkdir()
+        shutil.copy(BIBLIOGRAPHY, library / CARRIED / "chapters")
+        for file in pages.in_order(CHAPTERS):
+            bare = library / CARRIED / file.relative_to(BOOK)
+            bare.parent.mkdir(exist_ok=True)
+            bare.write_text(json.dumps(_rows_only(file)), encoding="utf-8")
+        command = [sys.executable, "-c", _BUILD, str(output.resolve())]
+        run = subprocess.run(command, cwd=stage, capture_output=True, text=True, check=False)
+    if run.returncode:
+        said = (run.stdout + run.stderr)[-2000:]
+        raise ExtensionError(f"the library's wheel could not be built: {said}")
+    (built,) = output.glob("reluflow-*.whl")
+    return built.name
 
 
 def _rows_only(file: Path) -> dict[str, Any]:
@@ -70,36 +73,14 @@ class Downloads:
     """The downloads of one build."""
 
     def __init__(self) -> None:
-        self._stage = tempfile.TemporaryDirectory()
-        self._output = Path()
-        self._building: subprocess.Popen[str] | None = None
-        self._wheel = ""
+        self.wheel = ""
 
     def begin(self, app: Sphinx) -> None:
-        """Start the wheel, which is built while Sphinx reads the pages."""
+        """Build the wheel, and lay the errata's checks beside their pages."""
         if app.builder.format == "html":
-            self._output = Path(app.outdir)
-            for earlier in self._output.glob("reluflow-*.whl"):
-                earlier.unlink()
-            self._building = start(Path(self._stage.name), self._output)
-
-    def end(self, app: Sphinx, error: Exception | None) -> None:
-        """Wait for the wheel, also where no page offers it, and lay the errata's checks beside
-        their pages."""
-        self.name()
-        if self._building:
-            shutil.copytree(CHECKS, self._output / "chapters/errata/checks", dirs_exist_ok=True)
-
-    def name(self) -> str:
-        """The wheel's file name, once it is built; an ExtensionError where it could not be."""
-        if self._building and not self._wheel:
-            said, _ = self._building.communicate()
-            if self._building.returncode:
-                raise ExtensionError(f"the library's wheel could not be built: {said[-2000:]}")
-            (built,) = self._output.glob("reluflow-*.whl")
-            self._wheel = built.name
-            self._stage.cleanup()
-        return self._wheel
+            self.wheel = build(Path(app.outdir))
+            checks = Path(app.outdir) / "chapters/errata/checks"
+            shutil.copytree(CHECKS, checks, dirs_exist_ok=True)
 
     def offer(
         self, app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any
@@ -116,13 +97,13 @@ class Downloads:
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
-        needs = NEEDS.format(wheel=self.name())
+        needs = NEEDS.format(wheel=self.wheel)
         notebook.cells.insert(0, nbformat.v4.new_markdown_cell(needs, id="needs"))
         encoded = base64.b64encode(nbformat.writes(notebook).encode()).decode()
         address = f"data:application/x-ipynb+json;base64,{encoded}"
         context["downloads"] = [
             (name, address, "Notebook (.ipynb)", "fas fa-code"),
-            (self.name(), context["pathto"](self.name(), 1), "Library (.whl)", "fas fa-cube"),
+            (self.wheel, context["pathto"](self.wheel, 1), "Library (.whl)", "fas fa-cube"),
         ]
 
 
