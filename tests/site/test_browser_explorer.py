@@ -22,7 +22,7 @@ from explored import (
     number,
     open_data,
     paste,
-    plant,
+    planted,
     shown,
     told,
     touch,
@@ -152,8 +152,8 @@ def test_flows_are_those_of_the_library(page: Page) -> None:
     ],
 )  # fmt: skip
 def test_a_fault_is_seen(page: Page, file: str, right: str, wrong: str) -> None:
-    plant(page, file, right, wrong)
-    assert next(differences(page), None)
+    with planted(page, file, right, wrong):
+        assert next(differences(page), None)
 
 
 def wrong_lengths(page: Page) -> list[int]:
@@ -175,8 +175,8 @@ def wrong_lengths(page: Page) -> list[int]:
 def test_the_least_and_the_largest_length_are_found(page: Page) -> None:
     assert wrong_lengths(page) == []
     right = "if (sign * (p[1] - q[1]) > 0) hi = q[0];"
-    plant(page, "flow.js", right, "if (sign > 2) hi = q[0];")
-    assert wrong_lengths(page) != []
+    with planted(page, "flow.js", right, "if (sign > 2) hi = q[0];"):
+        assert wrong_lengths(page) != []
 
 
 def test_the_length_that_overshoots_is_told(page: Page) -> None:
@@ -357,9 +357,9 @@ def test_an_address_keeps_a_setting(page: Page, browser: Browser, site: Path) ->
     assert href == "#X=3,1;-1,2&y=2,-1&w=-0.25,45"
     with opened(browser, site / PAGE, anchor=href[1:], formulas=False) as again:
         assert told(again.page) == told(page)
-    with opened(browser, site / PAGE, anchor="X=1,2;3&y=1&w=0,0", formulas=False) as bad:
-        assert "no data that can be read" in bad.page.locator("#explorer-wrong").inner_text()
-        assert len(shown(bad.page)[0]) == 5
+    page.evaluate("location.hash = 'X=1,2;3&y=1&w=0,0'")
+    expect(page.locator("#explorer-wrong")).to_contain_text("no data that can be read")
+    assert len(shown(page)[0]) == 5
 
 
 def test_every_planar_counterexample_is_one_click_away(page: Page, site: Path) -> None:
