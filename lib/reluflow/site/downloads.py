@@ -29,9 +29,8 @@ from reluflow.places import BIBLIOGRAPHY, BOOK, CARRIED, CHAPTERS, LIBRARY
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
-def build(output: Path) -> str:
-    """Build the wheel of the library into a folder, and return its name; an ExtensionError where it
-    could not be built."""
+def build(output: Path) -> None:
+    """Build the wheel of the library into a folder; an ExtensionError where that fails."""
     for earlier in output.glob("reluflow-*.whl"):
         earlier.unlink()
     output.mkdir(parents=True, exist_ok=True)
@@ -51,8 +50,6 @@ def build(output: Path) -> str:
     if run.returncode:
         said = (run.stdout + run.stderr)[-2000:]
         raise ExtensionError(f"the library's wheel could not be built: {said}")
-    (built,) = output.glob("reluflow-*.whl")
-    return built.name
 
 
 def _rows_only(file: Path) -> dict[str, Any]:
@@ -69,42 +66,35 @@ NEEDS = (
 )
 
 
-class Downloads:
-    """The downloads of one build."""
+def begin(app: Sphinx) -> None:
+    """Build the wheel, and lay the errata's checks beside their pages."""
+    if app.builder.format == "html":
+        build(Path(app.outdir))
+        shutil.copytree(CHECKS, Path(app.outdir) / "chapters/errata/checks", dirs_exist_ok=True)
 
-    def __init__(self) -> None:
-        self.wheel = ""
 
-    def begin(self, app: Sphinx) -> None:
-        """Build the wheel, and lay the errata's checks beside their pages."""
-        if app.builder.format == "html":
-            self.wheel = build(Path(app.outdir))
-            checks = Path(app.outdir) / "chapters/errata/checks"
-            shutil.copytree(CHECKS, checks, dirs_exist_ok=True)
-
-    def offer(
-        self, app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any
-    ) -> None:
-        """Tell the template what a page has to offer: names, addresses, words and icons."""
-        source = Path(app.srcdir) / f"{page}.ipynb"
-        context["downloads"] = []
-        if not source.is_file():
-            return
-        notebook = nbformat.read(source, as_version=4)
-        if not any("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells):
-            return  # it shows what the others found, and has nothing of its own to run again
-        name = f"{page.removeprefix('chapters/').replace('/', '-')}.ipynb"
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        needs = NEEDS.format(wheel=self.wheel)
-        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(needs, id="needs"))
-        encoded = base64.b64encode(nbformat.writes(notebook).encode()).decode()
-        address = f"data:application/x-ipynb+json;base64,{encoded}"
-        context["downloads"] = [
-            (name, address, "Notebook (.ipynb)", "fas fa-code"),
-            (self.wheel, context["pathto"](self.wheel, 1), "Library (.whl)", "fas fa-cube"),
-        ]
+def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Tell the template what a page has to offer: names, addresses, words and icons."""
+    source = Path(app.srcdir) / f"{page}.ipynb"
+    context["downloads"] = []
+    if not source.is_file():
+        return
+    notebook = nbformat.read(source, as_version=4)
+    if not any("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells):
+        return  # it shows what the others found, and has nothing of its own to run again
+    name = f"{page.removeprefix('chapters/').replace('/', '-')}.ipynb"
+    (wheel,) = (file.name for file in Path(app.outdir).glob("reluflow-*.whl"))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    needs = nbformat.v4.new_markdown_cell(NEEDS.format(wheel=wheel), id="needs")
+    notebook.cells.insert(0, needs)
+    encoded = base64.b64encode(nbformat.writes(notebook).encode()).decode()
+    address = f"data:application/x-ipynb+json;base64,{encoded}"
+    context["downloads"] = [
+        (name, address, "Notebook (.ipynb)", "fas fa-code"),
+        (wheel, context["pathto"](wheel, 1), "Library (.whl)", "fas fa-cube"),
+    ]
 
 
 def repository_buttons(app: Sphinx, config: Any) -> None:
