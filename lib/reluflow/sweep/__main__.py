@@ -99,13 +99,12 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
     """What an earlier sweep in this folder was asked for; None where the folder is empty or new."""
     try:
         names = store.names()
-        if names and SETTINGS not in names:
-            raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
-        return json.loads(store.read(SETTINGS)) if names else None
-    except InputError:
-        raise
+        old = json.loads(store.read(SETTINGS)) if SETTINGS in names else None
     except (OSError, ValueError, ImportError) as error:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
+    if names and old is None:
+        raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
+    return old
 
 
 def _absolute(url: str) -> str:
@@ -191,7 +190,7 @@ def _swept(client: Client, store: Store, settings: Mapping[str, Any], asked: Pla
         stopped = str(error)
     from reluflow.sweep import report  # seaborn takes seconds, and no worker has to wait for it
 
-    rows = report.sorted_rows(list(done.values()), asked.code)
+    rows = report.parted(done.values(), asked)
     title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
     shown = f"{store.url}/index.html"
     try:

@@ -24,7 +24,6 @@ from typing import Any
 
 import nbformat
 import yaml
-from nbformat import NotebookNode
 from papermill import inspect_notebook
 
 from reluflow import pages, parameters
@@ -69,7 +68,7 @@ def plan(notebook: Path, folder: Path, grid: Sequence[str], fixed: Sequence[str]
         raise InputError(f"a grid of {size} runs cannot be run: take 1 to {MOST_RUNS} of them.")
     chosen = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     points = [_checked(values, known) for values in chosen]
-    _asked(pages.code_cells(notebook), folder, points)
+    asked(notebook, folder, points)
     code = code_digest(source)
     return Plan(source, code, {key(point, code): point for point in points})
 
@@ -165,11 +164,10 @@ def _checked(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, An
     return values | asdict(parameters.check({name: values[name] for name in kinds}, spec))
 
 
-def _asked(
-    cells: Sequence[NotebookNode], folder: Path, points: Sequence[Mapping[str, Any]]
-) -> None:
-    """Ask the cell of the page that checks its parameters, where it has one; InputError for the
-    first point that it refuses."""
+def asked(page: Path, folder: Path, points: Iterable[Mapping[str, Any]]) -> None:
+    """Ask the cell of a page that checks its parameters, where it has one, before anything is run;
+    InputError for the first point that it refuses."""
+    cells = pages.code_cells(page)
     last = next((k for k, cell in enumerate(cells) if _CHECK in cell.source), -1)
     for point in points if last >= 0 else ():
         _, failed = pages.run(cells[: last + 1], folder, point)

@@ -11,7 +11,7 @@ import io
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -26,6 +26,7 @@ from reluflow.figures.vector import svg
 from reluflow.ledger.rows import OPEN, badge
 from reluflow.ledger.scoreboard import html_table
 from reluflow.statistics import student_interval, wilson
+from reluflow.sweep.plan import Plan
 from reluflow.sweep.runs import DONE
 
 RUN = ("run.key", "run.status", "run.stale", "run.seconds", "run.error")
@@ -40,8 +41,7 @@ img{max-width:100%;background:#fff}pre{overflow-x:auto;font-size:.8rem}figure{ma
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a sweep, those of this code (`fresh`) and of older code (`stale`), each sorted by
-    its parameters."""
+    """The rows of a sweep, those of this code (`fresh`) and of older code (`stale`)."""
 
     fresh: list[Mapping[str, Any]]
     stale: list[Mapping[str, Any]]
@@ -68,18 +68,12 @@ class Rows:
         return {id: counts for id, counts in given.items() if len(counts) > 1}
 
 
-def sorted_rows(rows: Sequence[Mapping[str, Any]], code: str) -> Rows:
-    """Rows in the order of their parameters, apart as they are of this code or of older code."""
-    parts: tuple[list[Mapping[str, Any]], ...] = ([], [])
-    for row in sorted(rows, key=_order):
-        parts[row["code"] != code].append(row)
-    return Rows(*parts)
-
-
-def _order(row: Mapping[str, Any]) -> list[Any]:
-    values = row["parameters"].items()
-    numbers = [(name, isinstance(v, str | list), v) for name, v in values if v is not None]
-    return [[(n, text, _told(v) if text else v) for n, text, v in numbers], row["key"]]
+def parted(rows: Iterable[Mapping[str, Any]], asked: Plan) -> Rows:
+    """Rows in the order of the grid, then those of other grids; those of older code apart."""
+    places = {key: k for k, key in enumerate(asked.points)}
+    ordered = sorted(rows, key=lambda row: places.get(row["key"], len(places)))
+    fresh = [row for row in ordered if row["code"] == asked.code]
+    return Rows(fresh, [row for row in ordered if row["code"] != asked.code])
 
 
 def table(rows: Rows) -> pd.DataFrame:
