@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +81,16 @@ def touch(hand: CDPSession, kind: str, *at: tuple[float, float]) -> None:
     hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
-def plant(page: Page, file: str, right: str, wrong: str) -> None:
-    """Give the page a script with a fault."""
+@contextmanager
+def planted(page: Page, file: str, right: str, wrong: str) -> Iterator[None]:
+    """The page while one of its scripts has a fault."""
     source = SCRIPTS[file].read_text(encoding="utf-8")
     assert source.count(right) == 1
     page.add_script_tag(content=source.replace(right, wrong))
+    try:
+        yield
+    finally:
+        if file == "core.js":  # others hold what the first one gave them
+            page.reload()
+        else:
+            page.add_script_tag(content=source)

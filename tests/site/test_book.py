@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-import yaml
 from built import ROOT, build
-from reluflow import pages as notebooks
 from reluflow.ledger.evidence import LedgerError
-from reluflow.ledger.scoreboard import read
 from reluflow.site import book
 from sphinx.errors import ExtensionError
 
@@ -24,40 +21,24 @@ REMOTE = ("http", "https", "ftp", "mailto")
 pytestmark = pytest.mark.long
 
 
-class Page(HTMLParser):
-    """What a page shows and needs: its text, anchors, links and description, the files it loads."""
+class Page:
+    """What a page shows and needs: its text, anchors, links, and the files it loads."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.text: list[str] = []
-        self.anchors: set[str] = set()
-        self.links: list[str] = []
-        self.loads: list[str] = []
-        self.meta: dict[str, str] = {}
-        self._silent = 0
-        self.feed(path.read_text(encoding="utf-8"))
+        html = path.read_text(encoding="utf-8")
+        shown = re.sub(r"(?s)<(script|style)\b.*?</\1>", "", html)
+        self.text = unescape(re.sub(r"(?s)<!--.*?-->|<[^>]*>", "", shown))
+        self.anchors = {*map(unescape, re.findall(r'\s(?:id|name)="([^"]*)"', shown))}
+        self.links = values(re.findall(r"<a\b[^>]*>", shown), "href")
+        self.loads = values(re.findall(r"<(?:img|script|iframe|source)\b[^>]*>", html), "src")
+        styles = r'<link\b[^>]*\brel="(?:stylesheet|preload|icon)"[^>]*>'
+        self.loads += values([each[0] for each in re.finditer(styles, html)], "href")
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
-        self._silent += tag in ("script", "style")
-        self.anchors |= {attributes[key] for key in ("id", "name") if key in attributes}
-        if tag == "meta" and "content" in attributes:
-            self.meta[attributes.get("name") or attributes.get("property", "")] = attributes[
-                "content"
-            ]
-        if tag == "a" and "href" in attributes:
-            self.links.append(attributes["href"])
-        if tag in ("img", "script", "iframe", "source") and "src" in attributes:
-            self.loads.append(attributes["src"])
-        if tag == "link" and attributes.get("rel") in ("stylesheet", "preload", "icon"):
-            self.loads.append(attributes["href"])
 
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in ("script", "style")
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.text.append(data)
+def values(tags: list[str], name: str) -> list[str]:
+    """The values that an attribute has in these tags."""
+    found = (re.search(rf'\s{name}="([^"]*)"', tag) for tag in tags)
+    return [unescape(each[1]) for each in found if each]
 
 
 @pytest.fixture(scope="module")
@@ -71,32 +52,6 @@ def files(entries: list[dict]) -> list[str]:
     return [page for file, inside in below for page in (file, *inside)]
 
 
-def test_sections_are_listed_below_their_chapter() -> None:
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    for entry in contents["chapters"]:
-        page = ROOT / f"{entry['file']}.ipynb"
-        if not page.is_file():  # the scoreboard and the errata are no notebooks
-            continue
-        inside = {f"{part['file']}.ipynb" for part in entry.get("sections", [])}
-        assert inside == {f"chapters/{notebooks.name(p)}" for p in notebooks.sections(page)}
-
-
-def test_each_page_is_described_in_words_of_its_own(pages: dict[Path, Page]) -> None:
-    told = [page.meta.get("description", "") for page in pages.values()]
-    assert [page.meta.get("og:description", "") for page in pages.values()] == told
-    assert all(told)
-    assert len(set(told)) == len(pages)
-
-
-def test_every_page_of_the_contents_is_built(site: Path) -> None:
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [contents["root"], *files(contents["chapters"])]
-    assert [page for page in listed if not (site / f"{page}.html").is_file()] == []
-    assert (site / "index.html").is_file()
-    on_disk = {f"chapters/{notebooks.name(p)}" for p in notebooks.in_order(ROOT / "chapters")}
-    assert on_disk <= {f"{page}.ipynb" for page in listed}
-
-
 def test_the_front_page_leads_to_the_book(site: Path) -> None:
     target = re.search(r"url=([^\"' >]+)", (site / "index.html").read_text(encoding="utf-8"))
     assert target
@@ -106,8 +61,7 @@ def test_the_front_page_leads_to_the_book(site: Path) -> None:
 def test_no_page_shows_a_failed_substitution(pages: dict[Path, Page]) -> None:
     """A number that was not glued, or a role that nothing read, would stand in the text."""
     failed = re.compile(r"pasted-undefined|\{(glue|cite|ref|doc|numref|eq)[:}]|<IPython\.")
-    texts = {str(path): "".join(page.text) for path, page in pages.items()}
-    found = {name: match.group() for name, text in texts.items() if (match := failed.search(text))}
+    found = {p.name: each[0] for p, page in pages.items() if (each := failed.search(page.text))}
     assert found == {}
 
 
@@ -141,11 +95,11 @@ def test_every_link_inside_the_book_leads_somewhere(pages: dict[Path, Page]) -> 
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
 
 
-def test_every_settled_claim_has_its_card(site: Path, pages: dict[Path, Page]) -> None:
-    for row in read(ROOT / "chapters"):
-        page = site / "chapters" / Path(row.chapter).with_suffix(".html")
-        assert row.claim.anchor in pages[page].anchors, row.claim.id
-        assert f'<details class="claim" id="{row.claim.anchor}"' in page.read_text("utf-8")
+def test_scripts_are_for_the_pages_that_need_them(pages: dict[Path, Page]) -> None:
+    for script, wanted in (("explorer/page.js", ["explorer"]), ("pages/search.js", []),
+                           ("pages/board.js", ["scoreboard"])):  # fmt: skip
+        found = [path.stem for path, page in pages.items() if any(script in x for x in page.loads)]
+        assert found == wanted
 
 
 def test_every_fault_of_a_page_fails_the_build(tmp_path: Path, site: Path) -> None:

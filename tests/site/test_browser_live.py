@@ -9,16 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import PHONE, opened
+from browser import LAPTOP, PHONE, opened
 from built import ROOT
-from explored import PAGE, number, paste, points_of, shown, told
+from explored import PAGE as EXPLORER
+from explored import number, paste, points_of, shown, told
+from looks import with_size
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry.minima import local_minima
 from reluflow.papers.min2024early import setting
 
-FORMULAS = False
+PAGE, FORMULAS = EXPLORER, False
 CLOCK = "#explorer-time input"
 MANY = "\n".join(f"{np.cos(k):.3f},{np.sin(k):.3f},{1 + k % 3}" for k in range(60))
 SET = "(input, share) => { input.value = share; input.dispatchEvent(new Event('input')); }"
@@ -44,15 +46,15 @@ def disc(page: Page, what: str) -> NDArray:
 # --- What the reader does and sees ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [(1280, 800), PHONE])
-def test_the_plane_stays_in_its_place_when_the_start_moves(browser, site, size):
-    with seen(browser, site / PAGE, size) as visit:
-        top = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
-        before = visit.ask(top)
-        visit.page.locator("#explorer .start").press("ArrowRight")
-        assert visit.ask(top) == before
-        assert told(visit.page, "says") == "Your own start."
-        assert visit.page.locator("#explorer-example").input_value() == "own"
+@pytest.mark.parametrize("size", [LAPTOP, PHONE])
+def test_the_plane_stays_in_its_place_when_the_start_moves(page, visit, size):
+    with_size(visit, size)
+    top = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
+    before = visit.ask(top)
+    page.locator("#explorer .start").press("ArrowRight")
+    assert visit.ask(top) == before
+    assert told(page, "says") == "Your own start."
+    assert page.locator("#explorer-example").input_value() == "own"
 
 
 def test_the_start_and_the_zoom_are_in_sight(page: Page) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import PHONE, opened
-from explored import PAGE, SHOW, Case, middle, number, plant, points_of, touch
+from explored import PAGE, SHOW, Case, middle, number, planted, points_of, touch
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 from reluflow.flows.affine import affine_flow
@@ -21,7 +21,7 @@ from scipy.optimize import minimize_scalar
 FORMULAS = False
 # The view and the size of what is drawn last.
 WATCH = """() => Object.defineProperty(window, "seen", {
-  get: () => document.getElementById("explorer-plane").shown,
+  get: () => document.getElementById("explorer-plane").shown, configurable: true,
 })"""
 # The words that lie on a disc or on other words: as they are drawn, less the air around letters.
 COVERED = """() => {
@@ -46,6 +46,18 @@ COVERED = """() => {
   });
   return found;
 }"""
+# What is drawn when the plane comes to rest is drawn at once.
+ZOOMED = f"""views => {{
+  const [wait, later] = [window.setTimeout, []];
+  window.setTimeout = act => later.push(act);
+  const found = views.flatMap(buttons => {{
+    for (const each of buttons.split(" ")) document.getElementById(`explorer-${{each}}`).click();
+    later.splice(0).forEach(act => act());
+    return ({COVERED})();
+  }});
+  window.setTimeout = wait;
+  return found;
+}}"""
 DRAWN = """() => {
   const svg = document.getElementById("explorer-plane");
   const all = (what, get) => [...svg.querySelectorAll(what)].map(get);
@@ -93,12 +105,10 @@ def plane_of(v: dict[str, float], w: Any) -> NDArray:
 
 
 def covered(page: Page) -> Iterator[str]:
-    """The words that are covered, in all examples, zoomed in and out."""
+    """The words that are covered, in all examples, zoomed in and out, when all is drawn."""
     for k in range(len(examples())):
         choose(page, k)
-        for button in ("fit", "in", "in", *5 * ["out"]):
-            page.evaluate(f"document.getElementById('explorer-{button}').click()")
-            yield from page.evaluate(COVERED)
+        yield from page.evaluate(ZOOMED, ["fit", "in", "in", "fit out", "out", "out"])
 
 
 def test_no_words_lie_on_discs_or_on_words(page: Page) -> None:
@@ -115,8 +125,8 @@ def test_no_words_lie_on_discs_or_on_words(page: Page) -> None:
     ],
 )
 def test_words_that_are_covered_are_seen(page: Page, file: str, right: str, wrong: str) -> None:
-    plant(page, file, right, wrong)
-    assert next(covered(page), None)
+    with planted(page, file, right, wrong):
+        assert next(covered(page), None)
 
 
 def test_names_ranks_and_numbers_are_there(page: Page) -> None:
@@ -233,9 +243,9 @@ def test_what_is_drawn_stays_right(page: Page) -> None:
     ],
 )
 def test_a_picture_that_is_wrong_is_seen(page: Page, file: str, right: str, wrong: str) -> None:
-    plant(page, file, right, wrong)
     page.evaluate(LOOKED)
-    assert next(wrong_near(page), None)
+    with planted(page, file, right, wrong):
+        assert next(wrong_near(page), None)
 
 
 # --- Moving ---------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -117,84 +118,62 @@ def said(told: str) -> list[str]:
     return [line for line in told.splitlines() if line.startswith("sweep:")]
 
 
-def rows(place: Path) -> list[str]:
-    return sorted(file.name for file in (place / "out" / "runs").glob("*.json"))
+def rows(place: Path) -> list[dict]:
+    return [json.loads(file.read_text()) for file in (place / "out" / "runs").glob("*.json")]
 
 
-def ends_well(place: Path, *where: str) -> None:
-    """The sweep goes on, and does what is left; nothing unfinished lies about."""
+def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place: Path) -> None:
+    """By Ctrl-C, which goes to its group, and then at once. Meanwhile the folder is held against
+    other sweeps, and a kernel that is killed is a row that is tried again."""
+    with sweep(place, *NEW, *ALONE) as process:
+        until(lambda: len(kernels(place)) == 2)
+        os.killpg(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "sweep: stopped; `bash book sweep " in told
+    until(lambda: kernels(place) == [], 20)
+    assert rows(place) == []
+    with sweep(place, "out", *ALONE) as process:
+        until(lambda: len(kernels(place)) == 2)
+        folder = os.open(place / "out", os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(folder)
+        os.kill(kernels(place)[0], signal.SIGKILL)
+        until(lambda: len(rows(place)) == 1)
+        process.kill()
+    until(lambda: kernels(place) == [], 20)
+    (row,) = rows(place)
+    assert row["status"] == "died"
     (place / "go").touch()
-    with sweep(place, "out", *where) as process:
+    with sweep(place, "out", *ALONE) as process:
         _, told = process.communicate(timeout=120)
-    ended = [(place / "out" / "runs" / name).read_text() for name in rows(place)]
-    assert (process.returncode, said(told)) == (0, []), (told, ended)
-    assert len(ended) == len(FEW)
-    assert list(place.rglob("*.part")) == []
+    assert (process.returncode, said(told)) == (0, []), told
+    assert [row["status"] for row in rows(place)] == ["done"] * len(FEW)
+    assert list(place.rglob("*.part")) == []  # nothing unfinished lies about
     assert (place / "out" / "index.html").exists()
     assert kernels(place) == []
 
 
-@pytest.mark.parametrize(
-    ("whose", "gently"), [("own", signal.SIGINT), ("other", signal.SIGTERM)], ids=["own", "other"]
-)
-def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place, gently, whose, request):
-    """By Ctrl-C, which goes to its group, or by its end, and then at once; its own cluster or
-    another."""
-    if whose == "other":
-        request.getfixturevalue("cluster")
-    where = ALONE if whose == "own" else address(place)
-    for number, what in ((gently, NEW), (signal.SIGKILL, ("out",))):
-        with sweep(place, *what, *where) as process:
-            until(lambda: len(kernels(place)) == 2)
-            if number == signal.SIGINT:
-                os.killpg(process.pid, number)
-            else:
-                process.send_signal(number)
-            _, told = process.communicate(timeout=60)
-        if number == gently:
-            assert process.returncode == 130
-            assert "sweep: stopped; `bash book sweep " in told
-        until(lambda: kernels(place) == [], 20)
-        assert rows(place) == []
-    ends_well(place, *where)
-
-
-def test_a_worker_that_is_killed_loses_nothing(place: Path, cluster: Sequence) -> None:
+def test_on_a_cluster_that_loses_its_parts_nothing_that_ended_is_lost(place, cluster):
+    """What runs when the sweep is ended is stored in the end. What runs on a worker that is killed
+    is run by the other one. A lost scheduler ends the sweep and what runs."""
     with sweep(place, *NEW, *address(place)) as process:
         until(lambda: len(kernels(place)) == 2)
-        kill(cluster[1])
-        until(lambda: len(kernels(place)) == 1, 20)
-        (place / "go").touch()
-        _, told = process.communicate(timeout=120)
-    assert (process.returncode, said(told)) == (0, []), told
-    assert len(rows(place)) == len(FEW)
-
-
-def test_a_scheduler_that_is_killed_ends_the_sweep(place: Path, cluster: Sequence) -> None:
-    with sweep(place, *NEW, *address(place)) as process:
-        until(lambda: len(kernels(place)) == 2)
+        process.terminate()
+        process.communicate(timeout=60)
+    assert (process.returncode, len(kernels(place))) == (130, 2)
+    (place / "go").touch()
+    until(lambda: len(rows(place)) == 2)
+    (place / "go").unlink()
+    with sweep(place, "out", *address(place)) as process:
+        until(lambda: len(kernels(place)) == 1)
+        (kernel,) = kernels(place)
+        os.killpg(os.getpgid(psutil.Process(kernel).ppid()), signal.SIGKILL)
+        until(lambda: kernels(place) not in ([], [kernel]))
         kill(cluster[0])
         _, told = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "sweep: the scheduler was lost; `bash book sweep " in told
     until(lambda: kernels(place) == [], 60)
-
-
-def test_a_kernel_that_is_killed_is_a_row_that_is_tried_again(place: Path) -> None:
-    """Meanwhile the folder takes no other sweep."""
-    with sweep(place, *NEW, *ALONE) as process:
-        until(lambda: len(kernels(place)) == 2)
-        with sweep(place, "out", *ALONE) as second:
-            _, told = second.communicate(timeout=60)
-        assert (second.returncode, said(told)) == (
-            2,
-            [f"sweep: another sweep runs in {place / 'out'}: wait for it, or stop it."],
-        )
-        os.kill(kernels(place)[0], signal.SIGKILL)
-        until(lambda: len(rows(place)) == 1)
-        (place / "go").touch()
-        process.communicate(timeout=120)
-    assert process.returncode == 1
-    found = [json.loads((place / "out" / "runs" / name).read_text()) for name in rows(place)]
-    assert sorted(row["status"] for row in found) == ["died", "done", "done"]
-    ends_well(place, *ALONE)
+    assert [row["status"] for row in rows(place)] == ["done"] * 2

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 from reluflow.errors import InputError
 from reluflow.papers.min2024early import own_data as early
+from reluflow.papers.min2024early.figures import turning
+from reluflow.papers.phuong2021inductive.figures import training
+from reluflow.papers.vardi2022margin import own_data as margin
+from reluflow.papers.vardi2022margin.figures import approach
 from reluflow.your_data import figures, promises
 from reluflow.your_data import study as your_data
 from reluflow.your_data.promises import BROKEN, KEPT, OPEN, SILENT, Line
@@ -167,8 +171,10 @@ def test_data_without_two_layers_are_studied_all_the_same(rows, words, tmp_path)
     # What is not followed is open where the theorem speaks of such labels.
     assert not words or verdict(lines, "Phuong") == (OPEN if given.signs else SILENT)
     assert figures.one_neuron(neuron).axes
-    for draw in (figures.turning, figures.training, figures.approach):
-        assert layers is None or draw(layers).axes
+    if layers:
+        assert turning(layers.turned).axes
+        assert training(layers.trained).axes
+        assert approach(margin.approaches(layers.found), "distance").axes
 
 
 def test_the_papers_example_breaks_what_the_book_says() -> None:

@@ -27,6 +27,7 @@ from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
 from reluflow.run.page import html, plain
+from reluflow.sweep.plan import asked
 
 OWN = "06_your_data"
 INDEX = "index.html"
@@ -95,11 +96,11 @@ def _value(text: str) -> Any:
 def found(name: str) -> Path:
     """The page of a chapter's number, or of a name such as 03_early_alignment/cones."""
     known = {pages.name(path).removesuffix(".ipynb"): path for path in pages.in_order(CHAPTERS)}
-    asked = name.removeprefix("chapters/").removesuffix(".ipynb")
+    wanted = name.removeprefix("chapters/").removesuffix(".ipynb")
     numbers = {path.stem[:2].lstrip("0"): path for path in CHAPTERS.glob("[0-9]*.ipynb")}
-    if asked in known or asked.lstrip("0") in numbers:
-        return known.get(asked) or numbers[asked.lstrip("0")]
-    hint = meant(asked, known, "bash book run --list names the pages.")
+    if wanted in known or wanted.lstrip("0") in numbers:
+        return known.get(wanted) or numbers[wanted.lstrip("0")]
+    hint = meant(wanted, known, "bash book run --list names the pages.")
     raise InputError(f'there is no chapter "{name}": {hint}')
 
 
@@ -131,13 +132,7 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
         if name not in known:
             hint = meant(name, known, f"it has {', '.join(known)}.")
             raise InputError(f'{pages.name(page)} has no parameter "{name}": {hint}')
-    names: dict[str, Any] = {"__name__": "__main__"}
-    for cell in pages.code_cells(page):
-        exec(compile(cell.source, f"cell {cell.id}", "exec"), names)
-        if "parameters" in cell.metadata.get("tags", []):
-            names.update(values)
-        if "parameters.check(" in cell.source:
-            return
+    asked(page, Path.cwd(), [values])
 
 
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
@@ -164,7 +159,8 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
         (stage / INDEX).write_text(html(notebook), encoding="utf-8")
         nbformat.write(plain(notebook), output)
-        _swap(stage, folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        stage.rename(folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -204,20 +200,6 @@ def told(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
             tags.append("hide-input")
         if shown or "where-shown" not in tags:
             yield cell
-
-
-def _swap(stage: Path, folder: Path) -> None:
-    """Put a folder in the place of another, which comes back where that fails."""
-    old = stage.with_name(f"{stage.name}.old")
-    if folder.exists():
-        folder.rename(old)
-    try:
-        stage.rename(folder)
-    except OSError:
-        if old.exists():
-            old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -15,15 +15,13 @@ from reluflow.site.front import dress
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives and roles, and what is made of and beside the pages."""
-    offers = downloads.Downloads()
     searched = board.Searched()
     app.connect("config-inited", downloads.repository_buttons)
     app.connect("builder-inited", lambda app: book.board())  # before a page meets a broken row
-    app.connect("builder-inited", offers.begin)
+    app.connect("builder-inited", downloads.begin)
     app.connect("doctree-read", board.dress)
-    app.connect("html-page-context", offers.offer)
+    app.connect("html-page-context", downloads.offer)
     app.connect("autodoc-process-docstring", front.plain)
-    app.connect("build-finished", offers.end)
     app.add_directive("first-picture", front.FirstPicture)
     app.add_directive("how-known", front.HowKnown)
     app.add_role("count", front.count)

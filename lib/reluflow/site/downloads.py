@@ -29,27 +29,27 @@ from reluflow.places import BIBLIOGRAPHY, BOOK, CARRIED, CHAPTERS, LIBRARY
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
-def start(stage: Path, output: Path) -> subprocess.Popen[str]:
-    """Lay out the library in the empty folder `stage` and start to build its wheel into `output`,
-    beside what else the caller has to do: half of the time would be spent waiting for files."""
-    library = stage / LIBRARY.name
-    shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(LIBRARY.parent / "pyproject.toml", stage)
-    shutil.copytree(BOOK / "data", library / CARRIED / "data")
-    (library / CARRIED / "chapters").mkdir()
-    shutil.copy(BIBLIOGRAPHY, library / CARRIED / "chapters")
-    for file in pages.in_order(CHAPTERS):
-        bare = library / CARRIED / file.relative_to(BOOK)
-        bare.parent.mkdir(exist_ok=True)
-        bare.write_text(json.dumps(_rows_only(file)), encoding="utf-8")
+def build(output: Path) -> None:
+    """Build the wheel of the library into a folder; an ExtensionError where that fails."""
+    for earlier in output.glob("reluflow-*.whl"):
+        earlier.unlink()
     output.mkdir(parents=True, exist_ok=True)
-    return subprocess.Popen(
-        [sys.executable, "-c", _BUILD, str(output.resolve())],
-        cwd=stage,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    with tempfile.TemporaryDirectory() as stage:
+        library = Path(stage) / LIBRARY.name
+        shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(LIBRARY.parent / "pyproject.toml", stage)
+        shutil.copytree(BOOK / "data", library / CARRIED / "data")
+        (library / CARRIED / "chapters").mkdir()
+        shutil.copy(BIBLIOGRAPHY, library / CARRIED / "chapters")
+        for file in pages.in_order(CHAPTERS):
+            bare = library / CARRIED / file.relative_to(BOOK)
+            bare.parent.mkdir(exist_ok=True)
+            bare.write_text(json.dumps(_rows_only(file)), encoding="utf-8")
+        command = [sys.executable, "-c", _BUILD, str(output.resolve())]
+        run = subprocess.run(command, cwd=stage, capture_output=True, text=True, check=False)
+    if run.returncode:
+        said = (run.stdout + run.stderr)[-2000:]
+        raise ExtensionError(f"the library's wheel could not be built: {said}")
 
 
 def _rows_only(file: Path) -> dict[str, Any]:
@@ -66,64 +66,35 @@ NEEDS = (
 )
 
 
-class Downloads:
-    """The downloads of one build."""
+def begin(app: Sphinx) -> None:
+    """Build the wheel, and lay the errata's checks beside their pages."""
+    if app.builder.format == "html":
+        build(Path(app.outdir))
+        shutil.copytree(CHECKS, Path(app.outdir) / "chapters/errata/checks", dirs_exist_ok=True)
 
-    def __init__(self) -> None:
-        self._stage = tempfile.TemporaryDirectory()
-        self._output = Path()
-        self._building: subprocess.Popen[str] | None = None
-        self._wheel = ""
 
-    def begin(self, app: Sphinx) -> None:
-        """Start the wheel, which is built while Sphinx reads the pages."""
-        if app.builder.format == "html":
-            self._output = Path(app.outdir)
-            for earlier in self._output.glob("reluflow-*.whl"):
-                earlier.unlink()
-            self._building = start(Path(self._stage.name), self._output)
-
-    def end(self, app: Sphinx, error: Exception | None) -> None:
-        """Wait for the wheel, also where no page offers it, and lay the errata's checks beside
-        their pages."""
-        self.name()
-        if self._building:
-            shutil.copytree(CHECKS, self._output / "chapters/errata/checks", dirs_exist_ok=True)
-
-    def name(self) -> str:
-        """The wheel's file name, once it is built; an ExtensionError where it could not be."""
-        if self._building and not self._wheel:
-            said, _ = self._building.communicate()
-            if self._building.returncode:
-                raise ExtensionError(f"the library's wheel could not be built: {said[-2000:]}")
-            (built,) = self._output.glob("reluflow-*.whl")
-            self._wheel = built.name
-            self._stage.cleanup()
-        return self._wheel
-
-    def offer(
-        self, app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any
-    ) -> None:
-        """Tell the template what a page has to offer: names, addresses, words and icons."""
-        source = Path(app.srcdir) / f"{page}.ipynb"
-        context["downloads"] = []
-        if not source.is_file():
-            return
-        notebook = nbformat.read(source, as_version=4)
-        if not any("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells):
-            return  # it shows what the others found, and has nothing of its own to run again
-        name = f"{page.removeprefix('chapters/').replace('/', '-')}.ipynb"
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        needs = NEEDS.format(wheel=self.name())
-        notebook.cells.insert(0, nbformat.v4.new_markdown_cell(needs, id="needs"))
-        encoded = base64.b64encode(nbformat.writes(notebook).encode()).decode()
-        address = f"data:application/x-ipynb+json;base64,{encoded}"
-        context["downloads"] = [
-            (name, address, "Notebook (.ipynb)", "fas fa-code"),
-            (self.name(), context["pathto"](self.name(), 1), "Library (.whl)", "fas fa-cube"),
-        ]
+def offer(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Tell the template what a page has to offer: names, addresses, words and icons."""
+    source = Path(app.srcdir) / f"{page}.ipynb"
+    context["downloads"] = []
+    if not source.is_file():
+        return
+    notebook = nbformat.read(source, as_version=4)
+    if not any("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells):
+        return  # it shows what the others found, and has nothing of its own to run again
+    name = f"{page.removeprefix('chapters/').replace('/', '-')}.ipynb"
+    (wheel,) = (file.name for file in Path(app.outdir).glob("reluflow-*.whl"))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    needs = nbformat.v4.new_markdown_cell(NEEDS.format(wheel=wheel), id="needs")
+    notebook.cells.insert(0, needs)
+    encoded = base64.b64encode(nbformat.writes(notebook).encode()).decode()
+    address = f"data:application/x-ipynb+json;base64,{encoded}"
+    context["downloads"] = [
+        (name, address, "Notebook (.ipynb)", "fas fa-code"),
+        (wheel, context["pathto"](wheel, 1), "Library (.whl)", "fas fa-cube"),
+    ]
 
 
 def repository_buttons(app: Sphinx, config: Any) -> None:

@@ -7,13 +7,12 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from docutils import nodes
-from docutils.parsers.rst import Directive, directives
+from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
@@ -156,12 +155,10 @@ _NEEDS = re.compile(r"^// needs (\S+)$", re.MULTILINE)
 
 
 class Live(Directive):
-    """The place of a live picture. Its content, or else the output of the cell before it, is the
-    figure that stays where there is no script."""
+    """The place of a live picture. Its content stays where there is no script."""
 
     required_arguments = 1
     has_content = True
-    option_spec = {"state": directives.unchanged}  # noqa: RUF012
 
     def run(self) -> list[nodes.Node]:
         """The element that the picture's script fills."""
@@ -169,8 +166,7 @@ class Live(Directive):
         static = Path(self.state.document.settings.env.srcdir) / "_static" / "live"
         if not (static / name).is_dir():
             raise self.error(f"live: no picture {name!r} in _static/live")
-        opens = escape(self.options.get("state", ""))
-        head = f'<div class="live" id="live-{name}" data-picture="{name}" data-state="{opens}">'
+        head = f'<div class="live" id="live-{name}" data-picture="{name}">'
         content = nodes.container()
         self.state.nested_parse(self.content, self.content_offset, content)
         begin = nodes.raw(text=head, format="html", picture=name)

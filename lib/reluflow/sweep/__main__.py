@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import io
 import json
 import logging
 import os
@@ -17,9 +16,9 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dask.system import CPU_COUNT
 from distributed import Client, LocalCluster, as_completed
@@ -28,9 +27,11 @@ from tqdm import tqdm
 from reluflow import pages
 from reluflow.errors import InputError
 from reluflow.parameters import Parser
-from reluflow.sweep import report
 from reluflow.sweep.plan import Plan, plan
 from reluflow.sweep.runs import DIED, DONE, Store, Task, run
+
+if TYPE_CHECKING:
+    from reluflow.sweep.report import Rows
 
 SETTINGS = "sweep.json"
 _PATIENCE = 20  # seconds in which a scheduler has to answer, and to have a worker
@@ -98,13 +99,12 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
     """What an earlier sweep in this folder was asked for; None where the folder is empty or new."""
     try:
         names = store.names()
-        if names and SETTINGS not in names:
-            raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
-        return json.loads(store.read(SETTINGS)) if names else None
-    except InputError:
-        raise
+        old = json.loads(store.read(SETTINGS)) if SETTINGS in names else None
     except (OSError, ValueError, ImportError) as error:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
+    if names and old is None:
+        raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
+    return old
 
 
 def _absolute(url: str) -> str:
@@ -188,10 +188,14 @@ def _swept(client: Client, store: Store, settings: Mapping[str, Any], asked: Pla
         stopped = "stopped"
     except OSError as error:
         stopped = str(error)
-    rows = report.sorted_rows(list(done.values()), asked.code)
+    from reluflow.sweep import report  # seaborn takes seconds, and no worker has to wait for it
+
+    rows = report.parted(done.values(), asked)
+    title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
     shown = f"{store.url}/index.html"
     try:
-        _written(store, settings, rows)
+        for name, data in report.files(title, _command(store, settings), rows):
+            store.write(name, data)
     except OSError as error:
         shown, stopped = "", stopped or str(error)
     status = _told(store, asked, rows, lost, stopped)
@@ -220,23 +224,14 @@ def _runs(
         future.release()
 
 
-def _written(store: Store, settings: Mapping[str, Any], rows: report.Rows) -> None:
-    frame, data = report.table(rows), io.BytesIO()
-    frame.to_parquet(data, index=False)
-    store.write("table.parquet", data.getvalue())
-    store.write("table.csv", frame.to_csv(index=False).encode())
-    title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
+def _command(store: Store, settings: Mapping[str, Any]) -> str:
     words = ["bash", "book", "sweep", settings["notebook"]]
     words += [word for text in settings["grid"] for word in ("--grid", text)]
     words += [word for text in settings["fixed"] for word in ("--set", text)]
-    url = store.url
-    with suppress(ValueError):
-        url = str(Path(url).relative_to(settings["folder"]))
-    command = shlex.join([*words, "--out", url])
-    store.write("index.html", report.page(title, command, rows).encode())
+    return shlex.join([*words, "--out", store.url.removeprefix(f"{settings['folder']}/")])
 
 
-def _told(store: Store, asked: Plan, rows: report.Rows, lost: Sequence[str], stopped: str) -> int:
+def _told(store: Store, asked: Plan, rows: Rows, lost: Sequence[str], stopped: str) -> int:
     for id, counts in rows.flipped.items():
         print(f"{id}: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}")
     ended = {row["key"] for row in rows.fresh}

@@ -1,8 +1,8 @@
 """What a sweep runs: a page at the points of a grid, each with a key.
 
-The key of a run is a digest of its parameters and of the code that it runs: the page's code cells,
-the modules of the library that their imports reach, the claims, data and records of the book, and
-the versions of the packages. Another key is another run, so changed code leaves old rows behind.
+The key of a run is a digest of its parameters and of the code: the page's code cells, the whole
+library, the claims, data and records of the book, and the versions of the packages. Another key is
+another run, so changed code leaves old rows behind.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
@@ -23,12 +24,10 @@ from typing import Any
 
 import nbformat
 import yaml
-from IPython.core.inputtransformer2 import TransformerManager
-from nbformat import NotebookNode
 from papermill import inspect_notebook
 
 from reluflow import pages, parameters
-from reluflow.errors import InputError
+from reluflow.errors import InputError, meant
 from reluflow.places import CLAIMS, DATASETS, LIBRARY, RECORDS
 from reluflow.refresh import KERNEL
 
@@ -69,7 +68,7 @@ def plan(notebook: Path, folder: Path, grid: Sequence[str], fixed: Sequence[str]
         raise InputError(f"a grid of {size} runs cannot be run: take 1 to {MOST_RUNS} of them.")
     chosen = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     points = [_checked(values, known) for values in chosen]
-    _asked(pages.code_cells(notebook), folder, points)
+    asked(notebook, folder, points)
     code = code_digest(source)
     return Plan(source, code, {key(point, code): point for point in points})
 
@@ -83,41 +82,10 @@ def code_digest(source: str) -> str:
     """The digest of what a run of this page depends on, besides its parameters; of the library and
     the packages of the Python that asks."""
     cells = [c.source for c in nbformat.reads(source, as_version=4).cells if c.cell_type == "code"]
-    files = [*reached(cells), *_data()]
-    named = [str(file.relative_to(LIBRARY.parent)) for file in reached(cells)]
-    texts = [file.read_text("utf-8") for file in files]
-    return _digest([*cells, *named, *texts, *_packages()])[:16]
-
-
-def reached(sources: Iterable[str]) -> list[Path]:
-    """The files of the library that these sources import, and those that these import in turn,
-    inside of functions, too; sorted."""
-    plain = TransformerManager().transform_cell  # a line of IPython is not Python's
-    left, found = {name for text in sources for name in _imported(plain(text))}, set[Path]()
-    while left:
-        stems = [LIBRARY.parent.joinpath(*name.split(".")) for name in left]
-        files = {f for s in stems for f in (s.with_suffix(".py"), s / "__init__.py") if f.is_file()}
-        files -= found
-        found |= files
-        left = {name for file in files for name in _imported(file.read_text("utf-8"))}
-    return sorted(found)
-
-
-@cache
-def _imported(source: str) -> frozenset[str]:
-    names = set[str]()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {each.name for each in node.names}
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
-    parts = [name.split(".") for name in names if name.split(".")[0] == LIBRARY.name]
-    return frozenset(".".join(each[:k]) for each in parts for k in range(1, len(each) + 1))
-
-
-def _data() -> list[Path]:
-    folders = (CLAIMS, "*.yml"), (DATASETS, "*"), (RECORDS, "*.json")
-    return [file for folder, pattern in folders for file in sorted(folder.glob(pattern))]
+    folders = (LIBRARY, "**/*.py"), (CLAIMS, "*.yml"), (DATASETS, "*"), (RECORDS, "*.json")
+    files = [file for folder, pattern in folders for file in sorted(folder.glob(pattern))]
+    texts = (text for file in files for text in (file.name, file.read_text("utf-8")))
+    return _digest([*cells, *texts, *_packages()])[:16]
 
 
 @cache
@@ -180,30 +148,26 @@ def _yaml(told: str, text: str) -> Any:
 def _checked(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
     """All parameters of a run, of the types that the defaults have; one whose default is None or
     computed may have any."""
+    for name in given:
+        if name not in known:
+            raise InputError(f'unknown parameter "{name}": {meant(name, known)}')
     defaults: dict[str, Any] = {}
     for name, told in known.items():
-        try:
+        with suppress(ValueError, SyntaxError):
             defaults[name] = ast.literal_eval(told)
-        except (ValueError, SyntaxError):
-            continue
-    free = {n for n in known if n not in defaults or isinstance(defaults[n], bool | None)}
-    for name in free & set(given):
-        if isinstance(defaults.get(name), bool) and not isinstance(given[name], bool):
-            raise InputError(f'parameter "{name}" must be true or false, not {given[name]!r}.')
-    named = {name: value for name, value in (defaults | dict(given)).items() if name not in free}
-    spec = {n: parameters.Parameter(type(defaults[n]), "") for n in known if n not in free}
-    if unknown := set(named) - set(spec):
-        spec |= {name: parameters.Parameter(object, "") for name in free}  # for the hint
-        named |= dict.fromkeys(free)
-    values = asdict(parameters.check(named, spec)) if spec or unknown else {}
-    return values | {name: given[name] for name in given if name in free}
+    values = defaults | dict(given)
+    for name, default in defaults.items():
+        if isinstance(default, bool) and not isinstance(values[name], bool):
+            raise InputError(f'parameter "{name}" must be true or false, not {values[name]!r}.')
+    kinds = {name: type(v) for name, v in defaults.items() if not isinstance(v, bool | None)}
+    spec = {name: parameters.Parameter(kind, "") for name, kind in kinds.items()}
+    return values | asdict(parameters.check({name: values[name] for name in kinds}, spec))
 
 
-def _asked(
-    cells: Sequence[NotebookNode], folder: Path, points: Sequence[Mapping[str, Any]]
-) -> None:
-    """Ask the cell of the page that checks its parameters, where it has one; InputError for the
-    first point that it refuses."""
+def asked(page: Path, folder: Path, points: Iterable[Mapping[str, Any]]) -> None:
+    """Ask the cell of a page that checks its parameters, where it has one, before anything is run;
+    InputError for the first point that it refuses."""
+    cells = pages.code_cells(page)
     last = next((k for k, cell in enumerate(cells) if _CHECK in cell.source), -1)
     for point in points if last >= 0 else ():
         _, failed = pages.run(cells[: last + 1], folder, point)

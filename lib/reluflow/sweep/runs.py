@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,9 @@ from uuid import uuid4
 
 import fsspec
 import nbformat
-from distributed import get_worker
-from distributed.core import Status
-from jupyter_client.manager import AsyncKernelManager
-from nbclient.exceptions import DeadKernelError
 from papermill import execute_notebook
 from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from reluflow import ledger, pages
 from reluflow.errors import InputError
@@ -186,68 +182,25 @@ def _same_code(source: str, code: str) -> None:
 
 
 def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
-    stopped = threading.Event()
-    kernels: list[AsyncKernelManager] = []
-
-    class Kernel(AsyncKernelManager):
-        """A kernel with one thread of BLAS, and with this library; it is reached by files, for of
-        kernels that start at once two may be given the same port."""
-
-        def __init__(self, **how: Any) -> None:
-            super().__init__(transport="ipc", ip=str(page.with_name("kernel")), **how)
-
-        async def start_kernel(self, **how: Any) -> None:  # type: ignore[override]
-            paths = [str(LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-            env = {**os.environ, **pages.ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
-            await super().start_kernel(env=env, **how)
-            kernels.append(self)
-
+    """Execute a page in a kernel with one thread of BLAS and with this library. It is reached by
+    files, for of kernels that start at once two may be given the same port; it ends with this
+    process, which it watches."""
+    paths = [str(LIBRARY.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, dict.fromkeys(paths)))
+    os.environ.update(pages.ONE_THREAD)
     try:
-        with _wanted(stopped, kernels):
-            execute_notebook(
-                page,
-                out,
-                dict(task.point),
-                kernel_name="python3",
-                progress_bar=False,
-                cwd=task.folder,
-                kernel_manager_class=Kernel,
-                extra_arguments=["--log-level=50"],  # its stderr is the worker's
-            )
+        execute_notebook(
+            page,
+            out,
+            dict(task.point),
+            kernel_name="python3",
+            progress_bar=False,
+            cwd=task.folder,
+            config=Config(KernelManager={"transport": "ipc", "ip": str(page.with_name("kernel"))}),
+            extra_arguments=["--log-level=50"],  # its stderr is the worker's
+        )
     except PapermillExecutionError as error:
         return FAILED, _COLOUR.sub("", "\n".join(error.traceback))
-    except (DeadKernelError, RuntimeError) as error:
-        if stopped.is_set():
-            raise InputError("the run was stopped: nobody waits for it.") from None
+    except RuntimeError as error:  # nbclient's DeadKernelError, or it died as it started
         return DIED, str(error)
     return DONE, ""
-
-
-@contextmanager
-def _wanted(stopped: threading.Event, kernels: list[AsyncKernelManager]) -> Iterator[None]:
-    """End the kernel of a run as soon as nobody waits for it: the sweep ended, the scheduler is
-    lost, or the worker closes."""
-    try:
-        worker = get_worker()
-    except ValueError:  # this is no worker of Dask
-        yield
-        return
-    name, over = worker.get_current_task(), threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.5):
-            task = worker.state.tasks.get(name)
-            waited = task is not None and task.state in ("executing", "long-running")
-            if kernels and not (waited and worker.status in (Status.running, Status.paused)):
-                stopped.set()
-                with suppress(OSError, AttributeError):  # it ended just now
-                    os.killpg(kernels[0].provisioner.process.pid, signal.SIGKILL)  # type: ignore
-                return
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()

@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.papers.lee2022support import figures as support
-from reluflow.papers.min2024early import figures as early
-from reluflow.papers.phuong2021inductive import figures as separable
-from reluflow.papers.vardi2022margin import figures as margin
-from reluflow.papers.vardi2022margin import own_data
-from reluflow.your_data.study import Followed, OneNeuron, Study
+from reluflow.papers.phuong2021inductive.figures import NEGATIVE, POSITIVE
+from reluflow.your_data.study import OneNeuron, Study
 
-_MARKS = (1.0, separable.POSITIVE, "+"), (-1.0, separable.NEGATIVE, "_")
+_MARKS = (1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")
 
 
 @in_house_style
@@ -62,19 +59,3 @@ def one_neuron(neuron: OneNeuron) -> Figure:
     if not neuron.run.X.any(axis=1).all():
         return support.activity_curves(neuron.run)
     return support.weight_space(neuron.run)
-
-
-def turning(layers: Followed) -> Figure:
-    """Where the neurons of two layers turn while they are tiny."""
-    return early.turning(layers.turned)
-
-
-def training(layers: Followed) -> Figure:
-    """The flow of two layers on its way to the limit."""
-    return separable.training(layers.trained)
-
-
-def approach(layers: Followed) -> Figure:
-    """How fast the directions of the flows come to their limits."""
-    found = own_data.approaches(layers.found)
-    return margin.approach(found, "distance of the direction to its limit")
