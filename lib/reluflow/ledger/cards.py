@@ -113,9 +113,7 @@ def _found(item: Evidence) -> str:
         of = f" of {item.tried}" if item.tried else ""
         more = f", by more than {printed(item.rounding)}" if item.rounding else ""
         return f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
-    value = f"{_value(item)} {item.unit}".rstrip()
-    if item.clipped:  # the end of the rounding level that it stands for
-        value = f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
+    value = f"{item.around}{_value(item)} {item.unit}".rstrip()
     if not item.decides:
         return f"{item.what}: {value}"
     if item.form == "fact" and item.holds:
