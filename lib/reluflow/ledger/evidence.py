@@ -272,8 +272,8 @@ def fact(
     if not _comparable(value, expect):
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
-    more = {"given": tuple(given), "after": after, "rounding": float(rounding)}
-    return Evidence("fact", what, value, op="==", limit=expect, tried=tried, **more)
+    return Evidence("fact", what, value, op="==", limit=expect, tried=tried, given=tuple(given),
+                    after=after, rounding=float(rounding))  # fmt: skip
 
 
 def bound(
