@@ -68,8 +68,14 @@ class Library:
             place, node = todo.pop()
             if place not in seen:
                 seen.add(place)
-                todo += self.used(place[0], [node])
+                todo += below(self, place[0], node)
         return seen
+
+
+@cache
+def below(library: Library, module: str, node: ast.AST) -> list[tuple[Place, ast.AST]]:
+    """What one function or class of a module uses."""
+    return list(library.used(module, [node]))
 
 
 @cache
