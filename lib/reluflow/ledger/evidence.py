@@ -370,7 +370,7 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
 def from_json(data: dict[str, Any]) -> Evidence:
     """Read recorded evidence back from JSON data."""
     form, what, value, limit = data["form"], data["what"], data["value"], data.get("limit")
-    where, read = f"{form} {what!r}", decoded_number if form in ("deviation", "bound") else as_exact
+    where, read = f"{form} {what!r}", as_exact if form == "fact" else decoded_number
     if form == "note":
         value = as_context(value, where, None)
     else:  # fractions of a fact are texts by now, on both sides
