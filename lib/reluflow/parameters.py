@@ -11,6 +11,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, make_dataclass
 from typing import Any, NoReturn
 
@@ -24,7 +25,6 @@ _PLAIN = (str, int, float, list, dict, tuple, type(None))
 _NOT_OURS = re.compile(r"__\w+__|_+|_i{1,3}|_i?[0-9]+|_[ido]h|_exit_code|PAPERMILL_\w+")
 _HISTORY = {"In": "_ih", "Out": "_oh"}  # each is the same object under two names
 _MOST_EFFORT = 1000
-_EXPONENT = re.compile(r"([+-]?[0-9]+\.?[0-9]*)[eE]([+-]?[0-9]+)")
 _WORDS = {str: "text", int: "a whole number", float: "a number", list: "a list"}
 
 
@@ -127,17 +127,6 @@ def _is_history(name: str, namespace: Mapping[str, Any]) -> bool:
     return other is not None and namespace[name] is namespace.get(other)
 
 
-def _yaml_hint(text: str) -> str:
-    """How YAML 1.1 wants a number such as 1e-3, which it takes for text; empty for other text."""
-    parts = _EXPONENT.fullmatch(text)
-    if parts is None:
-        return ""
-    mantissa, exponent = parts.groups()
-    mantissa += "" if "." in mantissa else ".0"
-    exponent = exponent if exponent[0] in "+-" else f"+{exponent}"
-    return f"; YAML takes {text} for text, so write {mantissa}e{exponent}"
-
-
 def whole(value: Any) -> bool:
     """Whether a value is a whole number; True is none."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -157,6 +146,9 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if value is None and parameter.optional:
         return None
     what = f" ({parameter.meaning})."
+    if parameter.type is float and isinstance(value, str):
+        with suppress(ValueError):  # YAML 1.1 takes 1e-3 for text
+            value = float(value)
     # True is an int to Python, and never what a reader means by a number.
     accepted: Any = (int, float) if parameter.type is float else parameter.type
     if isinstance(value, bool) or not isinstance(value, accepted):
@@ -164,8 +156,6 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
         hint = ""
         if parameter.type is list and isinstance(value, str):
             hint = f'; with papermill, write -y "{name}: {value}"'
-        if parameter.type is float and isinstance(value, str):
-            hint = _yaml_hint(value)
         raise InputError(f'parameter "{name}" must be {words}, not {value!r}{hint}{what}')
     if parameter.type is float:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from IPython import get_ipython
-from IPython.display import DisplayHandle, display
+from IPython.display import DisplayHandle, Pretty, display
 from tqdm import tqdm
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ def progress(items: Iterable[T], total: int, unit: str) -> Iterator[T]:
     if get_ipython() is None:
         yield from tqdm(items, total=total, unit=unit, disable=None)
         return
-    line = _Line(f"{total} {unit}")
+    line = Pretty(f"{total} {unit}")
     handle = display(line, display_id=True)
     try:
         yield from tqdm(items, total=total, unit=unit, file=_Screen(handle))
@@ -38,12 +38,5 @@ class _Screen(io.StringIO):
 
     def write(self, text: str) -> int:
         if text.strip():
-            self._handle.update(_Line(text.strip()))
+            self._handle.update(Pretty(text.strip()))
         return len(text)
-
-
-class _Line(str):
-    """A text that is displayed without quotation marks."""
-
-    def __repr__(self) -> str:
-        return str(self)

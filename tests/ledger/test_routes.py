@@ -68,8 +68,14 @@ class Library:
             place, node = todo.pop()
             if place not in seen:
                 seen.add(place)
-                todo += self.used(place[0], [node])
+                todo += below(self, place[0], node)
         return seen
+
+
+@cache
+def below(library: Library, module: str, node: ast.AST) -> list[tuple[Place, ast.AST]]:
+    """What one function or class of a module uses."""
+    return list(library.used(module, [node]))
 
 
 @cache
@@ -146,9 +152,15 @@ def functions(tree: ast.Module) -> list[ast.FunctionDef]:
     return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
-def calls(function: ast.AST, name: str) -> list[ast.Call]:
+@cache
+def by_name(function: ast.AST) -> list[ast.Call]:
+    """The calls below a node of functions that have a plain name."""
     found = (node for node in ast.walk(function) if isinstance(node, ast.Call))
-    return [node for node in found if isinstance(node.func, ast.Name) and node.func.id == name]
+    return [node for node in found if isinstance(node.func, ast.Name)]
+
+
+def calls(function: ast.AST, name: str) -> list[ast.Call]:
+    return [node for node in by_name(function) if node.func.id == name]
 
 
 def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]], set[str]]]:

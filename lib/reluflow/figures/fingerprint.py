@@ -1,353 +1,188 @@
-"""What a figure shows, written down in text, so that a test can compare it."""
+"""What a figure shows, written down in text, so that a test can compare it.
+
+nbval ignores pictures. The fingerprint lists for every axes its title, labels, scales and limits,
+and for every artist its kind, label, words, colours and where its points lie: in shares of the
+axes, (0, 0) in the lower left corner and (1, 1) in the upper right one.
+
+Positions are rounded to a fixed share of the axes, never to a number of digits of their own, so
+what is zero to rounding prints as zero. They carry the mark of a measured number
+(`reluflow.approx`): on another CPU the last digit may be its neighbour, and a comparison lets it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.collections import Collection, LineCollection, PathCollection, QuadMesh
+from matplotlib.collections import Collection, PathCollection, QuadMesh
 from matplotlib.colors import to_hex
-from matplotlib.container import BarContainer
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
-from matplotlib.lines import AxLine, Line2D
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.path import Path
 from matplotlib.quiver import Quiver
 from matplotlib.spines import Spine
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedFormatter, FuncFormatter
-from matplotlib.transforms import BboxBase, Transform
+from matplotlib.transforms import BboxBase
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx, on_grain
 from reluflow.figures.frame import CurveName
 
-# --- Round positions to a share of their axis, safely against rounding noise ----------------------
-
-PLACE = 1e-4  # positions are written to about this share of the axis
-
-
-@dataclass(frozen=True)
-class Ruler:
-    """One coordinate axis: its name, its scale and its ends."""
-
-    name: str
-    transform: Transform | None  # from data to the axis's own scale, say log10; None is linear
-    low: float
-    high: float
-
-    def on_axis(self, values: ArrayLike) -> NDArray:
-        """Read values on the axis's scale; off a curved axis they count as its end."""
-        values = np.atleast_1d(np.asarray(values, float))
-        if self.transform is None or self.transform.is_affine:
-            return values
-        with np.errstate(divide="ignore", invalid="ignore"):
-            read, ends = map(self.transform.transform, (values, np.array([self.low, self.high])))
-        ends = np.sort(ends)
-        return np.clip(read, *ends)
-
-    def in_reach(self, values: ArrayLike) -> NDArray:
-        """Read values on the axis's scale; farther than its length off it they count as there."""
-        low, high = np.sort(self.on_axis([self.low, self.high]))
-        return np.clip(self.on_axis(values), low - self.span, high + self.span)
-
-    @property
-    def span(self) -> float:
-        """The length of the axis on its own scale."""
-        low, high = self.on_axis([self.low, self.high])
-        return abs(float(high - low)) or 1.0
-
-    def shown(self, value: float) -> str:
-        """Write one position, to about a ten-thousandth of the axis."""
-        return self.written(float(self.on_axis(value)[0]))
-
-    def written(self, read: float) -> str:
-        """Write a position that was read on the axis's scale."""
-        return on_grain(read, self._grain(PLACE, abs(read)))
-
-    def extent(self, values: NDArray) -> str:
-        """Write the name and the range of positions (on the axis's scale, none of them NaN)."""
-        grain = self._grain(PLACE, float(np.max(np.abs(values))))
-        low, high = (on_grain(v, grain) for v in (values.min(), values.max()))
-        curved = self.transform is not None and not self.transform.is_affine
-        return f"{self.name}{' (log)' if curved else ''} [{low}, {high}]"
-
-    def summary(self, values: ArrayLike) -> str:
-        """Summarise positions in their order: range, mean, first and last, and the way between."""
-        v = self.on_axis(np.asarray(values, float))
-        kept = v[np.isfinite(v)]
-        if len(kept) == 0:
-            return f"{self.name} nowhere"
-        reach = float(np.max(np.abs(kept)))
-        way = float(np.sum(np.abs(np.diff(kept))))
-        coarse, fine = self._grain(PLACE, reach), self._grain(PLACE / 10, reach)
-        words = f"{self.extent(kept)} mean {on_grain(kept.mean(), fine)}"
-        words += f" ends {on_grain(kept[0], coarse)} {on_grain(kept[-1], coarse)}"
-        words += f" way {on_grain(way, self._grain(10 * PLACE, max(reach, way)))}"
-        return words if len(kept) == len(v) else f"{words} gaps {len(v) - len(kept)}"
-
-    def _grain(self, share: float, reach: float) -> float:
-        """The step of rounding: a power of ten near `share` of the axis, well above noise."""
-        wanted = max(share * self.span, 1e-9 * reach)
-        return 10.0 ** math.floor(math.log10(wanted * (1.0 + 1e-6)))
-
-
-# --- Describe curves by what does not depend on where they happen to be sampled -------------------
-
-PLACES = 8
+PLACE = 1e-4  # of the axes: positions are written to this share
+POINT = 1e-5  # a curve shorter than this share of the axes is a point
+FEW = 6  # up to so many points are listed one by one
 # Shares of a curve's way at which its places are written. The offset keeps them away from the
 # joints of several equal pieces, where noise would decide between an end and a beginning.
-SHARES = (np.arange(PLACES) + 0.5137293) / PLACES
-POINT = 1e-5  # a curve shorter than this share of the axes is a point
-
-Rulers = Sequence[Ruler]
+SHARES = (np.arange(8) + 0.5137293) / 8
 
 
-def outline(pieces: Sequence[NDArray], rulers: Rulers) -> str:
-    """Describe curves by length, range, mean, ends, and places at fixed shares of their way.
+# --- Curves are described by what does not depend on where they happen to be sampled --------------
 
-    All of it is measured on the axes' scales, lengths in lengths of the axes. Two samplings of one
-    curve give the same up to the square of their spacing.
 
-    Parameters: `pieces`, each a curve (k, d) in data coordinates, NaN where it is interrupted;
-    `rulers`, the d axes. A curve's mean is over x where it is a graph over x, else over its way.
+def outline(pieces: Sequence[NDArray]) -> str:
+    """Describe curves (k, 2), NaN where they are interrupted, by their length, their range, the
+    area below them (the integral of y dx) and places at fixed shares of their way.
+
+    Two samplings of one curve give the same up to the square of their spacing. Up to six points in
+    all are listed.
     """
-    read = [
-        np.column_stack([r.in_reach(c) for r, c in zip(rulers, p.T, strict=True)]) for p in pieces
-    ]
-    whole = [part for piece in read for part in _unbroken(piece)]
+    whole = [part for piece in pieces for part in _unbroken(piece)]
     if not whole:
-        return " ".join(f"{r.name} nowhere" for r in rulers)
-    spans = np.array([r.span for r in rulers])
-    steps = [np.linalg.norm(np.diff(part, axis=0) / spans, axis=1) for part in whole]
-    length = float(sum(s.sum() for s in steps))
-    points = np.concatenate(whole)
-    if length < POINT:
-        return f"at {_outlines_place(points[0], rulers)}"
-    middles = np.concatenate([0.5 * (part[1:] + part[:-1]) for part in whole])
-    weights = np.concatenate(steps)
-    if len(whole) == 1 and len(rulers) == 2 and _is_graph(np.diff(points[:, 0]) / spans[0]):
-        weights = np.abs(np.diff(points[:, 0]))
-    mean = weights @ middles / weights.sum()
+        return "nowhere"
+    points, steps = np.concatenate(whole), [np.diff(part, axis=0) for part in whole]
+    sizes = [np.linalg.norm(step, axis=1) for step in steps]
+    length = sum(size.sum() for size in sizes)
+    if len(points) <= FEW or length < POINT:
+        return " ".join(map(_place, points if len(points) <= FEW else points[:1]))
+    area = sum(s[:, 0] @ (p[1:, 1] + p[:-1, 1]) / 2 for p, s in zip(whole, steps, strict=True))
     # Between two pieces nothing is drawn, and the way does not grow.
-    way = np.cumsum(np.concatenate([part for s in steps for part in ([0.0], s)]))
+    way = np.cumsum(np.concatenate([part for size in sizes for part in ([0.0], size)]))
     along = np.column_stack([np.interp(SHARES * length, way, column) for column in points.T])
-    ranges = "; ".join(r.extent(column) for r, column in zip(rulers, points.T, strict=True))
-    places = " ".join(_outlines_place(p, rulers) for p in (points[0], *along, points[-1]))
-    return (
-        f"length {on_grain(length, 10 * PLACE)}; {ranges}; "
-        f"mean {_outlines_place(mean, rulers)}; along {places}"
-    )
-
-
-def closed(piece: NDArray) -> NDArray:
-    """Return the curve (k, d) with its first point once more at its end."""
-    return np.concatenate([piece, piece[:1]])
-
-
-def _is_graph(moves: NDArray) -> bool:
-    """Whether x moves (shares of its axis) go one way, but for noise, and go somewhere."""
-    back, forth = sorted((-moves[moves < 0].sum(), moves[moves > 0].sum()))
-    return back <= POINT < 100 * POINT <= forth
+    ends = f"{_place(points.min(axis=0))}-{_place(points.max(axis=0))}"
+    places = " ".join(map(_place, (points[0], *along, points[-1])))
+    return f"length {on_grain(length, 10 * PLACE)} in {ends} area {_written(area)} along {places}"
 
 
 def _unbroken(piece: NDArray) -> list[NDArray]:
     """The stretches of a curve between its gaps."""
     finite = np.isfinite(piece).all(axis=1)
-    cuts = np.flatnonzero(np.diff(finite.astype(int))) + 1
+    cuts = np.flatnonzero(np.diff(finite)) + 1
     parts = np.split(piece, cuts)
     return [p for p, kept in zip(parts, np.split(finite, cuts), strict=True) if len(p) and kept[0]]
 
 
-def _outlines_place(read: NDArray, rulers: Rulers) -> str:
-    return f"({', '.join(r.written(float(v)) for r, v in zip(rulers, read, strict=True))})"
+def _written(share: float) -> str:
+    return on_grain(float(share), PLACE)
 
 
-# --- Describe one drawn artist in one line: its kind, label, colours and where its points lie -----
-
-NO_NUMBERS = "no points"
-FEW = 6  # up to so many points are listed one by one
+def _place(point: ArrayLike) -> str:
+    return f"({', '.join(map(_written, np.asarray(point)))})"
 
 
-def describe(artist: Artist | BarContainer, ax: Axes, rulers: Rulers) -> str:
-    """Describe one artist in one line."""
-    if isinstance(artist, Legend):
-        return legend_line(artist)
-    kind, look, data = _kind_look_data(artist, rulers)
-    name = str(artist.get_label() or "")
-    label = "" if name.startswith("_") or isinstance(artist, Text) or not name else repr(name)
-    where = "" if isinstance(artist, Text | BarContainer) else _shares(artist, ax)
-    return " ".join(part for part in (kind, label, look, where, data) if part)
+def values(numbers: ArrayLike) -> str:
+    """Describe numbers in their order, as a curve, in shares of the largest."""
+    found: NDArray = np.ma.filled(np.ma.asarray(numbers, float), np.nan).ravel()
+    size = float(np.max(np.abs(found[np.isfinite(found)]), initial=0.0)) or 1.0
+    curve = np.column_stack([np.linspace(0.0, 1.0, len(found)), found / size])
+    return f"n={len(found)} up to {approx(size, 4)} {outline([curve])}"
 
 
-def _kind_look_data(artist: Artist | BarContainer, rulers: Rulers) -> tuple[str, str, str]:
+# --- What an artist is, and where in the axes its points lie --------------------------------------
+
+
+def pieces(artist: Artist, ax: Axes) -> list[NDArray]:
+    """The curves (k, 2) of an artist in shares of the axes. What is farther off than the axes are
+    long counts as there, and off a logarithmic axis as its end."""
+    transform = artist.get_transform()
+    found: list[Any] = []
     match artist:
-        case BarContainer():  # by the lower left and upper right corner of each
-            boxes = np.array([b.get_bbox().get_points() for b in artist.patches])
-            each = [f"{_artists_place(a, rulers)}-{_artists_place(b, rulers)}" for a, b in boxes]
-            data = " ".join(each) if len(boxes) <= FEW else numbers(boxes.reshape(-1, 2).T, rulers)
-            look = _colours([b.get_facecolor() for b in artist.patches])
-            return f"bars {len(boxes)}", look, data
-        case Annotation():
-            arrow = " arrow" if artist.arrow_patch is not None else ""
-            where = _artists_place(artist.xy, rulers)
-            if artist.anncoords == "data":
-                where += " from " + _artists_place(artist.get_position(), rulers)
-            return f"note{arrow}", repr(artist.get_text()) if artist.get_text() else "", where
         case CurveName():  # where it stands follows from the curves
-            return "name", repr(artist.get_text()), ""
+            pass
+        case Annotation():
+            transform = ax.transData if artist.xycoords == "data" else ax.transAxes
+            start = [artist.get_position()] if artist.anncoords == "data" else []
+            found = [[artist.xy, *start]]
         case Text():
-            return "text", repr(artist.get_text()), _artists_place(artist.get_position(), rulers)
-        case AxLine():
-            there, here = artist.get_xy2(), _artists_place(artist.get_xy1(), rulers)
-            slope = f"slope {approx(artist.get_slope(), 5)}" if there is None else ""
-            end = slope or _artists_place(there, rulers)
-            return "endless line", _line_look(artist), f"{here} {end}"
+            found = [[artist.get_position()]]
         case Line2D():
-            return "line", _line_look(artist), _line(artist, artist.get_xydata().T, rulers)
-        case ContourSet():
-            return "contour", _colours(artist.get_edgecolor()), _contour_numbers(artist, rulers)
-        case Quiver():
-            u, v = (np.asarray(c, float).ravel() for c in (artist.U, artist.V))
-            data = numbers(np.asarray(artist.get_offsets(), float).T, rulers)
-            data += f"; {_values(u, 'u')}; {_values(v, 'v')}"
-            return "quiver", _colours(artist.get_facecolor()), data
+            found = [artist.get_xydata()]
+        case PathCollection() | Quiver():
+            transform, found = artist.get_offset_transform(), [artist.get_offsets()]
         case QuadMesh():
-            corners = np.asarray(artist.get_coordinates(), float).reshape(-1, 2)
-            return "mesh", "", numbers(corners.T, rulers) + _mapped(artist)
-        case PathCollection():
-            data = numbers(np.asarray(artist.get_offsets(), float).T, rulers)
-            return "scatter", _colours(artist.get_facecolor()), data + _mapped(artist)
-        case LineCollection():
-            segments = [np.asarray(s, float) for s in artist.get_segments()]
-            data = curves(segments, rulers)
-            return f"lines of {len(segments)}", _colours(artist.get_edgecolor()), data
-        case Collection():
-            edges = [e for p in artist.get_paths() for e in p.to_polygons(closed_only=False)]
-            data = curves([closed(e) for e in edges if len(e)], rulers)
-            return "region", _colours(artist.get_facecolor()), data + _mapped(artist)
+            found = [artist.get_coordinates().reshape(-1, 2)]
         case AxesImage():
-            values = np.asarray(artist.get_array(), float)
-            left, right, bottom, top = artist.get_extent()
-            extent = numbers([[left, right], [bottom, top]], rulers)
-            return f"image {values.shape}", "", f"{_values(values.ravel(), 'c')}; {extent}"
+            transform, found = ax.transData, [np.reshape(artist.get_extent(), (2, 2)).T]
+        case Collection() | Patch():
+            paths = artist.get_paths() if isinstance(artist, Collection) else [artist.get_path()]
+            found = [part for path in paths for part in _parts(path)]
+    low, high = np.transpose(
+        [(-1, 2) if axis.get_scale() == "linear" else (0, 1) for axis in (ax.xaxis, ax.yaxis)]
+    )
+    return [
+        np.clip((transform - ax.transAxes).transform(np.ma.filled(piece, np.nan)), low, high)
+        for piece in found
+        if len(piece)
+    ]
+
+
+def _parts(path: Path) -> list[NDArray]:
+    codes = np.array([]) if path.codes is None else path.codes
+    return np.split(path.vertices, np.flatnonzero(codes == Path.MOVETO)[1:])
+
+
+def describe(artist: Artist, ax: Axes) -> tuple[str, list[NDArray]]:
+    """What an artist is, and its curves."""
+    if isinstance(artist, Legend):
+        return legend_line(artist), []
+    name, curves = str(artist.get_label()), pieces(artist, ax)
+    words, marked = [type(artist).__name__.lower()], isinstance(artist, PathCollection | Quiver)
+    if name and not name.startswith("_") and not isinstance(artist, Text):
+        words.append(repr(name))
+    match artist:
+        case Text():
+            words.append("arrow" if getattr(artist, "arrow_patch", None) else "")
+            words.append(repr(artist.get_text()) if artist.get_text() else "")
+        case Line2D():
+            words.append(_line_look(artist))
+            marked = bool(_marker(artist))
         case Patch():
-            corners = artist.get_patch_transform().transform(artist.get_path().vertices)
-            spans = [r.span for r in rulers]
-            if len(corners) > 1 and np.allclose(
-                corners[0] / spans, corners[-1] / spans, rtol=0, atol=1e-9
-            ):
-                corners = corners[:-1]
-            hatch = f" {artist.get_hatch()}" if artist.get_hatch() else ""
-            look = _colours(artist.get_facecolor()) + hatch
-            data = numbers(corners.T, rulers)
-            if len(corners) > FEW:
-                data = outline([closed(corners)], rulers)
-            return type(artist).__name__.lower(), look, data
-    return type(artist).__name__.lower(), "", ""
-
-
-def numbers(coordinates: Any, rulers: Rulers) -> str:
-    """Summarise points that are there one by one, in the order in which they are drawn.
-
-    Up to six points are listed. For more the line gives their number and of each coordinate the
-    range, the mean, the first and last value and the way (how far it goes up and down in all). A
-    point moved by 2 % of the axis changes the mean of a thousand, kept to 1e-5 of the axis; another
-    order, or another pairing of the coordinates, changes the way.
-    """
-    columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in coordinates]
-    n = len(columns[0]) if columns else 0
-    if n == 0:
-        return NO_NUMBERS
-    if n <= FEW:
-        return " ".join(_artists_place(point, rulers) for point in zip(*columns, strict=True))
-    summaries = (ruler.summary(c) for ruler, c in zip(rulers, columns, strict=True))
-    return "; ".join([f"n={n}", *summaries])
-
-
-def curves(pieces: Sequence[NDArray], rulers: Rulers) -> str:
-    """Summarise curves (k, d); up to six corners in all are listed.
-
-    How many points a curve of more is drawn with is no property of the curve, and is left out.
-    """
-    corners = sum(map(len, pieces))
-    if corners <= FEW:
-        return numbers(np.concatenate(pieces).T, rulers) if corners else NO_NUMBERS
-    return outline(pieces, rulers)
-
-
-def _line(line: Line2D, data: Any, rulers: Rulers) -> str:
-    columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
-    if line.get_linestyle() == "None" or len(columns[0]) <= FEW:
-        return numbers(columns, rulers)
-    points = f"n={len(columns[0])}; " if _marker(line) else ""
-    return points + outline([np.column_stack(columns)], rulers)
-
-
-def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
-    """Describe each level by the length and the mean place of its curves.
-
-    Both are sums over the curve, so they do not depend on how many vertices it happens to have.
-    """
-    levels = np.asarray(contour.levels, float)
-    if contour.filled:  # one path a band: the band is named by its lower level
-        levels = levels[:-1]
-    words = []
-    for level, path in zip(levels, contour.get_paths(), strict=True):
-        pieces = [p for p in path.to_polygons(closed_only=False) if len(p) > 1]
-        if not pieces:
-            words.append(f"{approx(level, 5)}: none")
-            continue
-        spans = np.array([r.span for r in rulers])
-        length, moment = 0.0, np.zeros(2)
-        for p in pieces:
-            steps = np.linalg.norm(np.diff(p, axis=0) / spans, axis=1)
-            length += steps.sum()
-            moment += steps @ (0.5 * (p[1:] + p[:-1]))
-        centre = _artists_place(moment / length, rulers) if length > 0 else ""
-        words.append(f"{approx(level, 5)}: {on_grain(length, 10 * PLACE)} at {centre}")
-    return " | ".join(words)
-
-
-def _artists_place(point: Iterable[float], rulers: Rulers) -> str:
-    return f"({', '.join(r.shown(v) for r, v in zip(rulers, point, strict=True))})"
-
-
-def _values(values: NDArray, name: str) -> str:
-    finite = values[np.isfinite(values)]
-    size = float(np.max(np.abs(finite), initial=0.0)) or 1.0
-    return Ruler(name, None, -size, size).summary(values)
-
-
-def _mapped(collection: Collection) -> str:
-    array = collection.get_array()
-    if array is None:
-        return ""
-    return "; " + _values(np.ma.filled(np.ma.asarray(array, float), np.nan).ravel(), "c")
+            words += [_colours(artist.get_facecolor()), artist.get_hatch() or ""]
+        case Collection() | AxesImage():
+            array = artist.get_array()
+            if array is None or isinstance(artist, ContourSet):
+                faces = artist.get_facecolor()
+                words.append(_colours(faces if len(faces) else artist.get_edgecolor()))
+            if array is not None:
+                words += [artist.get_cmap().name, values(array)]
+            if isinstance(artist, Quiver):
+                words += [values(artist.U), values(artist.V)]
+    if marked and curves and len(curves[0]) > FEW:
+        words.append(f"n={len(curves[0])}")
+    return " ".join(filter(None, words)), curves
 
 
 def _marker(line: Line2D) -> str:
-    marker = line.get_marker()
-    return "" if marker in ("None", "none", " ", "", None) else str(marker)
+    return str(line.get_marker() or "").strip().replace("None", "").replace("none", "")
 
 
 def _line_look(line: Line2D) -> str:
-    has_line = line.get_linestyle() != "None"
+    has_line, marker = line.get_linestyle() != "None", _marker(line)
     look = [to_hex(line.get_color() if has_line else line.get_markerfacecolor())]
     if has_line:
         unscaled = getattr(line, "_unscaled_dash_pattern", (0, None))[1]
         look.append("dashed " + " ".join(f"{d:g}" for d in unscaled) if unscaled else "solid")
-    if marker := _marker(line):
-        look.append(f"marker {marker}")
-    return " ".join(look)
+    return " ".join([*look, f"marker {marker}"] if marker else look)
 
 
 def _colours(rgba: ArrayLike) -> str:
@@ -365,22 +200,7 @@ def legend_line(legend: Legend) -> str:
     return "legend " + " / ".join(t.get_text() for t in legend.get_texts())
 
 
-def _shares(artist: Artist, ax: Axes) -> str:
-    """Say which coordinates are shares of the axes' width or height instead of positions."""
-    placed = isinstance(artist, PathCollection | Quiver)
-    transform = artist.get_offset_transform() if placed else artist.get_transform()
-    x, y = transform.contains_branch_seperately(ax.transData)
-    return "" if x and y else "(y in shares)" if x else "(x in shares)" if y else "(in shares)"
-
-
 # --- All of a figure ------------------------------------------------------------------------------
-#
-# nbval ignores pictures. The fingerprint lists for every axes its title, labels, scales and limits,
-# and for every artist its kind, its label, its colours, how many points it has and where they lie.
-#
-# Positions are rounded to a fixed share of the axis, never to a number of digits of their own, so a
-# value that is zero to rounding prints as zero. They carry the mark of a measured number
-# (`reluflow.approx`): on another CPU the last digit may be its neighbour, and a comparison lets it.
 
 
 def fingerprint_of(fig: Figure) -> str:
@@ -406,47 +226,36 @@ def describe_drawn(fig: Figure) -> str:
     return "\n".join(lines)
 
 
-def _axes(ax: Axes, number: int) -> list[str]:
+def _axes(ax: Axes, number: int) -> Iterator[str]:
     titles = [ax.get_title(loc=loc) for loc in ("left", "center", "right")]
-    head = " ".join([f"axes {number}", *(repr(t) for t in titles if t)])
-    if not ax.axison:
-        head += " without frame"
-    lines, axes = [head], (ax.xaxis, ax.yaxis)
-    rulers = [
-        Ruler(name, axis.get_transform(), *axis.get_view_interval())
-        for name, axis in zip("xy", axes, strict=True)
-    ]
-    for ruler, axis in zip(rulers, axes, strict=True):
-        line = f"  {ruler.name} {axis.get_label_text()!r} {axis.get_scale()} "
-        line += f"[{ruler.shown(ruler.low)}, {ruler.shown(ruler.high)}]"
+    frame = [] if ax.axison else ["without frame"]
+    yield " ".join([f"axes {number}", *map(repr, filter(None, titles)), *frame])
+    for axis in (ax.xaxis, ax.yaxis):
+        ends = axis.get_transform().transform(axis.get_view_interval())
+        grain = 10.0 ** math.floor(math.log10(PLACE * (np.ptp(ends) or 1.0) * (1.0 + 1e-6)))
+        low, high = (on_grain(end, grain) for end in ends)
+        line = f"  {axis.axis_name} {axis.get_label_text()!r} {axis.get_scale()} [{low}, {high}]"
         formatter = axis.get_major_formatter()
         if isinstance(formatter, FixedFormatter | FuncFormatter) and axis.get_visible():
-            ticks = [t.get_text() for t in axis.get_ticklabels()]
-            line += f" ticks {', '.join(ticks)}"
-        lines.append(line)
-    return lines + ["  " + describe(artist, ax, rulers) for artist in _drawn(ax)]
+            line += f" ticks {', '.join(t.get_text() for t in axis.get_ticklabels())}"
+        yield line
+    told = (describe(artist, ax) for artist in _drawn(ax))
+    # Artists that look alike, such as the bars of a series, share a line.
+    for words, alike in groupby(told, key=lambda each: each[0]):
+        found = [curves for _, curves in alike]
+        times = f" x {len(found)}" if len(found) > 1 else ""
+        curves = [curve for each in found for curve in each]
+        yield f"  {words}{times}{f' {outline(curves)}' if curves else ''}"
 
 
-def _drawn(ax: Axes) -> Iterable[Artist | BarContainer]:
+def _drawn(ax: Axes) -> Iterator[Artist]:
     """Yield the artists that show something, in the order in which they were added."""
-    furniture = {id(ax.patch), id(ax.title), id(ax._left_title), id(ax._right_title)}
-    bars = {id(b): c for c in ax.containers if isinstance(c, BarContainer) for b in c.patches}
-    done: set[int] = set()
+    furniture = (ax.patch, ax.title, ax._left_title, ax._right_title)
     for artist in ax.get_children():
-        series = bars.get(id(artist))
-        if series is not None:  # all bars of a series are one artist
-            if id(series) not in done:
-                done.add(id(series))
-                yield series
+        if artist in furniture or isinstance(artist, Spine | Axis | Axes):
             continue
-        if id(artist) in furniture or isinstance(artist, Spine | Axis | Axes):
-            continue
-        shows = (
-            not isinstance(artist, Text)
-            or artist.get_text()
-            or getattr(artist, "arrow_patch", None)
-        )
-        if artist.get_visible() and shows:
+        words = not isinstance(artist, Text) or artist.get_text()
+        if artist.get_visible() and (words or getattr(artist, "arrow_patch", None)):
             yield artist
 
 

@@ -128,20 +128,6 @@ def clip_polygon(polygon: ArrayLike, within: HalfSpaces) -> NDArray:
     return polygon
 
 
-def canonical(polygon: NDArray) -> NDArray:
-    """Start a polygon at its lexicographically lowest corner, so that its listing is unique."""
-    if len(polygon) == 0:
-        return polygon
-    rounded = np.round(polygon, 9)
-    start = np.lexsort(rounded.T[::-1])[0]
-    polygon = np.roll(polygon, -start, axis=0)
-    rounded = np.round(polygon, 9)
-    # Of the two ways round take the one whose second corner comes first.
-    if len(polygon) > 2 and tuple(rounded[-1]) < tuple(rounded[1]):
-        polygon = np.roll(polygon[::-1], 1, axis=0)
-    return polygon
-
-
 Window = tuple[float, float, float, float]  # lower and upper end of w_1, then of w_2
 
 
@@ -152,7 +138,7 @@ def window_of(ax: Axes) -> Window:
 
 
 def rectangle(window: Window) -> NDArray:
-    """Return the corners (4, 2) of a window, as `canonical` lists them."""
+    """Return the corners (4, 2) of a window."""
     a, b, c, d = window
     return np.array([[a, c], [a, d], [b, d], [b, c]])
 

@@ -6,20 +6,23 @@ import html
 import io
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from IPython.display import display
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.textpath import TextToPath
 
 from reluflow.errors import InputError
 from reluflow.figures.fingerprint import beyond_the_edge, cut_off, describe_drawn
 from reluflow.figures.style import RC, house, legend_below
 
 SVG = "image/svg+xml"
+POINTS = 72  # to an inch, as SVG has them
 PHONE = 4.2  # inches; at 100 px an inch a little more than a phone's column: letters stay readable
 TALL = 0.85  # of its height is enough for a panel that becomes narrower
 HIGHER = 3  # times a figure may grow so that no label is cut off
@@ -30,17 +33,35 @@ _LONG = re.compile(r"-?\d+\.\d{3,}")
 _UNDATED = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 
+class _Canvas(FigureCanvasBase):
+    """Words are measured by what draws them, and are parsed once for all figures of a process."""
+
+    words = TextToPath()
+    words.mathtext_parser.parse = lru_cache(maxsize=None)(words.mathtext_parser.parse)
+
+    def __init__(self, fig: Figure) -> None:
+        super().__init__(fig)
+        fig.set_dpi(POINTS)
+        width, height = POINTS * fig.get_size_inches()
+        self.text, dpi = io.StringIO(), RC["figure.dpi"]
+        self.renderer = RendererSVG(width, height, self.text, image_dpi=dpi, metadata=_UNDATED)
+        self.renderer._text2path = self.words
+
+    def get_renderer(self) -> RendererSVG:
+        """What measures words."""
+        return self.renderer
+
+
 def svg(fig: Figure) -> str:
     """Draw a figure as one line of SVG, letters as outlines; equal figures give equal texts.
 
     Paths are written to a hundredth of a point: less than can be seen, and half the length.
     """
-    buffer = io.StringIO()
-    with house():  # `savefig` would draw everything twice, once for the layout
-        FigureCanvasSVG(fig).print_svg(buffer, metadata=_UNDATED)
-    FigureCanvasAgg(fig)  # remembers how large each word is
-    fig.set_dpi(RC["figure.dpi"])  # one scale for words, also for figures not from `panels`
-    drawn = " ".join(buffer.getvalue().split())
+    canvas = _Canvas(fig)
+    with house():
+        fig.draw(canvas.renderer)
+        canvas.renderer.finalize()
+    drawn = " ".join(canvas.text.getvalue().split())
     return _PATH.sub(lambda path: _LONG.sub(_rounded, path[0]), drawn)
 
 

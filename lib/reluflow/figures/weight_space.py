@@ -333,7 +333,7 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     zorder=2.6,
                 )
         else:
-            corners = frame.canonical(clip_polygon(frame.rectangle(window), cell))
+            corners = clip_polygon(frame.rectangle(window), cell)
             if len(corners) >= 3:
                 words = "plateau of global minima" if best else "dead"
                 ax.fill(

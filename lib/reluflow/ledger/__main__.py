@@ -10,9 +10,8 @@ in FILE, a list that `--json` printed: what a change of the code must leave as i
 from __future__ import annotations
 
 import argparse
-import io
 import json
-import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -81,24 +80,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
-    if sys.stdout is None:  # the shell closed it
-        print("ledger: the output cannot be written (it is closed)", file=sys.stderr)
-        return 1
-    encoding = sys.stdout.encoding or "ascii"
-    utf = encoding.lower().startswith("utf")
     if options.compare:
         print("\n".join([*different, f"{len(different)} of {len(rows)} claims differ"]))
         return int(bool(different))
     if options.json:
-        text = as_json(rows, told, not utf)
+        text = as_json(rows, told)
     elif options.csv:
-        encoding = "utf-8"  # a file for other programs has one encoding
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding=encoding)
         text = as_csv(listing(rows, told)).rstrip("\n")
     else:
         text = "\n\n".join(map(in_full, rows)) if ids else as_table(board)
-    return _written(text.encode(encoding, "replace").decode(encoding))
+    print(text)
+    return 0
 
 
 def _is_id(place: str, known: Mapping[str, object]) -> bool:
@@ -140,12 +132,10 @@ def differences(
     now = {row.claim.id: json.loads(json.dumps(row.record())) for row in rows}
     lines = [f"{id}: settled by no row" for id in before if whole and id not in now]
     for id, row in now.items():
-        old = before.get(id)
-        parts = [key for key in _COMPARED if old is not None and old.get(key) != row.get(key)]
+        old = before.get(id, {})
+        parts = [key for key in _COMPARED if old.get(key) != row.get(key)]
         if parts:
-            lines.append(f"{id}: another {', '.join(parts)}")
-        elif old is None:
-            lines.append(f"{id}: not in the list")
+            lines.append(f"{id}: another {', '.join(parts)}" if old else f"{id}: not in the list")
     return lines
 
 
@@ -156,24 +146,9 @@ def in_full(row: Row) -> str:
     return "\n".join([str(row), *place, *where])
 
 
-def _written(text: str) -> int:
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:  # whoever reads has read enough, as `head` does
-        status = 1
-    except OSError as error:
-        print(f"ledger: the output cannot be written ({error.strerror})", file=sys.stderr)
-        status = 1
-    else:
-        return 0
-    # What is left in the buffer has nowhere to go, and Python would say so at its end.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return status
-
-
-def as_json(rows: Sequence[Row], told: Mapping[str, Instead], ascii_only: bool = False) -> str:
+def as_json(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
     """The rows as a JSON list, with the hypotheses of our own claims and with what `told` says of
-    those that do not hold, None elsewhere; `ascii_only` writes every other letter as an escape."""
+    those that do not hold, None elsewhere."""
     objects = []
     for row in rows:
         given, each = row.claim.given, told.get(row.claim.id)
@@ -181,7 +156,7 @@ def as_json(rows: Sequence[Row], told: Mapping[str, Instead], ascii_only: bool =
         more |= {key: getattr(each, key, None) for key in ("sentence", "cause", "weight")}
         more["instead"] = more.pop("sentence")
         objects.append(row.record() | {"chapter": row.chapter, "cell": row.cell} | more)
-    return json.dumps(objects, indent=2, ensure_ascii=ascii_only)
+    return json.dumps(objects, indent=2, ensure_ascii=False)
 
 
 def as_table(board: Scoreboard) -> str:
@@ -199,4 +174,6 @@ def as_table(board: Scoreboard) -> str:
 
 
 if __name__ == "__main__":
+    # A reader who has read enough, as `head` does, ends us without a word.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import json
+import operator
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from reluflow import pages
 from reluflow.ledger.evidence import SIGNS, Evidence, printed
@@ -34,11 +32,9 @@ from reluflow.ledger.rows import (
     mathematics,
 )
 from reluflow.ledger.scoreboard import (
-    FALLEN,
     WEIGHTS,
     Instead,
     Scoreboard,
-    alike,
     causes,
     in_short,
     link,
@@ -76,24 +72,17 @@ def told(evidence: Sequence[Evidence]) -> list[Line]:
     """What was found, without the small print; a survey and the search from its worst instance
     share a line, and so do the two limits of a value, of which the second is called "the same"."""
     lines: list[Line] = []
-    for item in evidence:
-        if searched := _SEARCHED.fullmatch(item.what) if item.form == "fact" else None:
-            mark = "✓" if item.holds else "✗"
-            found = "found none" if item.holds else "broke it"
-            says, words = searched[1], f"a search of {searched[2]} more from the worst {found}"
-            if lines and lines[-1].words.startswith(f"{says}: broken by"):
-                before = lines.pop()
-                mark = mark if before.mark == "✓" else before.mark
-                words = f"{before.words.removeprefix(f'{says}: ')}; {words}"
-            lines.append(Line(mark, f"{says}: {words}"))
-        elif item.what == "the same" and lines and item.decides:
-            before = lines.pop()
-            mark = before.mark if item.holds else "✗"
-            lines.append(Line(mark, f"{before.words.removesuffix(')')} and {_asked(item)})"))
-        elif not is_small(item):
-            mark = ("✓" if item.holds else "✗") if item.decides else "·"
-            after = f"; chosen after seeing: {item.after}" if item.after else ""
-            lines.append(Line(mark, f"{_found(item)}{after}"))
+    for item in (item for item in evidence if not is_small(item)):
+        mark, words = ("✓" if item.holds else "✗") if item.decides else "·", _found(item)
+        says, before = _SEARCHED.sub(r"\1: ", item.what), lines[-1] if lines else Line("✓", "")
+        if says != item.what and before.words.startswith(f"{says}broken by"):
+            words = f"{before.words}; {words.removeprefix(says)}"
+        elif item.what == "the same" and item.decides:
+            words = f"{before.words.removesuffix(')')} and {_asked(item)})"
+        else:
+            lines.append(Line(mark, words))
+            continue
+        lines[-1] = Line(min(before.mark, mark, key="✗·✓".index), words)
     # Lines "case: what was found" of several cases that differ in the case alone are one.
     cases: dict[tuple[str, str, str], list[str]] = {}
     for line in lines:
@@ -109,20 +98,21 @@ def is_small(item: Evidence) -> bool:
 
 
 def _found(item: Evidence) -> str:
-    if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
+    value = f"{item.around}{in_words(item.value, item.digits)} {item.unit}".rstrip()
+    if survey := SURVEY.fullmatch(item.what):
         of = f" of {item.tried}" if item.tried else ""
         more = f", by more than {printed(item.rounding)}" if item.rounding else ""
-        return f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
-    value = f"{_value(item)} {item.unit}".rstrip()
-    if item.clipped:  # the end of the rounding level that it stands for
-        value = f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
-    if not item.decides:
-        return f"{item.what}: {value}"
-    if item.form == "fact" and item.holds:
-        if item.value is True:
-            return item.what
-        return f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
-    return f"{item.what}: {value} (asked: {_asked(item)})"
+        words = f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
+    elif searched := _SEARCHED.fullmatch(item.what):
+        found = "found none" if item.holds else "broke it"
+        words = f"{searched[1]}: a search of {searched[2]} more from the worst {found}"
+    elif item.form == "fact" and item.holds and item.value is True:
+        words = item.what
+    elif item.form == "fact" and item.holds:
+        words = f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
+    else:
+        words = f"{item.what}: {value}{f' (asked: {_asked(item)})' if item.decides else ''}"
+    return f"{words}; chosen after seeing: {item.after}" if item.after else words
 
 
 def _asked(item: Evidence) -> str:
@@ -134,10 +124,6 @@ def vector(value: object) -> str:
     """A value of an instance: vectors and rows of a matrix in parentheses."""
     flat = isinstance(value, tuple | list) and not any(isinstance(v, tuple | list) for v in value)
     return f"({in_words(value)})" if flat else in_words(value)
-
-
-def _value(item: Evidence) -> str:
-    return in_words(item.value, item.digits)
 
 
 def in_words(value: object, digits: int | None = None) -> str:
@@ -233,8 +219,6 @@ LIVE = {
 SMALL = 10_000
 """A start of which the instance says only that it is small is its direction divided by this."""
 
-_DIRECTION = re.compile(r"eps \((-?\d+), (-?\d+)\), eps > 0")
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -261,19 +245,21 @@ def setting(row: Row) -> Setting | None:
     """
     if row.verdict != REFUTED or row.counterexample is None:
         return None
-    found = _data(row.claim.paper, row.counterexample.instance)
-    if found is None or any(len(x) != 2 for x in found[0]):
+    given = row.counterexample.instance
+    law = next((v for k, v in given.items() if k.startswith("x, each with probability")), None)
+    if row.claim.paper == "lee2022support" and {"X", "y"} <= given.keys():
+        X, y = given["X"], given["y"]
+    elif row.claim.paper == "lee2023magnitude" and law is not None and "w*" in given:
+        X, y = law, [max(sum(map(operator.mul, x, given["w*"])), 0) for x in law]
+    else:
         return None
-    X, y = found
-    start = row.counterexample.instance.get("w0")
-    if isinstance(start, str):
-        direction = _DIRECTION.fullmatch(start)
-        if direction is None:
-            raise ValueError(f"{row.claim.id}: no start can be read from {start!r}")
-        start = [int(v) / SMALL for v in direction.groups()]
+    if any(len(x) != 2 for x in X):
+        return None
+    start = given.get("w0")
     if start is None:
-        pull = [sum(label * x[c] for x, label in zip(X, y, strict=True)) for c in (0, 1)]
-        start = [v / SMALL for v in pull]
+        start = [sum(map(operator.mul, column, y)) / SMALL for column in zip(*X, strict=True)]
+    elif isinstance(start, str):
+        start = [int(v) / SMALL for v in re.findall(r"-?\d+", start.partition(")")[0])]
     first, second = map(float, start)
     return Setting(tuple((float(a), float(b)) for a, b in X), tuple(map(float, y)), (first, second))
 
@@ -295,16 +281,6 @@ def open_live(row: Row, page: str, live: str = "") -> str:
 def _way(there: str, page: str) -> str:
     """The way from a page of the book to another file of it."""
     return posixpath.relpath(there, posixpath.dirname(page) or ".")
-
-
-def _data(paper: str, instance: Mapping[str, Any]) -> tuple[Sequence[Any], Sequence[Any]] | None:
-    if paper == "lee2022support" and {"X", "y"} <= set(instance):
-        return instance["X"], instance["y"]
-    law = next((v for k, v in instance.items() if k.startswith("x, each with probability")), None)
-    if paper == "lee2023magnitude" and law is not None and "w*" in instance:
-        teacher = instance["w*"]
-        return law, [max(sum(a * b for a, b in zip(x, teacher, strict=True)), 0) for x in law]
-    return None
 
 
 def _numbers(values: Sequence[float]) -> str:
@@ -390,53 +366,48 @@ def addresses(folder: Path = PAPERS) -> list[Address]:
 
 # --- Every settled claim as one flat record of words, for a table, a file or an index -------------
 
-COLUMNS = (
-    "id", "paper", "at", "kind", "given", "says", "verdict", "known", "by", "instances", "why",
-    "reading", "instead", "cause", "weight", "page", "chapter", "cell",
-)  # fmt: skip
-"""`known` is the strongest way in which the claim is known, `by` all of them in words; `instances`
-how many were tried, of several statements the fewest; `why` the evidence or the counterexample;
-`instead` what is true instead, `cause` and `weight` why the claim falls, and how much; `page` the
-claim's card, below the folder of the chapters."""
-
 
 def listing(rows: Iterable[Row], told: Mapping[str, Instead]) -> list[dict[str, str]]:
-    """The records, with `COLUMNS` as keys. `told`: id -> what is true instead."""
+    """The records. `told`: id -> what is true instead.
+
+    `known` is the strongest way in which the claim is known, `by` all of them in words; `instances`
+    how many were tried, of several statements the fewest; `why` the evidence or the counterexample;
+    `cause` and `weight` why the claim falls, and how much; `page` the claim's card, below the
+    folder of the chapters.
+    """
     return [_record(row, told.get(row.claim.id)) for row in rows]
 
 
-def as_csv(records: Iterable[Mapping[str, str]]) -> str:
+def as_csv(records: Sequence[Mapping[str, str]]) -> str:
     """Records as the text of a CSV file, with a head."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
+    import pandas as pd  # half a second for which no other form of the list waits
+
+    return str(pd.DataFrame(records).to_csv(index=False, lineterminator="\n"))
 
 
 def _record(row: Row, told: Instead | None) -> dict[str, str]:
-    claim = row.claim
-    values = (
-        claim.id,
-        claim.paper,
-        claim.at,
-        claim.kind,
-        " ".join((claim.given or {}).values()),
-        claim.says,
-        row.verdict,
-        row.known[0].how if row.known else "",
-        "; ".join(map(str, row.known)),
-        str(min(row.tried, default="")),
-        "; ".join(why(row)),
-        row.reading.taken if row.reading else "",
-        told.sentence if told else "; ".join(_listed_words(row.instead)),
-        told.cause if told else "",
-        told.weight if told else "",
-        f"{page(row)}#{claim.anchor}",
-        row.chapter,
-        row.cell,
-    )
-    return dict(zip(COLUMNS, values, strict=True))
+    claim, known = row.claim, row.known
+    told = told or Instead("; ".join(_listed_words(row.instead)), "", "")
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "at": claim.at,
+        "kind": claim.kind,
+        "given": " ".join((claim.given or {}).values()),
+        "says": claim.says,
+        "verdict": row.verdict,
+        "known": known[0].how if known else "",
+        "by": "; ".join(map(str, known)),
+        "instances": str(min(row.tried, default="")),
+        "why": "; ".join(why(row)),
+        "reading": row.reading.taken if row.reading else "",
+        "instead": told.sentence,
+        "cause": told.cause,
+        "weight": told.weight,
+        "page": f"{page(row)}#{claim.anchor}",
+        "chapter": row.chapter,
+        "cell": row.cell,
+    }
 
 
 def why(row: Row) -> list[str]:
@@ -472,35 +443,51 @@ def page_card(
     stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `told`, what is
     true instead, with the counterexample in a sentence.
     """
-    shows, live, seen = (told.shows, told.live, "") if told else ("", "", "")
-    if shows and row.verdict == REFUTED:
-        seen = f'<div class="shows"><em>Counterexample:</em> {mathematics(shows)}</div>'
+    told = told or Instead("", "", "")
+    seen, state, parts = "", "", []
+    if row.verdict == REFUTED and told.shows:
+        seen = f'<div class="shows"><em>Counterexample:</em> {mathematics(told.shows)}</div>'
+    elif row.verdict == REFUTED:
+        state = " open"
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
         f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
         f'<div class="says">{mathematics(row.claim.full)}</div>{seen}</summary>'
     )
-    parts = [counterexample(row.counterexample)] if row.counterexample else []
-    parts += [_lines(row.evidence)] if row.evidence else []
-    parts += [f"<p>{typeset(row.why)}</p>"] if row.why else []
+    if row.counterexample:
+        parts.append(counterexample(row.counterexample))
+    if row.evidence:
+        parts.append(_lines(row.evidence))
+    if row.why:
+        parts.append(f"<p>{typeset(row.why)}</p>")
     if row.reading:
-        parts.append(f"<p><em>Read as:</em> {typeset(row.reading.taken)}</p>")
-        parts.append(f"<p><em>Under other readings:</em> {typeset(row.reading.others)}</p>")
+        parts.append(_said("Read as:", typeset(row.reading.taken)))
+        parts.append(_said("Under other readings:", typeset(row.reading.others)))
     if row.instead:
-        parts.append(f"<p><em>What appeared instead:</em></p>{_lines(row.instead)}")
+        parts.append(f"{_said('What appeared instead:')}{_lines(row.instead)}")
     ways = "" if row.counterexample else "; ".join(typeset(str(way)) for way in row.known)
     if proof and ways:  # docutils writes the ids of anchors in small letters
         there = _way(f"chapters/{proof.page.removesuffix('.ipynb')}.html", page)
         ways += f' (<a href="{there}#{proof.label.lower()}">to the proof</a>)'
-    parts += [f"<p><em>How it is known:</em> {ways}</p>"] if ways else []
-    small = [f"{SMALL_PRINT[i.what]}: {_value(i)}" for i in row.all_evidence if is_small(i)]
-    listed = "; ".join(dict.fromkeys(small))  # how the instances were drawn
-    parts += [f'<p class="small">{typeset(listed)}</p>'] if small else []
-    parts += [_source(checks, row.claim.id), _alone(row, page)]
-    state = " open" if row.verdict == REFUTED and not shows else ""
+    if ways:
+        parts.append(_said("How it is known:", ways))
+    drawn = [item for item in row.all_evidence if is_small(item)]  # how the instances were drawn
+    if drawn:
+        small = (f"{SMALL_PRINT[i.what]}: {in_words(i.value, i.digits)}" for i in drawn)
+        parts.append(f'<p class="small">{typeset("; ".join(dict.fromkeys(small)))}</p>')
+    if checks:
+        each = (f"<p><code>{escape(str(at))}</code></p>{_code(at.source)}" for at in checks)
+        parts.append(_source("source of the check", "".join(each)))
+    command = f"<code>python -m reluflow.ledger {row.claim.id} --rerun</code>"
+    parts.append(_said("Run it alone:", command))
+    alone = CHECKS / f"{row.claim.id}.py"
+    if row.verdict == REFUTED and alone.is_file():
+        way = f'<p><a href="{_way(f"chapters/errata/checks/{alone.name}", page)}">{alone.name}</a>'
+        code = f"{way}</p>{_code(alone.read_text('utf-8'))}"
+        parts.append(_source("a check that needs nothing of ours", code))
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
-        f'<div class="told">{open_live(row, page, live)}{"".join(parts)}'
+        f'<div class="told">{open_live(row, page, told.live)}{"".join(parts)}'
         f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
         f'<a href="{_way("chapters/scoreboard.html", page)}">scoreboard</a></p></div></details>'
     )
@@ -514,11 +501,23 @@ def counterexample(case: Counterexample) -> str:
     )
     met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.met())
     return (
-        f'<div class="counterexample"><p><em>Counterexample</em></p><table>{instance}</table>'
-        f"<p><em>Inside the assumptions:</em></p><ul class='met'>{met}</ul>"
-        f"<p><em>The claim fails there:</em></p>{_lines(case.breaks)}"
+        f'<div class="counterexample">{_said("Counterexample")}<table>{instance}</table>'
+        f"{_said('Inside the assumptions:')}<ul class='met'>{met}</ul>"
+        f"{_said('The claim fails there:')}{_lines(case.breaks)}"
         f"<p><em>By a second route,</em> {typeset(case.route)}:</p>{_lines(case.recheck)}</div>"
     )
+
+
+def _said(title: str, html: str = "") -> str:
+    return f"<p><em>{title}</em>{' ' if html else ''}{html}</p>"
+
+
+def _code(source: str) -> str:
+    return f"<pre>{escape(source)}</pre>"
+
+
+def _source(title: str, inside: str) -> str:
+    return f"<details class='source'><summary>{title}</summary>{inside}</details>"
 
 
 def _how(row: Row) -> str:
@@ -541,32 +540,6 @@ def _lines(evidence: Sequence[Evidence]) -> str:
     return f"<ul>{''.join(items)}</ul>"
 
 
-def _source(checks: Sequence[Address], id: str) -> str:
-    """The functions that state or settle the claim, folded, and the command that runs them."""
-    code = "".join(
-        f"<p><code>{escape(str(at))}</code></p><pre>{escape(at.source)}</pre>" for at in checks
-    )
-    command = f"<p><em>Run it alone:</em> <code>python -m reluflow.ledger {id} --rerun</code></p>"
-    if not code:
-        return command
-    return (
-        f"<details class='source'><summary>source of the check</summary>{code}</details>{command}"
-    )
-
-
-def _alone(row: Row, page: str) -> str:
-    """The program that checks a refuted claim without the library, folded, with a link to it."""
-    file = CHECKS / f"{row.claim.id}.py"
-    if row.verdict != REFUTED or not file.is_file():
-        return ""
-    way = _way(f"chapters/errata/checks/{file.name}", page)
-    return (
-        "<details class='source'><summary>a check that needs nothing of ours</summary>"
-        f'<p><a href="{way}">{file.name}</a></p><pre>{escape(file.read_text("utf-8"))}</pre>'
-        "</details>"
-    )
-
-
 # --- What a paper prints that does not hold, as a letter to its authors ---------------------------
 
 HERE = "errata"
@@ -581,18 +554,17 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     alone."""
     theirs = tuple(row for row in board.rows if ".ours." not in row.claim.id)
     board = Scoreboard(board.inventories, theirs)
-    sentences = {id: each.sentence for id, each in told.items()}
-    kinds: dict[str, list[Group]] = {
-        "false": [],
-        "misprint": [],
-        NOT_REPRODUCED: [],
-        WITH_READING: [],
-    }
-    for (verdict, what), rows in alike(board, sentences, (*FALLEN, WITH_READING)).items():
-        entry = told.get(rows[0].claim.id)
-        slip = "misprint" if entry and entry.weight == "misprint" else "false"
-        kinds[slip if verdict == REFUTED else verdict].append((what, rows, entry))
-    false = kinds["false"]
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in theirs:
+        own = f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"
+        entry, kind = told.get(row.claim.id), row.verdict
+        if kind == REFUTED and entry and entry.weight == "misprint":
+            kind = "misprint"
+        groups.setdefault((kind, entry.sentence if entry else own), []).append(row)
+    kinds: dict[str, list[Group]] = {}
+    for (kind, what), rows in groups.items():
+        kinds.setdefault(kind, []).append((what, rows, told.get(rows[0].claim.id)))
+    false = kinds.get(REFUTED, [])
     found = causes(told, (row.claim.id for _, rows, _ in false for row in rows))
     order, weights = list(found), list(WEIGHTS)
 
@@ -600,20 +572,30 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
         cause = group[2].cause if group[2] else ""
         return (weights.index(found[cause]), order.index(cause)) if cause else (len(weights), 0)
 
-    false.sort(key=rank)
     # What the paper's statements share: notation, and the assumptions that they name.
     given = [part for i in board.inventories if not i.ours for part in i.setting.split("\n\n")]
     words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
-    return (
-        _stands(board, told)
-        + _table(false)
-        + _list("Misprints", kinds["misprint"])
-        + _list("Tried as printed, and not seen again", kinds[NOT_REPRODUCED])
-        + _folded("Holds under one reading only", _items(kinds[WITH_READING], False))
-        + _folded(
-            "The words that these statements use", f'<section class="setting">{words}</section>'
+    printed = [_stands(board, told), _table(sorted(false, key=rank))]
+    for title, kind in (
+        ("Misprints", "misprint"),
+        ("Tried as printed, and not seen again", NOT_REPRODUCED),
+    ):
+        if kind in kinds:
+            items = "".join(
+                f"<li><strong>{_places(rows)}.</strong> {_says(rows)}"
+                f"{f' {mathematics(entry.shows)}' if entry and entry.shows else ''}"
+                f" <em>Instead:</em> {mathematics(what)}{_checks(rows)}</li>"
+                for what, rows, entry in kinds[kind]
+            )
+            printed.append(f'<p class="weight">{title}</p><ul>{items}</ul>')
+    if WITH_READING in kinds:
+        items = "".join(
+            f"<li><strong>{_places(rows)}.</strong> {mathematics(what)}</li>"
+            for what, rows, _ in kinds[WITH_READING]
         )
-    )
+        printed.append(_folded("Holds under one reading only", f"<ul>{items}</ul>"))
+    setting = f'<section class="setting">{words}</section>'
+    return "".join([*printed, _folded("The words that these statements use", setting)])
 
 
 Group = tuple[str, list[Row], Instead | None]
@@ -643,7 +625,7 @@ def _table(groups: Sequence[Group]) -> str:
     lines = ""
     for what, rows, entry in groups:
         weight = f"<p>{escape(WEIGHTS[entry.weight])}</p>" if entry else ""
-        shows = f"<p><em>Counterexample:</em> {mathematics(entry.shows)}</p>" if entry else ""
+        shows = _said("Counterexample:", mathematics(entry.shows)) if entry else ""
         lines += (
             f'<tr class="erratum"><td><strong>{_places(rows)}</strong>{weight}'
             f"{_checks(rows)}</td><td>{_says(rows)}{shows}</td><td>{mathematics(what)}</td></tr>"
@@ -654,10 +636,8 @@ def _table(groups: Sequence[Group]) -> str:
 
 def _says(rows: Sequence[Row]) -> str:
     taken = dict.fromkeys(row.reading.taken for row in rows if row.reading)
-    return "".join(
-        [f"<p>{mathematics(row.claim.says)}</p>" for row in rows]
-        + [f"<p><em>Read as:</em> {typeset(text)}</p>" for text in taken]
-    )
+    says = [f"<p>{mathematics(row.claim.says)}</p>" for row in rows]
+    return "".join([*says, *(_said("Read as:", typeset(text)) for text in taken)])
 
 
 def _checks(rows: Sequence[Row]) -> str:
@@ -667,23 +647,8 @@ def _checks(rows: Sequence[Row]) -> str:
     return f'<p class="check">check it: {", ".join(ways)}</p>' if ways else ""
 
 
-def _list(title: str, groups: Sequence[Group]) -> str:
-    return f'<p class="weight">{title}</p>{_items(groups, True)}' if groups else ""
-
-
-def _items(groups: Sequence[Group], says: bool) -> str:
-    items = []
-    for what, rows, entry in groups:
-        printed = f" {_says(rows)}" if says else ""
-        shows = f" {mathematics(entry.shows)}" if entry and says and entry.shows else ""
-        true = f"<em>Instead:</em> {mathematics(what)}" if says else mathematics(what)
-        check = _checks(rows) if says else ""
-        items.append(f"<li><strong>{_places(rows)}.</strong>{printed}{shows} {true}{check}</li>")
-    return f"<ul>{''.join(items)}</ul>" if items else ""
-
-
 def _folded(title: str, inside: str) -> str:
-    return f'<details class="more"><summary>{title}</summary>{inside}</details>' if inside else ""
+    return f'<details class="more"><summary>{title}</summary>{inside}</details>'
 
 
 def _places(rows: Sequence[Row]) -> str:

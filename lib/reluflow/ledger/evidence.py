@@ -41,39 +41,47 @@ NEAREST, DOWN, UP = decimal.ROUND_HALF_EVEN, decimal.ROUND_FLOOR, decimal.ROUND_
 
 def as_number(value: Any, where: str) -> Number:
     """Turn one real number of any library into an int, float or Fraction; `where` is for errors."""
-    value = _plain(value)
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else value
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value)
-    raise LedgerError(f"{where} must be one real number, not {value!r}")
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise LedgerError(f"{where} must be one real number, not {value!r}")
+    if isinstance(value, Fraction) and value.denominator > 1:
+        return value
+    return int(value) if isinstance(value, (numbers.Integral, Fraction)) else float(value)
+
+
+def plain(value: Any, where: str, number: Callable[[Number], Number]) -> Any:
+    """Turn bools, texts, numbers and arrays of any library into tuples of plain values, of numbers
+    what `number` makes of them."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return tuple(plain(item, where, number) for item in value)
+    return number(as_number(value, where))
 
 
 def as_exact(value: Any, where: str) -> Any:
     """Turn bools, ints, texts, fractions and sequences of them into tuples of plain values."""
-    value = _plain(value)
-    if isinstance(value, (bool, str)):
-        return value
-    if _is_sequence(value):
-        return tuple(as_exact(item, where) for item in value)
-    if isinstance(value, (numbers.Integral, Fraction)):
-        return as_number(value, where)
-    raise LedgerError(f"{where} must be exact (bool, int, text, fraction, tuple), not {value!r}")
+
+    def number(found: Number) -> Number:
+        if isinstance(found, float):
+            raise LedgerError(
+                f"{where} must be exact (bool, int, text, fraction, tuple), not {found!r}"
+            )
+        return found
+
+    return plain(value, where, number)
 
 
 def as_instance(value: Any, where: str) -> Any:
     """Turn a finite number, an array or a text into tuples of plain values, nothing rounded."""
-    value = _plain(value)
-    if isinstance(value, (bool, str)):
-        return value
-    if _is_sequence(value):
-        return tuple(as_instance(item, where) for item in value)
-    number = as_number(value, where)
-    if isinstance(number, float) and not math.isfinite(number):
-        raise LedgerError(f"{where} must be finite, not {number}")
-    return number
+
+    def number(found: Number) -> Number:
+        if isinstance(found, float) and not math.isfinite(found):
+            raise LedgerError(f"{where} must be finite, not {found}")
+        return found
+
+    return plain(value, where, number)
 
 
 def as_context(value: Any, where: str, digits: int | None) -> Any:
@@ -81,14 +89,12 @@ def as_context(value: Any, where: str, digits: int | None) -> Any:
 
     A measured float at rounding level is 0: its digits differ from CPU to CPU.
     """
-    value = _plain(value)
-    if isinstance(value, (bool, str)):
-        return value
-    if _is_sequence(value):
-        return tuple(as_context(item, where, digits) for item in value)
-    number = rounded(as_number(value, where), digits)
-    noise = digits is not None and isinstance(number, float) and abs(number) < ROUNDING_LEVEL
-    return 0.0 if noise else number
+
+    def number(found: Number) -> Number:
+        noise = digits and isinstance(found, float) and abs(found) < ROUNDING_LEVEL
+        return 0.0 if noise else rounded(found, digits)
+
+    return plain(value, where, number)
 
 
 def as_digits(digits: int | None, where: str, least: int = 1) -> int | None:
@@ -151,15 +157,6 @@ def printed(value: Any, digits: int | None = None) -> str:
     return re.sub(r"e([+-])0(?=\d)", r"e\1", str(value)) if isinstance(value, float) else str(value)
 
 
-def _plain(value: Any) -> Any:
-    """Take scalars and arrays of numpy and torch out of their library."""
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
-
-
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -172,6 +169,7 @@ DECIDING = 2
 the last one differ, would pass a value that is half as large again."""
 
 SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
+_OPS = {"deviation": ("<=",), "bound": ("<", "<=", ">", ">="), "fact": ("==",), "note": ("",)}
 
 
 @dataclass(frozen=True)
@@ -201,8 +199,17 @@ class Evidence:
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.after, str):
-            raise LedgerError(f"evidence {self.what!r} says after what it was chosen by a text")
+        if not isinstance(self.what, str) or not self.what.strip():
+            raise LedgerError("evidence needs a text that says what was measured")
+        for part, text in (("its unit", self.unit), ("after what it was chosen", self.after)):
+            if not isinstance(text, str):
+                raise LedgerError(f"evidence {self.what!r} needs {part} as a text, not {text!r}")
+        if self.form not in _OPS:
+            raise LedgerError(f"evidence {self.what!r} has the unknown form {self.form!r}")
+        if self.op not in _OPS[self.form]:
+            needed = " ".join(_OPS[self.form])
+            raise LedgerError(f"{self.form} {self.what!r} needs one of {needed}, not {self.op!r}")
+        as_digits(self.digits, f"{self.form} {self.what!r}", DECIDING if self.decides else 1)
         if self.clipped or not has_floats(self.value):
             object.__setattr__(self, "digits", None)
 
@@ -217,6 +224,11 @@ class Evidence:
         if not self.op or self.limit is None:
             raise LedgerError(f"evidence {self.what!r} has nothing to be compared with")
         return _COMPARE[self.op](self.value, self.limit)
+
+    @property
+    def around(self) -> str:
+        """What stands before a value that is the end of the rounding level it stands for."""
+        return ("at most " if self.op in ("<", "<=") else "at least ") if self.clipped else ""
 
     @property
     def is_nan(self) -> bool:
@@ -234,11 +246,10 @@ def deviation(
     fewer than four for what a long or an ill-conditioned computation leaves; `after`, as `Evidence`
     has it. Raises `LedgerError` for a negative value or a text that is missing.
     """
-    digits = as_digits(digits, f"deviation {what!r}", least=DECIDING)
     number = as_number(value, f"deviation {what!r}")
     if number < 0:
         raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
-    return Evidence("deviation", *_texts(what, unit, number), op="<=", digits=digits, after=after)
+    return Evidence("deviation", what, number, unit, "<=", digits=digits, after=after)
 
 
 def fact(
@@ -261,8 +272,8 @@ def fact(
     if not _comparable(value, expect):
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
-    found = Evidence("fact", *_texts(what, "", value), op="==", limit=expect, tried=tried)
-    return replace(found, given=tuple(given), after=after, rounding=float(rounding))
+    return Evidence("fact", what, value, op="==", limit=expect, tried=tried, given=tuple(given),
+                    after=after, rounding=float(rounding))  # fmt: skip
 
 
 def bound(
@@ -281,15 +292,11 @@ def bound(
     `after`, as `Evidence` has it.
     Raises `LedgerError` for another `op` and for a limit that is not finite.
     """
-    if op not in _COMPARE or op == "==":
-        raise LedgerError(f"bound {what!r} needs one of < <= > >=, not {op!r}")
     limit = as_number(limit, f"the limit of bound {what!r}")
     if isinstance(limit, float) and not math.isfinite(limit):
         raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
     value = as_number(value, f"bound {what!r}")
-    digits = as_digits(digits, f"bound {what!r}", least=DECIDING)
-    found = Evidence("bound", *_texts(what, unit, value), op=op, limit=limit, digits=digits)
-    return replace(found, after=after)
+    return Evidence("bound", what, value, unit, op, limit, digits=digits, after=after)
 
 
 def note(
@@ -302,7 +309,7 @@ def note(
     """
     digits = as_digits(digits, f"note {what!r}")
     value = as_context(value, f"note {what!r}", digits)
-    return Evidence("note", *_texts(what, unit, value), digits=digits, after=after)
+    return Evidence("note", what, value, unit, digits=digits, after=after)
 
 
 def pieces(evidence: Any, where: str) -> tuple[Evidence, ...]:
@@ -362,31 +369,23 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
 
 def from_json(data: dict[str, Any]) -> Evidence:
     """Read recorded evidence back from JSON data."""
-    form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
-    if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
-        value = float(value)
-    ops = {"deviation": "<=", "fact": "==", "bound": data.get("op", ""), "note": ""}
-    if form not in ops:
-        raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
-    limit = data.get("limit")
+    form, what, value, limit = data["form"], data["what"], data["value"], data.get("limit")
+    where, read = f"{form} {what!r}", as_exact if form == "fact" else decoded_number
     if form == "note":
-        value = as_context(value, f"note {what!r}", digits)
-    elif form == "fact":  # fractions are texts by now, on both sides
-        value, limit = as_exact(value, "a fact"), as_exact(limit, "a fact")
-    else:
-        value, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, limit))
-        if ops[form] not in _COMPARE or ops[form] == "==":
-            raise LedgerError(f"bound {what!r} needs one of < <= > >=, not {ops[form]!r}")
-    if form != "fact":
-        as_digits(digits, f"{form} {what!r}", 1 if form == "note" else DECIDING)
-    found = Evidence(form, *_texts(what, data["unit"], value), ops[form], limit, digits=digits)
-    more = {name: data[name] for name in ("clipped", "tried", "after", "rounding") if name in data}
-    return replace(found, given=tuple(data.get("given", ())), **more)
+        value = as_context(value, where, None)
+    else:  # fractions of a fact are texts by now, on both sides
+        value, limit = read(value, where), read(limit, where)
+    if "digits" in data and isinstance(value, int):  # some front end wrote 2 for 2.0
+        value = float(value)
+    names = ("clipped", "tried", "digits", "after", "rounding")
+    more = {name: data[name] for name in names if name in data}
+    given = tuple(data.get("given", ()))
+    return Evidence(form, what, value, data["unit"], data.get("op", ""), limit, given=given, **more)
 
 
 def sentence(item: Evidence) -> str:
     """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
-    value = _around(item) + printed(item.value, item.digits)
+    value = item.around + printed(item.value, item.digits)
     text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
     after = f"; beyond rounding, {printed(item.rounding)}" if item.rounding else ""
     after += f"; chosen after seeing: {item.after}" if item.after else ""
@@ -396,20 +395,6 @@ def sentence(item: Evidence) -> str:
         asked = ", as it must be" if item.holds else f" (must be {printed(item.limit)})"
         return text + asked + after
     return f"{text} (needs {SIGNS[item.op]} {printed(item.limit)}){after}"
-
-
-def _around(item: Evidence) -> str:
-    if not item.clipped:
-        return ""
-    return "at most " if item.op in ("<", "<=") else "at least "
-
-
-def _texts(what: str, unit: str, value: Any) -> tuple[str, Any, str]:
-    if not isinstance(what, str) or not what.strip():
-        raise LedgerError("evidence needs a text that says what was measured")
-    if not isinstance(unit, str):
-        raise LedgerError(f"evidence {what!r} needs its unit as a text, not {unit!r}")
-    return what, value, unit
 
 
 def _comparable(value: Any, expect: Any) -> bool:

@@ -22,7 +22,7 @@ from reluflow.ledger.evidence import (
     sentence,
     to_json,
 )
-from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
+from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
 
 # --- How the book knows what it says: a proof, an enumeration, a computation, or draws ------------
 #
@@ -141,33 +141,21 @@ class Counterexample:
         instance = {k: as_instance(v, f"instance {k!r}") for k, v in self.instance.items()}
         assumptions: dict[str, bool | str] = {}
         for name, met in self.assumptions.items():
-            if isinstance(met, str) and met.strip():
-                assumptions[name] = met
-                continue
             met = met.item() if hasattr(met, "item") else met
-            if not isinstance(met, bool):
+            if not isinstance(met, (bool, str)):
                 raise LedgerError(
                     f"assumption {name!r} must be true or false, or a text that says why there is "
                     f"nothing to compute, not {met!r}"
                 )
-            if not met:
+            if not (met.strip() if isinstance(met, str) else met):
                 raise LedgerError(f"the instance does not satisfy assumption {name!r}")
             assumptions[name] = met
         # Copies, so that the counterexample cannot change after it was checked.
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "assumptions", assumptions)
-        object.__setattr__(self, "breaks", pieces(self.breaks, "breaks of a counterexample"))
-        object.__setattr__(self, "recheck", pieces(self.recheck, "recheck of a counterexample"))
-
-    def held(self, limits: Mapping[str, Limit] | None, id: str) -> Counterexample:
-        """Hold its evidence against the limits of the claim `id`."""
-        breaks, recheck = (held(items, limits, id) for items in (self.breaks, self.recheck))
-        return replace(self, breaks=breaks, recheck=recheck)
-
-    def recorded(self) -> Counterexample:
-        """Round the evidence for the record; the instance stays exact."""
-        breaks, recheck = (tuple(map(recorded, items)) for items in (self.breaks, self.recheck))
-        return replace(self, breaks=breaks, recheck=recheck)
+        for name in ("breaks", "recheck"):
+            listed = pieces(getattr(self, name), f"{name} of a counterexample")
+            object.__setattr__(self, name, listed)
 
     def check(self) -> None:
         """Raise `LedgerError` unless the claim fails by both routes, and the routes are two."""
@@ -175,13 +163,12 @@ class Counterexample:
             deciding = [item for item in items if item.decides]
             if not deciding:
                 raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
-            for what, item in ((repr(item.what), item) for item in deciding):
+            for item in deciding:
+                what = f"{route} of a counterexample: {item.what!r}"
                 if item.is_nan:
-                    raise LedgerError(
-                        f"{route} of a counterexample was not measured: {what} is NaN"
-                    )
+                    raise LedgerError(f"{what} was not measured, it is NaN")
                 if item.holds:
-                    raise LedgerError(f"the counterexample breaks nothing: {what} holds in {route}")
+                    raise LedgerError(f"{what} holds, so it breaks nothing")
         named = {item.what for item in self.breaks if item.decides}
         for item in self.recheck:
             if item.decides and item.what in named:
@@ -559,26 +546,29 @@ class Ledger:
         settled before, a limit other than the inventory's, and evidence that decides nothing.
         """
         claim = self._open_claim(id)
-        measured = held(pieces(evidence, "evidence"), claim.limits, id)
+
+        def kept(items: Any, where: str) -> tuple[Evidence, ...]:
+            return tuple(map(recorded, held(pieces(items, where), claim.limits, id)))
+
+        for value, kind in ((reading, Reading), (counterexample, Counterexample), (known, Known)):
+            if value is not None and not isinstance(value, kind):
+                raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
+        measured = kept(evidence, "evidence")
+        if claim.given is None:  # a paper's hypotheses stand in its sentence
+            measured = tuple(replace(item, given=()) for item in measured)
         if callable(instead):
             failed = [item.what for item in measured if item.decides and not item.holds]
             instead = instead(failed) if failed else None
         if isinstance(instead, str):
             instead = [note("appeared instead", instead)] if instead.strip() else ()
-        appeared = pieces(instead or (), "instead")
-        given = ((reading, Reading), (counterexample, Counterexample), (known, Known))
-        for value, kind in given:
-            if value is not None and not isinstance(value, kind):
-                raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
-        appeared = held(appeared, claim.limits, id)
-        counterexample = counterexample and counterexample.held(claim.limits, id)
-        if claim.given is None:  # a paper's hypotheses stand in its sentence
-            measured = tuple(replace(item, given=()) for item in measured)
+        appeared = kept(instead or (), "instead")
+        if case := counterexample:
+            breaks, recheck = kept(case.breaks, "breaks"), kept(case.recheck, "recheck")
+            counterexample = replace(case, breaks=breaks, recheck=recheck)
         verdict = judge(claim, measured, reading, counterexample, appeared, known)
         if known is not None and (known.how not in SAID or counterexample is not None):
             raise LedgerError(f"{id}: that it is known as {known.how!r} cannot be said here")
-        case = counterexample and counterexample.recorded()
-        told = (tuple(map(recorded, measured)), reading, case, tuple(map(recorded, appeared)))
+        told = (measured, reading, counterexample, appeared)
         return self._add(Row(claim, verdict, *told, said=known))
 
     def settle_with(

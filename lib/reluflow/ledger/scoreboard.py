@@ -329,15 +329,3 @@ def in_order(given: Counter[str]) -> list[tuple[str, int]]:
 def _counted(given: Counter[str], what: str, name: Callable[[str], str]) -> str:
     listed = ", ".join(f"{number} {name(verdict)}" for verdict, number in in_order(given))
     return f"{given.total()} {what}: {listed}"
-
-
-def alike(
-    board: Scoreboard, told: Mapping[str, str], verdicts: Sequence[str]
-) -> dict[tuple[str, str], list[Row]]:
-    """The rows of these verdicts, those of one verdict and one sentence together."""
-    found: dict[tuple[str, str], list[Row]] = {}
-    for row in (r for verdict in verdicts for r in board.rows if r.verdict == verdict):
-        own = f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"
-        what = told.get(row.claim.id) or own
-        found.setdefault((row.verdict, what), []).append(row)
-    return found

@@ -8,7 +8,6 @@ command writes the seal again.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import sys
 from collections import Counter
@@ -87,21 +86,15 @@ def of_the_book() -> str:
     return seal(board.rows, true_instead(row.claim.paper for row in board.rows))
 
 
-def main(arguments: Sequence[str] | None = None, place: Path = SEAL) -> int:
-    """Write the seal anew and print what changed; with `--check` only print it, and return 1."""
-    parser = argparse.ArgumentParser(prog="python -m reluflow.ledger.seal", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing")
-    options = parser.parse_args(arguments)
+def main(place: Path = SEAL) -> int:
+    """Write the seal anew and print what changed."""
     try:
         new = of_the_book()
     except LedgerError as error:
         print(f"seal: {error}", file=sys.stderr)
         return 1
     old = place.read_text("utf-8") if place.is_file() else ""
-    changed = broken(old, new)
-    print("\n".join(changed) or "nothing has changed")
-    if options.check:
-        return 1 if changed else 0
+    print("\n".join(broken(old, new)) or "nothing has changed")
     place.write_text(new, "utf-8")
     return 0
 

@@ -1,0 +1,414 @@
+"""Claims as readers see them: cards, errata and lists say what the records say; each settled claim
+has one address, and each proof one place."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.ledger.__main__ import main
+from reluflow.ledger.cards import (
+    Address,
+    Proof,
+    addresses,
+    errata,
+    listing,
+    page_card,
+    proof_label,
+    proofs,
+    told,
+    typeset,
+)
+from reluflow.ledger.evidence import bound, fact, note
+from reluflow.ledger.inventory import Claim, load_inventories
+from reluflow.ledger.rows import (
+    CITED,
+    NOT_REPRODUCED,
+    OUT_OF_REACH,
+    PROVED_HERE,
+    REFUTED,
+    REPRODUCED,
+    WITH_READING,
+    Counterexample,
+    Reading,
+    Row,
+    proved,
+)
+from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, read, true_instead
+from reluflow.places import BIBLIOGRAPHY, CHAPTERS
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \lambda$.")
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    return read(CHAPTERS)
+
+
+# --- A card on a built page -----------------------------------------------------------------------
+
+PAGE = "chapters/03_x/section"
+CASE = Counterexample(
+    {"X": [[1, 0], [0, 1]], "y": [1, -1], "note": "any start"},
+    {"the data are separable": True},
+    (fact("zero loss is reached", False, True),),
+    (bound("the loss by quadrature", 0.5, "<=", 0.1, ""),),
+    "quadrature",
+)
+SURVEY = [
+    fact("it grows: instances that break it", 0, 0, tried=115),
+    fact("it grows: broken by a search of 60 evaluations from the worst", False, False),
+    note("instances tried, and drawn", (115, 120)),
+    note("seed", 0),
+]
+
+
+def words(evidence: list) -> list[str]:
+    return [f"{line.mark} {line.words}" for line in told(evidence)]
+
+
+@pytest.mark.parametrize(("broken", "searched"), [(0, False), (2, False), (0, True), (2, True)])
+def test_a_survey_and_its_search_share_a_line_and_either_can_fail(broken, searched):
+    count, search = SURVEY[0].what, SURVEY[1].what
+    items = [fact(count, broken, 0, tried=115), fact(search, searched, False), *SURVEY[2:]]
+    (line,) = words(items)
+    assert line.startswith("✗" if broken or searched else "✓")
+    assert f"broken by {broken or 'none'} of 115 instances" in line
+    assert ("broke it" in line) == searched
+
+
+def test_what_was_asked_stands_where_it_differs_from_what_was_found() -> None:
+    items = [
+        fact("flows lost", 0, 0, tried=3),
+        fact("flows lost there", 1, 0, tried=3),
+        fact("the end is stable", True, True),
+        fact("the end is unstable", False, False),
+        fact("the end is a saddle", True, False),
+        bound("distance", 3e-7, "<=", 0.01, "m", digits=2),
+        note("pairs", ((1, 0), (0, 1))),
+    ]
+    assert words(items) == [
+        "✓ flows lost: 0 of 3",
+        "✗ flows lost there: 1 (asked: 0)",
+        "✓ the end is stable",
+        "✓ the end is unstable: no",
+        "✗ the end is a saddle: yes (asked: no)",
+        "✓ distance: ≈3.0e-7 m (asked: ≤ 0.01)",
+        "· pairs: (1, 0), (0, 1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("t_1 < T_max", "<sub>1</sub>"),
+        ("e^(-1e6)", "e<sup>−10<sup>6</sup></sup>"),
+        ("≈3e-07", "≈3·10<sup>−7</sup>"),
+        ("ln eps = -200", "ln ε = −200"),
+        ("L(w2) - L(w1) = -1", "L(w<sub>2</sub>) − L(w<sub>1</sub>) = −1"),
+        ("-grad L(w0).x_1", "−∇L(w<sub>0</sub>)·x<sub>1</sub>"),
+        ("x_1.H^-1 w", "x<sub>1</sub>·H<sup>−1</sup> w"),
+        ("|w(inf)| -> sqrt|x|, angle(w0, w*)", "|w(∞)| → √|x|, ∠(w<sub>0</sub>, w*)"),
+        ("1, ..., 12665 relu units", "1, …, 12\u202f665 ReLU units"),
+        ("0.12345 at 1/3145728", "0.12345 at 1/3\u202f145\u202f728"),
+        ("||w(T)|| of ||a_j| - |w_j||", "‖w(T)‖ of ||a<sub>j</sub>| − |w<sub>j</sub>||"),
+        ("metal and Ludum", "metal and Ludum"),
+        (r"$x_1 < 2$", r"\(x_1 &lt; 2\)"),
+    ],
+)
+def test_mathematics_is_set_in_type(typed: str, shown: str) -> None:
+    assert shown in typeset(typed)
+
+
+def planar(paper: str, **instance: object) -> Row:
+    """A refuted claim of a paper, with this instance."""
+    case = replace(CASE, instance=instance)
+    return Row(replace(CLAIM, paper=paper), REFUTED, CASE.breaks, counterexample=case)
+
+
+AXES = [[1, 0], [0, 1]]
+TOLD = Instead("", "", "", "At $x = 1$ it fails.", "orbits?m=10&v=1")
+SOURCE = Address("xx.thm1", "f", ROOT / "tests" / "ledger" / "test_cards.py", 1, 3)
+OPEN = '<details class="claim" id="claim-xx-thm1"'
+WHY = Row(CLAIM, OUT_OF_REACH, why="No t_1 & no machine")
+CHECKED = Row(replace(CLAIM, id="sv.thm3.6"), REFUTED, counterexample=CASE)
+READ = Row(CLAIM, WITH_READING, tuple(SURVEY), Reading("the sum <of> losses", "the mean: slower"))
+INSTEAD = Row(CLAIM, NOT_REPRODUCED, CASE.breaks, instead=(note("steps", 9),))
+SURVIVED = Row(CLAIM, REPRODUCED, tuple(SURVEY))
+
+
+@pytest.mark.parametrize(
+    ("row", "given", "shown", "hidden"),
+    [
+        (SURVIVED, {}, [f"{OPEN}><summary>", "reproduced", "Theorem 1", "survived 115",
+                        r"\(x_1 &lt;", "</summary>", "../scoreboard.html"], "Counterexample"),
+        (planar("paper", X=AXES, y=[1, -1]), {},
+         [f"{OPEN} open>", "</summary>", "(1, 0), (0, 1)", "(1, −1)", "the data are separable",
+          "zero loss", "quadrature", "the loss by quadrature"], "explorer.html"),
+        (planar("paper", X=AXES), {"told": TOLD},
+         [f"{OPEN}><summary>", "<em>Counterexample:</em> At <span", "</summary>",
+          'href="../02_magnitude_angle.html#live-orbits?m=10&amp;v=1"'], " open>"),
+        (Row(CLAIM, REPRODUCED), {"told": TOLD}, [OPEN], "Counterexample"),
+        (CHECKED, {}, ['href="../errata/checks/sv.thm3.6.py"', "Theorem 3.6 fails."], "explorer"),
+        (replace(CHECKED, verdict=REPRODUCED, counterexample=None), {}, [], "errata/checks"),
+        (READ, {"at": [SOURCE]}, ["the sum &lt;of&gt; losses", "the mean: slower",
+                                  "<pre>&quot;&quot;&quot;Claims as"], "<of>"),
+        (WHY, {}, ["<p>No t<sub>1</sub> &amp; no machine</p>"], "instead"),
+        (INSTEAD, {}, ["What appeared instead:", "steps: 9"], "machine"),
+        (planar("lee2022support", X=AXES, y=[2, 1], w0=[0.5, -1]), {},
+         ['href="../explorer.html#X=1,0;0,1&amp;y=2,1&amp;w=0.5,-1"'], " w0=eps"),
+        # Without a start, one along the velocity at 0.
+        (planar("lee2022support", X=AXES, y=[2, 3]), {}, ["w=0.0002,0.0003"], "w=-"),
+        (planar("lee2022support", X=AXES, y=[2, 3], w0="eps (-1, 2), eps > 0"), {},
+         ["w=-0.0001,0.0002"], "w=0"),
+        # A teacher's labels are never below zero.
+        (planar("lee2023magnitude", **{"x, each with probability 1/2": AXES, "w*": [2, -3]}), {},
+         ["X=1,0;0,1&amp;y=2,0&amp;w=0.0002,0"], "y=2,-3"),
+    ],
+)  # fmt: skip
+def test_a_card_says_what_its_row_says(row: Row, given: dict, shown: list, hidden: str) -> None:
+    """In this order, and nothing that is another row's."""
+    html = page_card(row, given.get("at", []), PAGE, None, given.get("told"))
+    assert re.search(".*".join(map(re.escape, shown)), html, re.DOTALL)
+    assert hidden not in html
+
+
+def test_a_card_leads_to_the_proof() -> None:
+    proof = Proof("proof-xx-thmA-1", "03_x/sections.ipynb", "**Proof.** Look.")
+    row = replace(SURVIVED, said=proved("this section"))
+    for page, way in (("chapters/03_x/sections", ""), ("chapters/scoreboard", "03_x/")):
+        link = f'href="{way}sections.html#proof-xx-thma-1">to the proof'
+        assert link in page_card(row, [], page, proof)
+    assert "to the proof" not in page_card(row, [], PAGE)
+
+
+@given(st.text())
+def test_no_text_breaks_the_page(text: str) -> None:
+    tags = re.findall(r"<[^>]*>", typeset(text))
+    math = '<span class="math notranslate nohighlight">'
+    assert set(tags) <= {"<sub>", "</sub>", "<sup>", "</sup>", math, "</span>"}
+    assert tags.count("<sub>") == tags.count("</sub>")
+    assert tags.count("<sup>") == tags.count("</sup>")
+
+
+def test_every_settled_claim_of_the_book_has_a_card_with_its_evidence() -> None:
+    for row in rows():
+        html = page_card(row, [], PAGE)
+        for line in told(row.evidence):
+            assert typeset(line.words).split(" below")[0] in html
+        assert html.count("<details") == html.count("</details>")
+
+
+# --- Where a claim is stated, and where it is proved ----------------------------------------------
+
+
+def test_every_claim_is_settled_and_has_one_address() -> None:
+    """Inventory ids = ids in docstrings = settled ids, each at one function of its paper."""
+    claims = {claim.id: claim.paper for each in load_inventories() for claim in each.claims}
+    assert claims == {row.claim.id: row.claim.paper for row in rows()}
+    found = addresses()
+    assert Counter(at.id for at in found) == Counter(list(claims))
+    assert all(claims[at.id] in at.file.parts for at in found)
+
+
+def test_ids_are_read_from_the_opening_of_a_docstring(tmp_path: Path) -> None:
+    text = '''
+def one():
+    """ab.thm1: said. It speaks of ab.thm9, too."""
+
+def two():
+    """ab.lem2.1, ab.lem2.2: both."""
+
+class Three:
+    """Ours, ab.ours.x: not at the opening."""
+
+def four():
+    """ab.fig1. A picture."""
+'''
+    (tmp_path / "room.py").write_text(text, encoding="utf-8")
+    assert [(at.id, at.function) for at in addresses(tmp_path)] == [
+        ("ab.thm1", "one"),
+        ("ab.lem2.1", "two"),
+        ("ab.lem2.2", "two"),
+        ("ab.fig1", "four"),
+    ]
+
+
+def test_what_is_proved_here_has_its_proof_on_a_page_of_its_chapter() -> None:
+    """An anchor each, none twice and none for another claim; a paragraph stands behind it."""
+    known = {proof_label(row.claim.id): row for row in rows()
+              if any(way.how in (PROVED_HERE, CITED) for way in row.known)}  # fmt: skip
+    found = proofs()
+    assert sorted(proof.label for proof in found) == sorted(known)
+    for proof in found:
+        assert proof.page[:2] == known[proof.label].chapter[:2], proof
+        assert len(proof.opens) > 40, proof
+        assert not proof.opens.startswith(("#", "```", ":::", "|")), proof
+
+
+def test_proofs_are_read_from_their_anchors(tmp_path: Path) -> None:
+    labels, opens = "(proof-ab-thm1)=\n(proof-ab-lem2-1)=\n", "(how)=\n**Proof.** So\nit is."
+    text = f"Said.\n\n{labels}{opens}\n\nNo more."
+    other = "- (proof-ab-thm3)= is none\n\n(proof-ab-thm4)=\n"
+    cells = [nbformat.v4.new_markdown_cell(each) for each in (text, other)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
+    found = [(proof.label, proof.page, proof.opens) for proof in proofs(tmp_path)]
+    assert found == [
+        ("proof-ab-thm1", "one.ipynb", opens),
+        ("proof-ab-lem2-1", "one.ipynb", opens),
+        ("proof-ab-thm4", "one.ipynb", ""),
+    ]
+
+
+# --- Errata ---------------------------------------------------------------------------------------
+
+NAMES = [
+    re.compile(pattern)
+    for pattern in (
+        r"\(([A-Z][A-Za-z]*\d?)\)(?!\w)",  # (GF), (A1)
+        r"\b[AB]\d\b(?!\.)",
+        r"\\zeta_\d|\\xi\b|\bm_2\b|\bn_a\b|X_\{\\m..\}|S_[+-]\^\{\\zeta\}",
+    )
+]
+"""What a paper gives a name: its assumptions, and the constants of Min et al."""
+PAGES = sorted((CHAPTERS / "errata").glob("*.md"))
+
+
+PAPERS = [page.stem for page in PAGES]
+
+
+def of(paper: str) -> list[Row]:
+    return [row for row in rows() if row.claim.paper == paper]
+
+
+def html_of(paper: str, told: dict[str, Instead]) -> str:
+    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
+    return errata(Scoreboard(of_paper, tuple(of(paper))), told)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_asks_for_the_errata_of_its_paper(page: Path) -> None:
+    assert f"```{{errata}} {page.stem}\n```" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_page_defines_what_its_statements_name(paper: str) -> None:
+    """It can be sent alone: (Init), A1, zeta_1 and their like stand in front."""
+    mine = of(paper)
+    html = html_of(paper, {row.claim.id: Instead("", "a slip", "part") for row in mine})
+    assert html.startswith('<section class="stands">')
+    setting = html.partition('<section class="setting">')[2]
+    says = " ".join(row.claim.says for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED))
+    for names in NAMES:
+        assert set(names.findall(says)) <= set(names.findall(setting))
+
+
+def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
+    text = BIBLIOGRAPHY.read_text(encoding="utf-8")
+    years = dict(re.findall(r"@\w+\{(\w+),.*?year\s*= \{(\w+)\}", text, flags=re.DOTALL))
+    firsts = re.findall(r"author\s*= \{(\w+),", text)
+    assert len(set(zip(firsts, years.values(), strict=True))) == len(years)
+    labels = {each.paper: each.label for each in load_inventories() if not each.ours}
+    assert {paper: label.split()[-1] for paper, label in labels.items()}.items() <= years.items()
+    assert len(labels) == len(PAGES)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(paper):
+    mine = of(paper)
+    ours = {row.claim.id for row in mine if ".ours." in row.claim.id}
+    told = {row.claim.id: Instead(row.claim.id, row.claim.id, "part") for row in mine}
+    whole = html_of(paper, told)
+    assert whole.count("<section") == whole.count("</section>")
+    stands, _, html = whole.partition("</section>")
+    for row in (row for row in mine if row.claim.id not in ours and row.claim.kind == "theorem"):
+        assert (f'#{row.claim.anchor}"' in stands) == (row.verdict == REPRODUCED), row.claim.id
+    for row in mine:
+        stands = row.verdict in (REFUTED, NOT_REPRODUCED, WITH_READING) and row.claim.id not in ours
+        assert (f'#{row.claim.anchor}"' in html) == stands, row.claim.id
+        assert not stands or f"{escape(row.claim.at)} (<a" in html, row.claim.id
+    false = [row for row in mine if row.verdict == REFUTED and row.claim.id not in ours]
+    assert html.count('<tr class="erratum">') == html.count("<em>Counterexample:</em>")
+    assert html.count('<tr class="erratum">') == len(false)
+
+
+def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample() -> None:
+    fell = [row.claim.id for row in of("vardi2022margin") if row.verdict == REFUTED]
+    told = dict.fromkeys(fell, Instead("true if $a < b$", "one sign", "theorem"))
+    html = html_of("vardi2022margin", told)
+    said = "are false as stated, from 1 cause: a numbered statement is false (1)"
+    assert f"{len(fell)} {said}" in html
+    assert html.count('class="erratum"') == html.count("true if") == 1
+    assert r"\(a &lt; b\)" in html
+
+
+def test_the_heaviest_comes_first_and_one_cause_stands_together() -> None:
+    fell = [row.claim.id for row in of("lee2022support") if row.verdict == REFUTED]
+    weights = ["misprint", "theorem", "remark", "part"] * len(fell)
+    told = {id: Instead(f"{id}!", f"cause {k % 3}", weights[k]) for k, id in enumerate(fell)}
+    html = html_of("lee2022support", told)
+    shown = [told[id] for id in re.findall(r"<td>([^!<]+)!</td>", html)]
+    slips = re.findall(r"<em>Instead:</em> ([^!]+)!", html)
+    assert {told[id].weight for id in slips} == {"misprint"}
+    assert sorted([*slips, *(each.sentence[:-1] for each in shown)]) == sorted(fell)
+    found = causes(told, [id for id in fell if id not in slips])
+    order = list(dict.fromkeys(each.cause for each in shown))
+    assert [each.cause for each in shown] == sorted((each.cause for each in shown), key=order.index)
+    ranks = [list(WEIGHTS).index(found[cause]) for cause in order]
+    assert ranks == sorted(ranks)
+
+
+def test_every_refuted_claim_has_its_counterexample_in_a_sentence() -> None:
+    told = true_instead(PAPERS)
+    refuted = [row.claim.id for row in rows() if row.verdict == REFUTED]
+    assert [id for id in refuted if not told[id].shows] == []
+
+
+# --- The list -------------------------------------------------------------------------------------
+
+
+def test_the_command_prints_every_settled_claim(capsys: pytest.CaptureFixture) -> None:
+    assert main(["--csv"]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert lines == listing(rows(), true_instead(row.claim.paper for row in rows()))
+    for line, row in zip(lines, rows(), strict=True):
+        assert (line["id"], line["verdict"], line["cell"]) == (row.claim.id, row.verdict, row.cell)
+        tried = [item.tried for item in row.evidence if item.tried]  # the statement tried least
+        assert line["instances"] == str(min(tried, default=""))
+
+
+FALLS = fact("it falls", False, True)
+FELL = Counterexample({"x": [1, 2]}, {"x > 0": True}, (FALLS,), (FALLS,), "by hand")
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "words"),
+    [
+        (
+            Row(CLAIM, REFUTED, counterexample=FELL),
+            "why",
+            "x = (1, 2); it falls: no (asked: yes)",
+        ),
+        (Row(CLAIM, OUT_OF_REACH, why="No computation."), "why", "No computation."),
+        (Row(CLAIM, WITH_READING, reading=Reading("sum", "mean")), "reading", "sum"),
+        (Row(CLAIM, NOT_REPRODUCED, instead=(note("steps", 9),)), "instead", "steps: 9"),
+    ],
+)
+def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -> None:
+    (record,) = listing([row], {})
+    assert record[column] == words
+    if column == "instead":
+        told = {row.claim.id: Instead("true if", "a sign", "part")}
+        (record,) = listing([row], told)
+        assert [record[k] for k in ("instead", "cause", "weight")] == ["true if", "a sign", "part"]
