@@ -20,14 +20,14 @@ SHELF = records.Shelf("page", "name-", lambda name, *given: {"sum": name}, ("one
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        ({"scale": "papr"}, '"scale" must be one of "page", "paper", "figure-5", .*, not \'papr\''),
+        ({"scale": "papr"}, '"scale" must be one of "page", "paper", .*, not \'papr\''),
         ({"device": "cuda:99"}, '"device" must be "cpu", or a device that PyTorch finds on this '),
     ],
 )
 def test_another_scale_or_device_is_refused(more: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        check(DEFAULTS | more, mnist.PARAMETERS)
-    assert check(DEFAULTS | {"scale": "readings"}, mnist.PARAMETERS).scale == "readings"
+        check(DEFAULTS | more, networks.PARAMETERS)
+    assert check(DEFAULTS | {"scale": "deep"}, networks.PARAMETERS).scale == "deep"
 
 
 @pytest.mark.parametrize(

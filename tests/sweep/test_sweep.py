@@ -81,7 +81,6 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({}, ["--grid", "seed=0:1000000"], "take 1 to 100000 of them"),
         ({}, ["--grid", "seed"], "is not NAME=VALUES"),
         ({}, ["--grid", "seed=0,1", "--set", "n=7"], "given twice"),
-        ({}, ["--set", "rate=1e-3"], "YAML takes 1e-3 for text, so write 1.0e-3"),
         ({}, ["--workers", "0"], "at least 1"),
         ({}, ["--out", "memory://a"], "take a folder that all of"),
         ({}, ["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers at tcp://127.0.0.1:9"),

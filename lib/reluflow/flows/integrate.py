@@ -7,6 +7,7 @@ sides, it ends and says so.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from dataclasses import field as made
@@ -98,7 +99,9 @@ def integrate(
     options = {"atol": 1e-3 * rtol, "rtol": rtol, **options}
     method = method or (LSODA if field.clock == TIME else BDF)
     path = _Path(field, until, stop, at_zero, method, options, max_steps)
-    with np.errstate(over="ignore", invalid="ignore"):  # of a step too far, which is rejected
+    # Of a step too far, which is rejected; and what LSODA says where it fails, which `status` says.
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "lsoda:", UserWarning)
         return path.followed(t, z)
 
 

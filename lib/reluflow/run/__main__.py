@@ -159,8 +159,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
         (stage / INDEX).write_text(html(notebook), encoding="utf-8")
         nbformat.write(plain(notebook), output)
-        shutil.rmtree(folder, ignore_errors=True)
-        stage.rename(folder)
+        _swap(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -200,6 +199,20 @@ def told(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
             tags.append("hide-input")
         if shown or "where-shown" not in tags:
             yield cell
+
+
+def _swap(stage: Path, folder: Path) -> None:
+    """Put a folder in the place of another, which comes back where that fails."""
+    old = stage.with_name(f"{stage.name}.old")
+    if folder.exists():
+        folder.rename(old)
+    try:
+        stage.rename(folder)
+    except OSError:
+        if old.exists():
+            old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 if __name__ == "__main__":
