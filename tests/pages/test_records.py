@@ -13,7 +13,14 @@ from reluflow.papers.phuong2021inductive import cnn, networks
 from reluflow.parameters import check
 from reluflow.places import RECORDS
 
-DEFAULTS = {"scale": "page", "device": "cpu", "seed": 0, "effort": 1.0}
+DEFAULTS = {
+    "images": "digits",
+    "epochs": 12,
+    "device": "cpu",
+    "scale": "page",
+    "seed": 0,
+    "effort": 1.0,
+}
 SHELF = records.Shelf("page", "name-", lambda name, *given: {"sum": name}, ("one", "two"), ("odd",))
 
 
@@ -26,8 +33,8 @@ SHELF = records.Shelf("page", "name-", lambda name, *given: {"sum": name}, ("one
 )
 def test_another_scale_or_device_is_refused(more: dict[str, object], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
-        check(DEFAULTS | more, networks.PARAMETERS)
-    assert check(DEFAULTS | {"scale": "deep"}, networks.PARAMETERS).scale == "deep"
+        check(DEFAULTS | more, cnn.PARAMETERS)
+    assert check(DEFAULTS | {"scale": "taken"}, cnn.PARAMETERS).scale == "taken"
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,19 @@ def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
 
 
 @pytest.mark.long
+def test_serial_and_parallel_give_the_same_rows(swept: Path, tmp_path: Path) -> None:
+    page = write_page(tmp_path, *CELLS)
+    grid = ["--grid", "n=2,99", "--grid", "seed=1", "--set", "rate=1.0"]
+    assert main([str(page), *grid, "--out", str(tmp_path / "out"), "--workers", "1"]) == 1
+    one, two = (
+        {row["key"]: row | {"seconds": 0} for row in stored(out)}
+        for out in (tmp_path / "out", swept)
+    )
+    assert len(one) == 2
+    assert one.items() <= two.items()
+
+
+@pytest.mark.long
 def test_what_is_done_is_not_run_again_and_old_code_is_seen(tmp_path, cluster, capsys):
     page, out = write_page(tmp_path, CELLS[0]), str(tmp_path / "out")
     where = ["--scheduler", cluster]
