@@ -523,7 +523,10 @@ def two_at_once() -> Counterexample:
     paths = [affine_flow(X, y, eps * v) for eps in SMALL]
     steps = [step for path in paths for step in crossings(X, path)]
     met = [conditions(X, y, step) for step in steps]
-    printed = np.min([printed_conditions(X, y, step) for step in steps], axis=0).tolist()
+    # A crossing in (p, 0) without the flow: x_1 and x_2 are active before it, all data after it.
+    on, every = X @ v > 0, np.full(len(y), True)
+    there = [Crossing(0.0, k, np.array([float(p), 0.0]), on, every) for p in TINY for k in (2, 3)]
+    printed = np.min([printed_conditions(X, y, step) for step in there], axis=0).tolist()
     rates = {p: rate_polynomial(X, y, np.array([1, 0]), p) for p in TINY}
     shares = _shares(*TOGETHER)
     return Counterexample(
