@@ -129,7 +129,8 @@ def test_conditions_against_their_printed_form():
     for item, size in [*cases, (PARALLEL, 1e-2)]:
         for step in crossings(item["X"], setting.small_flows(item, [size])[0]):
             found = conditions(item["X"], item["y"], step)
-            b1, b2, b4 = norm.printed_conditions(item["X"], item["y"], step)
+            at = step.datum, step.w, step.before, step.after
+            b1, b2, b4 = norm.printed_conditions(item["X"], item["y"], *at)
             assert found.full
             assert pytest.approx(b1, abs=1e-9) == found.B1
             assert found.B2 * item["y"][step.datum] == pytest.approx(b2, rel=1e-6, abs=1e-9)

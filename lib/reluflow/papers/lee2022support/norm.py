@@ -26,7 +26,6 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.setting import (
     NORMS,
-    Crossing,
     Radius,
     assumptions,
     crossings,
@@ -441,21 +440,24 @@ def met_at_the_end(case: Counterexample) -> list[Evidence]:
 # --- Second route: Theorem F.6's conditions as they are printed -----------------------------------
 
 
-def printed_conditions(X: NDArray, y: NDArray, step: Crossing) -> tuple[float, float, float]:
-    """B1, B2 and B4 at a crossing, each the side that must be larger less the other: by inverses of
-    H and H~, and by their eigenvectors in the order of the eigenvalues."""
-    (H, q), (K, r) = ((X[on].T @ X[on], y[on] @ X[on]) for on in (step.before, step.after))
+def printed_conditions(
+    X: NDArray, y: NDArray, datum: int, w0: NDArray, before: NDArray, after: NDArray
+) -> tuple[float, float, float]:
+    """B1, B2 and B4 at a crossing of the boundary of `datum` in w0 (d,), with the data active
+    `before` and `after` it (n,), each the side that must be larger less the other: by inverses of H
+    and H~, and by their eigenvectors in the order of the eigenvalues."""
+    (H, q), (K, r) = ((X[on].T @ X[on], y[on] @ X[on]) for on in (before, after))
     old, new = np.linalg.inv(H) @ q, np.linalg.inv(K) @ r
     (rates, E), (_, F) = np.linalg.eigh(H), np.linalg.eigh(K)
     E = E * np.where(old @ E < 0.0, -1.0, 1.0)
-    x, w0, size = X[step.datum], step.w, np.linalg.norm(step.w)
+    x, size = X[datum], np.linalg.norm(w0)
     apart = [
         min(np.linalg.norm(f - e), np.linalg.norm(f + e)) for e, f in zip(E.T, F.T, strict=True)
     ]
     c, target = w0 @ E, old @ E
     bracket = (target / c - 1.0) / rates - np.linalg.norm(new - w0) / size / rates[-1]
     inner = 1.0 - x @ np.linalg.inv(H) @ x
-    B2 = x @ old + inner / np.linalg.norm(x) * np.min(bracket * c * rates**2) - y[step.datum]
+    B2 = x @ old + inner / np.linalg.norm(x) * np.min(bracket * c * rates**2) - y[datum]
     return float(np.min(rates[0] / rates[-1] * c / size - apart)), float(B2), float(-x @ old)
 
 
@@ -523,7 +525,11 @@ def two_at_once() -> Counterexample:
     paths = [affine_flow(X, y, eps * v) for eps in SMALL]
     steps = [step for path in paths for step in crossings(X, path)]
     met = [conditions(X, y, step) for step in steps]
-    printed = np.min([printed_conditions(X, y, step) for step in steps], axis=0).tolist()
+    # A crossing in (p, 0) without the flow: x_1 and x_2 are active before it, all data after it.
+    on, every = X @ v > 0, np.full(len(y), True)
+    places = [np.array([float(p), 0.0]) for p in TINY]
+    each = [printed_conditions(X, y, k, w, on, every) for w in places for k in (2, 3)]
+    printed = np.min(each, axis=0).tolist()
     rates = {p: rate_polynomial(X, y, np.array([1, 0]), p) for p in TINY}
     shares = _shares(*TOGETHER)
     return Counterexample(
