@@ -228,6 +228,21 @@ def test_neurons_that_see_the_same_may_be_exchanged_and_no_others() -> None:
     assert check(apart, theta, X2, y, product_of_all).verdict == "global"
 
 
+def test_a_datum_that_a_neuron_cannot_see_excuses_no_cell() -> None:
+    # The second neuron alone is longer; only without the active cell of the first is it the least.
+    network, X, y = diagonal(2, 2), np.array([[0.0, 1.0], [1.0, 0.5]]), np.ones(2)
+    yes, zero, lam = np.ones(2, bool), np.zeros(2), np.array([0.0, 2.0])
+    kinds = [[Column(np.array([True, a]), yes, s, zero) for a in (True, False) for s in (1, -1)],
+             [Column(a * yes, yes, s, zero) for a in (True, False) for s in (1, -1)]]  # fmt: skip
+    longer = np.sqrt([0.0, 2.0, 0.0, 2.0])
+    forged = Cellwise((Family(lam, (tuple(kinds[0][2:]), tuple(kinds[1]))),), True)
+    found = check(network, longer, X, y, forged)
+    assert (found.verdict, found.detail) == ("refused", "a cell of a neuron is missing")
+    best, lam = np.sqrt([0.5, 1.0, 0.5, 1.0]), np.array([0.5, 1.0])
+    whole = Cellwise((Family(lam, (tuple(kinds[0]), tuple(kinds[1]))),), True)
+    assert check(network, best, X, y, whole).verdict == "global"
+
+
 def kinked_case(slope: float = 1.0) -> Cellwise:
     """Two neurons, each on the boundary of the other's datum, whose label pushes it away there."""
     columns = []

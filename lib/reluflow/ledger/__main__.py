@@ -175,5 +175,6 @@ def as_table(board: Scoreboard) -> str:
 
 if __name__ == "__main__":
     # A reader who has read enough, as `head` does, ends us without a word.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if hasattr(signal, "SIGPIPE"):  # Windows has none
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.exit(main())

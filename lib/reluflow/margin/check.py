@@ -156,8 +156,9 @@ def is_empty(rows: Numbers) -> bool:
 
 
 def missing(rows: Numbers, given: set[tuple[bool, ...]]) -> tuple[bool, ...] | None:
-    """Signs (True: positive) of u on the rows that are not among those given, though nothing proves
-    that no u has them; None if there are none. A shorter answer is a beginning of such signs."""
+    """Signs (True: positive) of u on the rows, none of them 0, that are not among those given,
+    though nothing proves that no u has them; None if there are none. A shorter answer is a
+    beginning of such signs."""
 
     def below(prefix: tuple[bool, ...]) -> tuple[bool, ...] | None:
         k = len(prefix)
@@ -310,7 +311,9 @@ def _cells_covered(point: Point, given: Sequence[Seen], families: Sequence[Famil
 def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
     """Raise Wrong unless the columns hold all cells that the neuron can be in."""
     linear = point.relus == 0
-    free = [] if linear else np.flatnonzero(neuron.fixed == 0).tolist()
+    # A datum of which the neuron sees nothing has no side: among the others it would excuse all.
+    sided = (neuron.fixed == 0) & (neuron.rows != 0).any(axis=1)
+    free = [] if linear else np.flatnonzero(sided).tolist()
     own = {i: neuron.fixed[i] > 0 for i in np.flatnonzero(neuron.fixed).tolist()}
     signs = [neuron.sign] if neuron.sign else ([1] if linear else [1, -1])
     for sign in signs:

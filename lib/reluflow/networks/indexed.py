@@ -262,7 +262,8 @@ class Network:
     ) -> tuple[list[NDArray], list[NDArray]]:
         """Rates of all pre-activations, and of the inputs of every layer and the output behind
         them, when W has rate V."""
-        turns, moved = [], [np.zeros((*V[0].shape[:-2], *inputs[0].shape[-2:]))]
+        both = np.broadcast_shapes((*V[0].shape[:-2], 1, 1), inputs[0].shape)
+        turns, moved = [], [np.zeros(both)]
         for layer in range(self.degree):
             turn = moved[-1] @ W[layer].mT
             turns.append(turn + inputs[layer] @ V[layer].mT)
