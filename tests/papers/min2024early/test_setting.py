@@ -63,7 +63,7 @@ def test_angles_know_no_units(seed: int, unit: float) -> None:
     plain, scaled = setting.data_constants(X, y), setting.data_constants(unit * X, y)
     for name in ("mu", "zeta_1", "xi"):
         assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-12)
-    found = setting.clearance(X, y, unit * start[0], start[1])
+    found = setting.clearance(X, y, unit**1.4 * start[0], start[1])
     assert found == pytest.approx(setting.clearance(X, y, *start), rel=1e-12)
 
 
