@@ -29,13 +29,6 @@ def test_the_curvature_is_the_hessians():
     assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)
 
 
-def test_restarted_bounds_start_at_the_path():
-    panel = page.restart_run(replace(page.restart_setting(2, 1.0, 0), n=60, d=8))
-    for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
-        assert (low[0], high[0]) == pytest.approx((panel.path.length[at],) * 2)
-        assert len(low) == len(high) == len(panel.path.length) - at
-
-
 def test_a_first_fall_is_the_flows():
     setting = replace(TINY, start=0.05, n_steps=5)
     found = page.falls_first(setting, 3, 30, n=40)
