@@ -610,6 +610,15 @@ def test_a_reader_who_has_read_enough_sees_no_stack() -> None:
     assert (done.stdout, done.stderr) == ("[\n", "")
 
 
+def test_the_command_ends_well_where_only_ascii_is_understood(tmp_path, monkeypatch) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    command = [sys.executable, "-m", "reluflow.ledger", "--json", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout.decode("utf-8"))[0]["paper"] == "lee2022support"
+
+
 # The inventory
 
 

@@ -36,6 +36,15 @@ SHARED = Network(
 # --- The network in rational numbers --------------------------------------------------------------
 
 
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_margins_are_the_networks(activation: str) -> None:
+    rng, y = RNG(0), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    for network in (fully_connected((3, 4, 2), activation), replace(SHARED, activation=activation)):
+        theta, X = rng.normal(size=network.size), rng.normal(size=(5, 3))
+        found = point(network, theta, X, y).margins.astype(float)
+        np.testing.assert_allclose(found, y * network.output(theta, X), rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_missing_knows_the_cells(d: int) -> None:
     rng, lacking = RNG(d), 0

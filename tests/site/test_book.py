@@ -9,7 +9,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import yaml
 from built import ROOT, build
+from reluflow import pages as notebooks
 from reluflow.ledger.evidence import LedgerError
 from reluflow.site import book
 from sphinx.errors import ExtensionError
@@ -50,6 +52,16 @@ def files(entries: list[dict]) -> list[str]:
     """The pages of a part of the contents, each before its sections."""
     below = [(entry["file"], files(entry.get("sections", []))) for entry in entries]
     return [page for file, inside in below for page in (file, *inside)]
+
+
+def test_the_contents_have_every_notebook_below_its_chapter() -> None:
+    chapters = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["chapters"]
+    for entry in chapters:
+        if (page := ROOT / f"{entry['file']}.ipynb").is_file():  # the scoreboard is none
+            inside = {f"{part['file']}.ipynb" for part in entry.get("sections", [])}
+            assert inside == {f"chapters/{notebooks.name(p)}" for p in notebooks.sections(page)}
+    on_disk = {f"chapters/{notebooks.name(p)}" for p in notebooks.in_order(ROOT / "chapters")}
+    assert on_disk - {"chapters/index.ipynb"} <= {f"{page}.ipynb" for page in files(chapters)}
 
 
 def test_the_front_page_leads_to_the_book(site: Path) -> None:

@@ -380,6 +380,48 @@ def test_every_counterexample_is_in_a_picture_or_in_none() -> None:
     assert {id for id, each in TOLD.items() if each.live} == {*SHOWN}
 
 
+def test_the_links_have_the_numbers_of_the_counterexamples() -> None:
+    case, state = {}, {}
+    for row in (row for row in ROWS if row.claim.id in SHOWN):
+        told = (part.split("=") for part in TOLD[row.claim.id].live.partition("?")[2].split("&"))
+        state[row.claim.id] = {
+            k: np.array([[*map(float, x.split(","))] for x in v.split(";")]) for k, v in told
+        }
+        case[row.claim.id] = row.counterexample.instance if row.counterexample else {}
+    for id, angle, mine in (
+        ("ma.thm3.3.3", "3π/4", [0, 0.75, 0.1]), ("ma.eq11.2", "π/2", [10, 0.5, 1.0]),
+        ("ma.thm3.8.2", "π/2", [3, 0.5, 0.5]), ("ma.text.twophase.2", "3π/4", [0, 0.75, 3.0]),
+    ):  # fmt: skip
+        text = str(case[id])
+        assert angle in text
+        assert f"{mine[2]:.1g}" in text
+        found = [state[id][k].item() for k in ("m", "phi", "v")]
+        assert found == pytest.approx(np.multiply(mine, [1.0, math.pi, 1.0]), rel=1e-15)
+    for id in ("ea.thm1.align.1", "ea.pattern-time"):
+        X = [[float(Fraction(v)) for v in case[id][f"x_{k}"]] for k in (1, 2)]
+        np.testing.assert_allclose(state[id]["X"], X, rtol=1e-15)
+        (w,), x = state[id]["w"], state[id]["X"][1]
+        theta = math.atan2(w[1] * x[0] - w[0] * x[1], w @ x)
+        (tangent,) = (v for k, v in case[id].items() if k.startswith("tan"))
+        assert math.tan(-theta / 2) == pytest.approx(float(Fraction(tangent)), rel=1e-7)
+    its, mine = case["os.assumptions.1"], state["os.assumptions.1"]
+    turns, size = np.radians(mine["turns"][0]), math.exp(-mine["length"].item())
+    W = size * np.column_stack([np.cos(turns), np.sin(turns)])
+    np.testing.assert_allclose(W, its["W(0)"], atol=1e-14)
+    for name, key in (("X", "X"), ("y", "y"), ("s", "signs of a(0)")):
+        np.testing.assert_array_equal(np.squeeze(mine[name]), its[key])
+    for id in ON_THE_LINE:
+        np.testing.assert_array_equal(state[id]["X"], np.pad(case[id]["X"], ((0, 0), (0, 1))))
+        np.testing.assert_array_equal(state[id]["y"][0], case[id]["y"])
+        (start,) = case[id].get("w", case[id].get("w0", (0,)))  # Lemma F.1's: both data switch
+        assert state[id]["w"].tolist() == [[case[id].get("alpha", 1) * start, 0]]
+    its, mine = case["mm.thm3.2.margins"], state["mm.thm3.2.margins"]
+    np.testing.assert_array_equal(
+        mine["X"], [[float(Fraction(v)) for v in its[k]] for k in ("x₁", "x₂")]
+    )
+    np.testing.assert_array_equal(mine["w"][0], its["w"])
+
+
 @pytest.fixture(scope="module")
 def at(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
     """Goes to the address of a picture's state; each page is opened once."""

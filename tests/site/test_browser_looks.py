@@ -66,11 +66,26 @@ def begins(visit: Opened) -> list[str]:
     return found + [f"code is shown: {word}" for word in words if word in seen["code"]]
 
 
-@pytest.mark.parametrize(("name", "address"), [("scoreboard", "%"), ("errata", "%zz")])
+@pytest.mark.parametrize(
+    ("name", "address"), [("scoreboard", "%"), ("errata", "%zz"), ("explorer", "X")]
+)
 def test_a_broken_end_of_an_address_is_no_error(site, browser, name, address):
     with opened(browser, site / f"chapters/{name}.html", anchor=address, formulas=False) as visit:
         visit.ask(f"() => {looks.FRAMES}")
         assert looks.quiet(visit) == []
+
+
+def test_a_reader_finds_nothing_of_the_one_before(browser: Browser, tmp_path: Path) -> None:
+    """A browser's contexts are used again."""
+    page = tmp_path / "page.html"
+    page.write_text("<!doctype html><title>t</title><p>right", encoding="utf-8")
+    with opened(browser, page) as visit:
+        visit.page.set_viewport_size({"width": 400, "height": 400})
+        visit.page.emulate_media(media="print")
+        visit.ask("localStorage.x = sessionStorage.x = 1")
+    with opened(browser, page) as visit:
+        kept = "localStorage.length, sessionStorage.length, innerWidth"
+        assert visit.ask(f"[{kept}, matchMedia('print').matches]") == [0, 0, 1280, False]
 
 
 ADD = "document.querySelector('article section').insertAdjacentHTML('beforeend', `{}`)"
@@ -116,6 +131,17 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.paper, "document.documentElement.style.printColorAdjust = 'economy'", "colour"),
     (looks.paper, ADD.format("<style>@media print { summary span { display: none }"), "badge"),
 )
+
+
+def test_a_main_page_that_begins_otherwise_is_seen(site: Path, browser: Browser) -> None:
+    with opened(browser, site / f"chapters/{MAIN[0]}.html", formulas=False) as visit:
+        for fault, word in (
+            (ADD.format("<div class='cell_input'>import numpy"), "import"),
+            ("document.querySelector('.cell_output').style.marginTop = '2000px'", "order"),
+        ):
+            assert word not in "".join(begins(visit))
+            visit.ask(f"() => {{ {fault} }}")
+            assert word in "".join(begins(visit))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ in FILE, a list that `--json` printed: what a change of the code must leave as i
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import signal
 import sys
@@ -174,6 +175,8 @@ def as_table(board: Scoreboard) -> str:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):  # no terminal is asked which letters it knows
+        sys.stdout.reconfigure(encoding="utf-8")
     # A reader who has read enough, as `head` does, ends us without a word.
     if hasattr(signal, "SIGPIPE"):  # Windows has none
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

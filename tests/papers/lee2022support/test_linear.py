@@ -7,6 +7,16 @@ import pytest
 from reluflow.papers.lee2022support import linear
 
 
+def test_linear_neuron_of_data() -> None:
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]]), np.array([3.0, -1.0, 2.0])
+    for labels in (y, -y, y[::-1]):
+        net = linear.linear_neuron(X, labels)
+        assert np.all(net.c >= 0)
+        assert np.allclose(net.vertices[[0, 3]], [np.zeros(2), np.linalg.lstsq(X, labels)[0]])
+        assert np.allclose(net.g(net.vertices), 0.0, atol=1e-12)
+        assert net.g(0.5 * net.minimum) == pytest.approx(-net.height)
+
+
 def test_data_without_full_rank_have_no_linear_neuron() -> None:
     with pytest.raises(ValueError, match="rank d"):
         linear.linear_neuron([[1.0, 2.0]], [3.0])

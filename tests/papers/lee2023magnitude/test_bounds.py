@@ -14,6 +14,7 @@ from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import bounds, chains, setting
 from reluflow.papers.lee2023magnitude.population import population_flow
 from reluflow.papers.lee2023magnitude.setting import Start
+from scipy.integrate import solve_ivp
 
 FEW = settings(max_examples=12)
 TIMES = np.array([0.0, 0.01, 0.7, 4.0, 30.0])
@@ -149,6 +150,22 @@ def test_quotients_of_the_square_count_rising_times_only() -> None:
     """t^2/4 solves u' = sqrt(u) where it rises: at t = -1/2 the square of its slope agrees, too."""
     assert bounds._quotients([Fraction(1, 2), Fraction(3)]) == 2
     assert bounds._quotients([Fraction(-1, 2), Fraction(0)]) == 0
+
+
+@pytest.mark.parametrize("below", [0, 1])
+def test_compared_equations_are_integrated(below) -> None:
+    item = pair(below, -0.3, 0.4)
+    size, pace, turn = item["waves"]
+
+    def rates(t: float, x: np.ndarray) -> np.ndarray:
+        smooth = [size @ np.sin(pace * a + turn * (1 + t)) for a in x]
+        extra = 0.7 * np.sqrt(np.abs(x - 0.2)) + 0.1 + 0.3 * np.sin(x) ** 2
+        return smooth + extra * ([-1, 0] if below else [0, 1])
+
+    times = np.linspace(0.1, 2.0, 20)
+    path = solve_ivp(rates, (0.0, 2.0), [-0.3, 0.4], "RK45", times, rtol=1e-8, atol=1e-10)
+    (found,) = bounds.least_lead([item])
+    assert found == pytest.approx((path.y[1] - path.y[0]).min(), abs=1e-4)
 
 
 def test_steps_that_cannot_follow_decide_nothing() -> None:

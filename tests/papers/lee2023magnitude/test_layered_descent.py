@@ -80,6 +80,22 @@ def test_most_data_on_the_boundary() -> None:
     assert ActiveSet(X, np.ones(800), w0)._reach > 0.0  # else every step looks at all data
 
 
+@FEW
+@given(st.integers(0, 10**6), st.integers(0, 3), st.sampled_from([0.003, 0.03, 0.3]))
+def test_any_data(seed, layers, pace) -> None:
+    """Lengths over two decades, labels of both signs, and factors of both."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 200)), int(rng.integers(1, 8))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-1, 1, (n, 1))
+    y, w0, v = rng.uniform(-2.0, 2.0, n), rng.normal(size=d), rng.uniform(-0.2, 1.0, layers)
+    # A chain that starts small ends within a few times the size that the labels ask for.
+    step = pace / (np.linalg.norm(X, 2) ** 2 * 3.0**layers)
+    states, _, _ = loop(X, y, w0, step, 150, v)
+    sizes = np.linalg.norm(X, axis=1) * np.linalg.norm(states, axis=1)[:, None]
+    if (np.abs(states @ X.T) > 1e-11 * sizes).all():  # rounding decides no activation
+        agrees(X, y, w0, step, 150, v, tolerance=1e-9)
+
+
 def test_all_data_flip_on_every_step() -> None:
     # In one dimension, overshooting to the other side: every look finds that all have changed.
     X, y = np.array([[1.0]] * 50 + [[-1.0]] * 50), np.ones(100)

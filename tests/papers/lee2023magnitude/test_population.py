@@ -183,6 +183,14 @@ def test_orbits_are_the_flow(psi0, rho0, m) -> None:
     assert (flow.psi[0], flow.rho[0]) == pytest.approx((between[0], rho[0]), abs=1e-9)
 
 
+def test_loss_against_quadrature() -> None:
+    """L = 1/2 E (f - f*)^2 over the angles of a plane, v* = 1."""
+    phi, v, m, a = 2.0, 1.3, 2, np.linspace(0.0, 2 * math.pi, 200_001)[:-1]
+    student = v ** (m + 1) * np.maximum(np.cos(a - (math.pi - phi)), 0.0)
+    mean = np.mean((student - np.maximum(np.cos(a), 0.0)) ** 2)
+    assert relative_loss(log_tan(phi), math.log(v), m) == pytest.approx(mean, rel=1e-8)
+
+
 def test_times_of_several_starts_and_of_late_losses() -> None:
     rho0 = np.log([1e-5, 0.1, 1.0, 50.0])
     for rho, s in zip(rho0, time_to_loss(0.0, rho0, 0, 1e-10), strict=True):

@@ -7,9 +7,30 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from papers.lee2023magnitude.test_layered_descent import loop
 from reluflow.errors import InputError
 from reluflow.papers.lee2023magnitude import experiments, population, runs
 from reluflow.papers.lee2023magnitude.setting import Start
+
+
+def test_constants_are_those_of_d3() -> None:
+    """Of a small norm, of middle ones below and above the target's, and of a large one."""
+    found = [runs.constants(v0, 10.0) for v0 in (1.0, 9.0, 11.0, 21.0)]
+    assert found == [(1.0, 10.0), (5.0, 10.0), (5.0, 11.0), (5.0, 21.0)]
+
+
+def test_runs_on_data_are_the_plain_loop() -> None:
+    setting = runs.Setting(4, 0.7, 0.4, 0.05, 6, 150, 60, 11)
+    run, X, w, best = runs.train_one(setting), setting.data(), setting.start(), setting.target()
+    y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
+    v = [np.linalg.norm(w)] * setting.m
+    states, _, _ = loop(X, y, w, setting.rate / len(X), setting.steps, v)
+    length = np.linalg.norm(states, axis=1)
+    phi = np.pi - np.arccos(states @ best / length / np.linalg.norm(best))
+    np.testing.assert_allclose(run.empirical.length, length, rtol=1e-11)
+    np.testing.assert_allclose(run.empirical.phi, phi, rtol=0, atol=1e-10)
+    for path in (run.population, run.flow):
+        assert (path.phi[0], path.length[0]) == pytest.approx((phi[0], length[0]))
 
 
 def test_divergence_does_not_wait_for_the_panels_that_were_not_begun() -> None:

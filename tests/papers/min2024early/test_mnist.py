@@ -275,6 +275,16 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
     for name, kept in full.items():
         assert kept.setting == mnist.FIGURES[name]
         assert kept.curves.step.tolist() == list(range(0, 15001, mnist.EVERY))
+        assert kept.curves.loss[0] == pytest.approx(1.0, abs=1e-6)
+        half, (steps, losses) = kept.facts["kept"], kept.curves[["step", "loss"]].to_numpy().T
+        expected = np.interp(half["step"], steps, losses)
+        assert half["losses"][0] == pytest.approx(expected, rel=1e-2)
+        for key in ("w_plus", "w_minus"):
+            w, x = (kept.picture(name).ravel() for name in (key, "x_plus"))
+            shown = w @ x / np.linalg.norm(w) / np.linalg.norm(x)
+            listed = kept.facts["cosines"][key][kept.setting.positive]
+            assert shown == pytest.approx(listed, abs=1e-3)
+            assert (shown > 0) == (key == "w_plus")
     for kept in phases.values():
         assert kept.epoch.tolist() == list(range(mnist.EPOCHS + 1))
         assert Setting(**kept.attrs["setting"]) == mnist.FIGURES["figure-5"]

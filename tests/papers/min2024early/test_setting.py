@@ -55,6 +55,18 @@ def test_zeta_1_is_at_least_xi(seed: int, n: int, d: int, decade: float) -> None
     assert data.zeta_1 == pytest.approx(float(cones.cap_exactly(X, y)), rel=1e-9)
 
 
+@given(SEEDS, st.sampled_from([1e-150, 1e150]))
+def test_angles_know_no_units(seed: int, unit: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = separable(4, 3, 0.3, rng)
+    start = rng.standard_normal((3, 3)), rng.choice([-1.0, 1.0], 3)
+    plain, scaled = setting.data_constants(X, y), setting.data_constants(unit * X, y)
+    for name in ("mu", "zeta_1", "xi"):
+        assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-12)
+    found = setting.clearance(X, y, unit**1.4 * start[0], start[1])
+    assert found == pytest.approx(setting.clearance(X, y, *start), rel=1e-12)
+
+
 def _slow_clearance(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     """The definition, with arccos: the largest zeta with cos <= sqrt(1 - zeta) for each neuron."""
     least = 1.0

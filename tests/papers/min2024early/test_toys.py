@@ -81,6 +81,14 @@ def test_flow_as_the_integrator_has_it() -> None:
         np.testing.assert_allclose(found, path.end, atol=2e-3)
 
 
+def test_order_four_away_from_boundaries() -> None:
+    W, v = np.array([[[0.5, 0.6], [0.7, 0.4]]]), np.array([[0.3, 0.8]])
+    x, y = np.array([[1.0, 0.1], [0.2, 1.0]]), np.ones(2)
+    ends = [ensemble_flow(x, y, W, v, EXPONENTIAL, h, [2.0]).W for h in (0.4, 0.2, 0.1, 0.0125)]
+    errors = [float(np.abs(end - ends[-1]).max()) for end in ends[:-1]]
+    assert errors[0] > 8.0 * errors[1] > 64.0 * errors[2] > 0.0
+
+
 def test_refusals() -> None:
     W, v = normal_starts(0, 2, 3, 3, 1.0)
     with pytest.raises(InputError, match="step must be"):

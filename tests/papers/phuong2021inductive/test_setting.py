@@ -75,3 +75,11 @@ def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
     least = min(out for out in range(n + 1) if any(map(separable, combinations(range(n), n - out))))
     assert low <= least <= high
     assert (high == 0) == separable(range(n))
+
+
+def test_one_bad_datum_is_one_datum():
+    X = np.abs(np.random.default_rng(0).standard_normal((9, 3)))
+    y = np.repeat([1.0, -1.0], [5, 4])
+    X *= y[:, None]
+    assert left_out(X, y) == (0, 0)
+    assert left_out(X, np.r_[-1.0, y[1:]]) == (1, 1)
