@@ -94,12 +94,14 @@ def test_many_data_are_told_by_counts(page: Page) -> None:
 
 
 def test_rounding_is_not_a_value(page: Page) -> None:
-    for start in ("0.3,0.2", "2,5", "0.001,0.002"):
+    says = page.locator("#explorer-told")
+    for start, begins in (("0.3,0.2", "(0.3, 0.2)"), ("2,5", "(2, 5)"), ("1e-3,0.002", "(0.001")):
         page.goto(page.url.split("#")[0] + f"#X=1,0.3;-0.2,1&y=1,2&w={start}")
-        assert "There L = 0." in told(page)
+        expect(says).to_contain_text(f"From {begins}")  # the page has followed its address
+        expect(says).to_contain_text("There L = 0.")
         assert "(converged)" not in told(page)
     page.goto(page.url.split("#")[0] + "#X=1,0;0,1;1,1&y=2,1,1&w=-1,-1")
-    assert "it is dead" in told(page)
+    expect(says).to_contain_text("it is dead")
     assert "rank" not in told(page)
 
 
