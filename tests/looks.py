@@ -47,13 +47,17 @@ def short(visit: Opened, screens: int = 30) -> list[str]:
 
 
 def described(visit: Opened) -> list[str]:
-    """A language, an icon, and a title that says a thing once."""
+    """A language, an icon, a title that says a thing once, and a sentence on what is there."""
     return visit.ask("""() => {
         const found = [], head = document.head;
+        const told = document.querySelector("meta[name=description]")?.content ?? "";
         const [page, book] = document.title.split(" — ");
         if (document.documentElement.lang !== "en") found.push("no language is set");
         if (!head.querySelector("link[rel=icon]")) found.push("no icon");
         if (!page || page === book) found.push(`the title is ${document.title}`);
+        if (document.querySelector("article h1 + *, article h1 ~ p") && !/[.?!:]$/.test(told)
+            && !/(search|genindex).html$/.test(location.pathname))
+            found.push(`the description is no sentence: ${told}`);
         return found;
     }""")
 

@@ -48,6 +48,13 @@ def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path) for path in sorted((site / "chapters").rglob("*.html"))}
 
 
+def test_each_page_is_described_in_words_of_its_own(pages: dict[Path, Page]) -> None:
+    meta = r'<meta (?:name|property)="(?:og:)?description" content="([^"]+)"'
+    told = [re.findall(meta, path.read_text(encoding="utf-8")) for path in pages]
+    assert {(len(both), len(set(both))) for both in told} == {(2, 1)}
+    assert len({both[0] for both in told}) == len(pages)
+
+
 def files(entries: list[dict]) -> list[str]:
     """The pages of a part of the contents, each before its sections."""
     below = [(entry["file"], files(entry.get("sections", []))) for entry in entries]

@@ -104,6 +104,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.short, ADD.format("${'<i></i>'.repeat(17000)}"), "nodes"),
     (looks.described, "document.title = 'X — X'", "X — X"),
     (looks.described, "document.documentElement.lang = ''", "language"),
+    (looks.described, "document.querySelector('[name=description]').content = 'x'", "sentence"),
     (looks.described, "document.querySelector('[rel=icon]').remove()", "icon"),
     (looks.headings, ADD.format("<h1>Second</h1>"), "titles"),
     (looks.headings, ADD.format("<h2>A</h2><h4>Deep</h4>"), "Deep"),

@@ -29,8 +29,9 @@ from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
 
-# --- What the book's theme leaves out of a page ---------------------------------------------------
+# --- What the book's theme leaves out of a page: what it is about, and names for its parts --------
 
+LONGEST = 300
 DEFINITIONS = "chapters/definitions"
 _DEFINED = re.compile(r'definitions\.html#(def-[\w-]+)"')
 # A formula with the brackets and stops that touch it.
@@ -39,6 +40,7 @@ _TOUCHED = re.compile(r"([(\[]*)(<span class=\"math[^>]*>[^<]*</span>)([.,;:?!)\
 
 def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Complete what the page's template is given, after the theme has had its turn."""
+    context["page_description"] = description(tree) if tree else ""
     # No page runs its cells on a server, and Sphinx would declare this script's names twice.
     context["script_files"] = [
         js
@@ -74,6 +76,19 @@ def definitions(app: Sphinx, body: str) -> str:
             html = builder.render_partial(nodes.inline("", "", *said.deepcopy().children))
             shown.append(f'<div popover class="definition" id="{id}">{html["fragment"]}</div>')
     return "".join(shown)
+
+
+def description(tree: nodes.document) -> str:
+    """The first sentences of a page, after the line that names its paper."""
+    told = ""
+    for paragraph in tree.findall(nodes.paragraph):
+        if not isinstance(paragraph[0], nodes.emphasis):
+            for sentence in re.split(r"(?<=[.?!])(?<! al\.) ", paragraph.astext()):
+                if told and len(told) + len(sentence) > LONGEST:
+                    break
+                told = f"{told} {sentence}".strip()
+            break
+    return " ".join(told.split())
 
 
 def _tied(found: re.Match[str]) -> str:
