@@ -7,11 +7,14 @@ change the order of sums, and with it the last digits.
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from reluflow.places import LIBRARY
@@ -70,22 +73,31 @@ def nbval(
     notebook: os.PathLike[str], machine: Mapping[str, str], *options: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a notebook again on a machine and compare every output, pictures up to rounding."""
+    # Of pytest's plugins nbval alone: the others take as long to load as many a page to run.
+    args = ["-o", "addopts=", "-p", "no:cacheprovider", "-q", "--disable-plugin-autoload"]
+    args += ["-p", "nbval.plugin", "-p", "nbval_numbers", "--nbval", "--nbval-current-env"]
+    args += ["--nbval-cell-timeout=600", *options, os.path.basename(notebook)]
+    server = _server(tuple(sorted(machine.items())))
+    with tempfile.NamedTemporaryFile(mode="r", encoding="utf-8") as out:
+        page = {"cwd": os.path.dirname(os.path.abspath(notebook)), "args": args, "out": out.name}
+        print(json.dumps(page), file=server.stdin, flush=True)
+        return subprocess.CompletedProcess(args, int(server.stdout.readline()), out.read(), "")
+
+
+@cache
+def _server(machine: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
+    """The process that executes pages on a machine, for as long as this one lives."""
     outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
     tests = os.path.dirname(os.path.abspath(__file__))
     # The library that is tested, where a relative PYTHONPATH would mean another folder.
     parts = (tests, str(LIBRARY.parent), outer.get("PYTHONPATH"))
     path = os.pathsep.join(part for part in parts if part)
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
-    # Of pytest's plugins nbval alone: the others take as long to load as many a page to run.
-    command += ["--disable-plugin-autoload", "-p", "nbval.plugin", "-p", "nbval_numbers"]
-    command += ["--nbval", "--nbval-current-env"]
-    return subprocess.run(
-        [*command, "--nbval-cell-timeout=600", *options, os.path.basename(notebook)],
-        env={**outer, **machine, "PYTHONPATH": path},
-        cwd=os.path.dirname(os.path.abspath(notebook)),
-        capture_output=True,
+    return subprocess.Popen(
+        [sys.executable, os.path.join(tests, "forked.py")],
+        env={**outer, **dict(machine), "PYTHONPATH": path},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
     )
 
 

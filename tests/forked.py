@@ -1,0 +1,110 @@
+"""Pages executed again by processes that begin where the imports of this one end.
+
+    PYTHONPATH=tests python tests/forked.py
+
+A page needs five seconds of imports before its first cell, and is executed on two machines. This
+process has them once for all pages of a machine. It reads a line of JSON for a page, with the
+folder `cwd`, pytest's `args` and the file `out` for what it prints, and answers with pytest's
+exit status. The process of a page and that of its kernel are forks of this one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+
+# What the pages import, and what executes them; not the plugins, which pytest imports itself.
+BEFORE = (
+    *("pytest", "jupyter_client", "ipykernel.kernelapp", "nbformat", "nbval.kernel", "pictures"),
+    *("matplotlib.figure", "pandas.io.formats.style", "seaborn", "sympy", "tqdm"),
+    *("scipy.integrate", "scipy.optimize", "scipy.stats"),
+    *("reluflow.parameters", "reluflow.figures", "reluflow.ledger", "reluflow.falsify"),
+    *("reluflow.flows.affine", "reluflow.margin.limits"),
+)
+
+
+class Kernel:
+    """A kernel's process, forked before there are threads; it waits for its connection file."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self) -> None:
+        os.environ["JPY_PARENT_PID"] = str(os.getpid())
+        read, self.write = os.pipe()
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            os.close(self.write)
+            with open(read) as pipe:
+                connection = pipe.read()
+            if connection:
+                say_to(os.devnull)
+                sys.argv = ["ipykernel_launcher", "-f", connection]
+                sys.modules["ipykernel.kernelapp"].launch_new_instance()
+            os._exit(0)
+
+    def begin(self, command: list[str], **_: object) -> Kernel:
+        """Start what jupyter_client means to start, whose last argument is the connection file."""
+        with open(self.write, "w") as pipe:
+            pipe.write(command[-1])
+        return self
+
+    def poll(self) -> int | None:
+        """As of `subprocess.Popen`."""
+        return self.wait(os.WNOHANG)
+
+    def wait(self, options: int = 0) -> int | None:
+        """As of `subprocess.Popen`."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """As of `subprocess.Popen`."""
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """As of `subprocess.Popen`."""
+        self.send_signal(signal.SIGKILL)
+
+
+def say_to(path: str) -> None:
+    """Let standard output and error go to a file, and standard input be empty."""
+    sys.stdout.flush()
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY | os.O_CREAT)):
+        opened = os.open(os.devnull if descriptor == 0 else path, mode)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    os.dup2(1, 2)
+
+
+def execute(cwd: str, args: list[str], out: str) -> int:
+    """Run a page in this process; return pytest's exit status."""
+    from jupyter_client.provisioning import local_provisioner
+
+    os.chdir(cwd)
+    say_to(out)
+    local_provisioner.launch_kernel = Kernel().begin
+    return int(sys.modules["pytest"].main(args))
+
+
+def main() -> None:
+    # matplotlib reads it when it is imported, and a kernel sets it when it starts.
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    for name in BEFORE:
+        importlib.import_module(name)
+    for line in sys.stdin:
+        if (page := os.fork()) == 0:
+            status = execute(**json.loads(line))
+            sys.stdout.flush()
+            os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(page, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
