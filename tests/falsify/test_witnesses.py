@@ -69,7 +69,7 @@ def test_witnesses_are_readable() -> None:
 
 def test_the_slack_at_the_witness_is_told() -> None:
     report = falsify(SUM, 0, 20)
-    assert report.witnessed == -1.5
+    assert report.witnessed == (WITNESS, -1.5)
     told = {item.what: item.value for item in report.checks()}
     assert told[WITNESS] == -1.5
     assert witness(replace(SUM, witness=None)) is None
@@ -111,7 +111,7 @@ def test_an_equation_fails_where_a_fault_is_planted() -> None:
 
     equal = Statement("the same", {"uniform": uniform}, both, tolerance=1e-9,
                       witness={"x": np.ones(2), "planted": 1.5})  # fmt: skip
-    assert falsify(equal, 0, 20).witnessed == -1.0
+    assert falsify(equal, 0, 20).witnessed == (WITNESS, -1.0)
     assert falsify(equal, 0, 20).survives
 
 

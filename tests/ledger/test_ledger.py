@@ -45,7 +45,6 @@ from reluflow.ledger.rows import (
     Known,
     Ledger,
     Row,
-    card,
     row_from_record,
 )
 from reluflow.ledger.scoreboard import link
@@ -713,7 +712,7 @@ def test_what_is_said_is_recorded_and_shown(say) -> None:
     row = book().settle("sv.x.1", [HOLDS], known=say("all cells, by hand"))
     assert row.known == (say("all cells, by hand"),)
     assert f"{row.known[0].how}: all cells, by hand" in str(row)
-    assert "all cells, by hand" in card(row.claim, row.verdict, row.parts)
+    assert "all cells, by hand" in row.card()
     assert returned(row) == row
 
 
