@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -179,4 +180,10 @@ if __name__ == "__main__":
     # A reader who has read enough, as `head` does, ends us without a word.
     if hasattr(signal, "SIGPIPE"):  # Windows has none
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except OSError as error:  # nothing more can be written, at the interpreter's end neither
+        print(f"ledger: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(1)
+    sys.exit(status)

@@ -355,7 +355,7 @@ def addresses(folder: Path = PAPERS) -> list[Address]:
     """
     listed = []
     for file in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 opening = _IDS.match(ast.get_docstring(node) or "")
                 lines = node.lineno, node.end_lineno or node.lineno
