@@ -1,266 +1,129 @@
-"""`python tests/witnesses.py [NOTEBOOK ...]`: finds witnesses for the statements that pages try.
+"""`python tests/witnesses.py PAGE ...`: finds witnesses for the statements that pages try.
 
-Runs the pages with few draws. For every statement that has no witness yet it moves what was drawn
-out of the statement's reach, one array at a time and then two, until the slack is negative, best
-where a hypothesis fails; what it finds it rounds to as few digits as still do. Where nothing moves
-it there, a drawn instance is written down with its slack, at which a stronger claim would fail. The
-rest it lists: those need a witness of their own, by hand.
+Runs the pages with few draws. The slack of a statement without a witness is lowered from what was
+drawn by the search of `falsify`, which here knows no hypothesis; then one array of an instance is
+moved at a time, then one side of an equation (`planted`). Where nothing breaks the statement, a
+drawn instance at which a stronger one would fail is written down. Each hypothesis gets a moved
+instance that it rejects. What has no witness is listed: it needs one by hand.
 """
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import json
-import os
 import signal
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
-from nbclient import NotebookClient
-from numpy.typing import NDArray
+from mutate import CHAPTERS
 from reluflow import pages
 from reluflow.falsify import attempt
-from reluflow.falsify.statement import PLANTED, Instance, Statement, decoded, encoded, witness
-from reluflow.places import CHAPTERS, LIBRARY, WITNESSES
+from reluflow.falsify.statement import PLANTED, Instance, Statement, encoded, witness
+from reluflow.places import WITNESSES
 
-TRIES, KEPT, SECONDS, PATIENCE, DEPTH = 600, 40, 1.0, 30.0, 2
-FACTORS = (-1.0, 0.1, 10.0, 0.5, 2.0, 1e3, 1e-3)
-LONGEST = 6000
-"""Characters of an instance that is written down."""
+SECONDS, EVALUATIONS, TRIES, KEPT, LONGEST = 1.0, 400, 600, 40, 6000
 LEAST, MOST = 1e-5, 1e9
 """A slack at a witness is between these: neither rounding nor out of all proportion."""
-PAGES = {"01": "lee2022support", "02": "lee2023magnitude", "03": "min2024early",
-         "04": "phuong2021inductive", "05": "vardi2022margin"}  # fmt: skip
-_BEFORE = "import sys; sys.path.insert(0, {tests!r}); import witnesses; witnesses.listen()"
-
-Tried = tuple[Statement, list[Instance]]
-HEARD: dict[str, Tried] = {}
+FACTORS = (1.01, 0.99, 2.0, 0.5)
+HEARD: dict[str, tuple[Statement, list[Instance]]] = {}
 
 
 def listen() -> None:
-    """Keep the statements that are tried in this process, and some of what is drawn for each."""
+    """Keep the statements that are tried from now on, and some of what is drawn for each."""
     draw = attempt._drawn
 
     def drawn(statement: Statement, *rest: Any) -> Iterator[Any]:
-        kept = HEARD.setdefault(statement.says, (statement, []))[1]
-        for found in draw(statement, *rest):
-            if len(kept) < KEPT:
-                kept.append(found.instance)
-            yield found
+        found = list(draw(statement, *rest))
+        HEARD[statement.says] = statement, [item.instance for item in found[:KEPT]]
+        return iter(found)
 
     attempt._drawn = drawn
 
 
-def find(paper: str) -> None:
-    """Write down witnesses for what was heard, and print what has none."""
-    file = WITNESSES / f"{paper}.json"
-    known = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    for says, (statement, drawn) in HEARD.items():
-        if drawn and witness(statement) is None:
-            found = broken_at(statement, drawn) or stronger_at(statement, drawn)
-            if found is None:
-                print(f"NONE {says}")
-                continue
-            known[says] = found | rejects(statement, drawn)
-    file.parent.mkdir(exist_ok=True)
-    lines = [f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(v)}" for k, v in known.items()]
-    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+def asked(question: Callable[[], Any], otherwise: Any) -> Any:
+    """The answer, or this where an instance that no code expects raises an error or takes long."""
+    signal.signal(signal.SIGALRM, lambda *_: 1 // 0)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        return question()
+    except Exception:
+        return otherwise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
-def written(at: Instance, digits: int = 17) -> dict[str, Any] | None:
-    """The instance, its floats rounded, as data; None where there is none, or too much of it."""
-    with contextlib.suppress(TypeError):
-        data = encoded({name: _rounded(value, digits) for name, value in at.items()})
-        return data if len(json.dumps(data)) <= LONGEST else None
-    return None
+def moves(drawn: list[Instance]) -> Iterator[Instance]:
+    """What was drawn, with one number or array of each larger, smaller or turned round."""
+    for at in drawn:
+        for name, value in at.items():
+            array = np.asarray(value)
+            if array.dtype.kind in "if":
+                others = (-array, 10 * array, 0.1 * array, array - 1, array + 3, np.flip(array))
+                kind = np.asarray if isinstance(value, np.ndarray) else type(value)
+                yield from ({**at, name: kind(other.astype(array.dtype))} for other in others)
 
 
-def shortest(at: Instance, good: Callable[[Instance], bool]) -> dict[str, Any] | None:
-    """The instance as data, its floats to the fewest digits with which it still is good."""
-    tries = (written(at, digits) for digits in (1, 2, 3, 17))
-    return next((data for data in tries if data is not None and good(decoded(data))), None)
+def found(statement: Statement, drawn: list[Instance]) -> dict[str, Any] | None:
+    """The entry of a statement, if anything can be found."""
 
+    def slack(at: Instance) -> float:
+        return float(np.clip(asked(lambda: float(statement.slack(at)), np.nan), -1.0, MOST))
 
-def broken_at(statement: Statement, drawn: list[Instance]) -> dict[str, Any] | None:
-    """An instance at which the statement fails, outside a hypothesis if there is one."""
-    best = None
-    wrong = ({**at, PLANTED: factor} for factor in (1.01, 0.99, 2.0, 0.5) for at in drawn)
-    for moved in chain(patiently(moves(drawn)), wrong):
-        if not fails(statement, moved):
-            continue
-        if PLANTED in moved and best is not None:
-            break
-        if (unmet := _unmet(statement, moved)) or best is None:
-            best = moved
-        if unmet:
-            break
-    return None if best is None else _short(statement, best)
-
-
-def patiently(tries: Iterable[Instance]) -> Iterator[Instance]:
-    """So many of them, and no longer than PATIENCE."""
-    end = time.monotonic() + PATIENCE
-    for moved in islice(tries, TRIES):
-        if time.monotonic() > end:
-            return
-        yield moved
+    margin = statement.tolerance if statement.strict else max(LEAST, 10.0 * statement.tolerance)
+    free = replace(statement, slack=slack, hypotheses={}, tolerance=margin, batch=None,
+                   readable=None, derive=None, fixed=())  # fmt: skip
+    known = [attempt.Found(slack(at), "", at) for at in drawn]
+    known = sorted((one for one in known if not np.isnan(one.slack)), key=lambda one: one.slack)
+    search = attempt.Search(free, known)
+    search.lower([one.instance for one in known[: attempt.STARTS]], EVALUATIONS)
+    wrong = ({**at, PLANTED: factor} for at in drawn for factor in FACTORS)
+    tried = chain([search.at] if known else [], islice(moves(drawn), TRIES), wrong)
+    at = next((at for at in tried if free.broken_by(at)), None)
+    if at is not None:
+        at = attempt.shrink(free, at, 0)
+        unmet = asked(lambda: statement.unmet(at), None)
+        return {"at": encoded(at)} | ({"outside": unmet} if unmet else {})
+    high = [one for one in known if LEAST < one.slack < MOST]
+    high.sort(key=lambda one: one.slack == 1.0)  # a mere yes last
+    return {"at": encoded(high[0].instance), "stands": True} if high else None
 
 
 def rejects(statement: Statement, drawn: list[Instance]) -> dict[str, Any]:
     """For each hypothesis an instance that it rejects, of those that move what was drawn."""
-    found: dict[str, Any] = {}
-    for moved in patiently(moves(drawn)):
-        for name, test in statement.hypotheses.items():
-            if name not in found and _is_rejected(test, moved):
-                data = shortest(moved, partial(_is_rejected, test))
-                found |= {name: data} if data else {}
-    return {"rejects": found} if found else {}
-
-
-def _is_rejected(test: Any, at: Instance) -> bool:
-    return asked(lambda: bool(test(at))) == "False"
-
-
-def stronger_at(statement: Statement, drawn: list[Instance]) -> dict[str, Any] | None:
-    """A drawn instance with a slack that is neither rounding nor a mere yes."""
-    slacks = [(slack_of(statement, at), at) for at in drawn]
-    high = [(slack, at) for slack, at in slacks if slack is not None and LEAST < slack < MOST]
-    high.sort(key=lambda each: each[0] == 1.0)  # a mere yes last
-    data = written(high[0][1]) if high else None
-    return {"at": data, "stands": True} if data else None
-
-
-def fails(statement: Statement, at: Instance) -> bool:
-    """Whether the statement fails there, by an amount that no rounding hides."""
-    slack = slack_of(statement, at)
-    least = max(LEAST, 10.0 * statement.tolerance)
-    low = 0.0 if statement.strict else least
-    return slack is not None and low <= -slack < MOST and statement.fails(slack)
-
-
-def slack_of(statement: Statement, at: Instance) -> float | None:
-    """The slack, None where it cannot be had soon, or at all."""
-    patience = 20.0 if PLANTED in at else 1.0
-    slack = float(asked(lambda: float(statement.slack(at)), patience * SECONDS) or "nan")
-    return slack if np.isfinite(slack) else None
-
-
-def asked(question: Callable[[], object], seconds: float = SECONDS) -> str:
-    """The answer, as Python writes it, from a process of its own, which an instance that no code
-    expects may crash; empty where there is none soon."""
-    out, into = os.pipe()
-    if (child := os.fork()) == 0:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        warnings.simplefilter("ignore")
-        with contextlib.suppress(BaseException):
-            os.write(into, repr(question()).encode())
-        os._exit(0)
-    os.close(into)
-    with os.fdopen(out) as answer:
-        text = answer.read()
-    os.waitpid(child, 0)
-    return text
-
-
-def _unmet(statement: Statement, at: Instance) -> str | None:
-    """The first hypothesis that is not met, None if all are or none can tell."""
-    found = asked(lambda: statement.unmet(at))
-    return None if found in ("", "None") else str(ast.literal_eval(found))
-
-
-def _short(statement: Statement, at: Instance) -> dict[str, Any] | None:
-    unmet = _unmet(statement, at)
-    data = shortest(at, lambda at: fails(statement, at) and _unmet(statement, at) == unmet)
-    return data and {"at": data} | ({"outside": unmet} if unmet else {})
-
-
-def _rounded(value: Any, digits: int) -> Any:
-    array = np.asarray(value)
-    if array.dtype.kind != "f":
-        return value
-    return _as(value, np.vectorize(lambda v: float(f"{v:.{digits - 1}e}"), otypes=[float])(array))
-
-
-def _as(like: Any, array: NDArray) -> Any:
-    return np.asarray(array) if isinstance(like, np.ndarray) else type(like)(array)
-
-
-def moves(drawn: list[Instance]) -> Iterator[Instance]:
-    """What was drawn, with one array of each moved, and then with two."""
-    rng = np.random.default_rng(0)
-    for depth in range(DEPTH):
-        for at in drawn:
-            alike = [other for other in drawn if other is not at and _shapes(other) == _shapes(at)]
-            for moved in _moved(at, alike[:1], rng):
-                if depth == 0:
-                    yield moved
-                elif again := list(_moved(moved, alike[:1], rng)):
-                    yield again[int(rng.integers(len(again)))]
-
-
-def _shapes(instance: Instance) -> Mapping[str, tuple[int, ...]]:
-    return {name: np.shape(value) for name, value in instance.items()
-            if isinstance(value, (np.ndarray, float, int))}  # fmt: skip
-
-
-def _moved(
-    at: Instance, others: Iterable[Instance], rng: np.random.Generator
-) -> Iterator[Instance]:
-    for name, value in at.items():
-        if not isinstance(value, (np.ndarray, float, int)) or isinstance(value, bool):
-            continue
-        for other in others:
-            yield {**at, name: other[name]}
-        for array in _arrays(np.asarray(value), rng):
-            yield {**at, name: _as(value, array)}
-
-
-def _arrays(value: NDArray, rng: np.random.Generator) -> Iterator[NDArray]:
-    """An array moved: larger, smaller, turned round, in another order, with one entry changed."""
-    if value.dtype.kind == "i":
-        yield from (value + step for step in (1, -1, -2, 3))
-    if value.dtype.kind != "f" or not value.size:
-        return
-    yield from (factor * value for factor in FACTORS)
-    yield value + rng.normal(size=value.shape) * np.abs(value).mean()
-    if value.ndim:
-        yield value[::-1].copy()
-        yield value[..., ::-1].copy()
-        for place, factor in ((0, -1.0), (-1, 10.0)):
-            other = value.copy()
-            other.flat[place] *= factor
-            yield other
+    entry = {}
+    for name, test in statement.hypotheses.items():
+        meets = Statement(name, {}, lambda at, t=test: float(asked(lambda: t(at), True)) - 0.5)
+        at = next((at for at in islice(moves(drawn), TRIES) if meets.broken_by(at)), None)
+        entry |= {name: encoded(attempt.shrink(meets, at, 0))} if at else {}
+    return {"rejects": entry} if entry else {}
 
 
 def main(arguments: list[str]) -> None:
-    """Run the pages that are named, or all, each in a kernel of its own."""
-    here = str(Path(__file__).resolve().parent)
-    variables = {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{LIBRARY.parent}{os.pathsep}{here}"}
-    for path in [Path(name) for name in arguments] or pages.in_order(CHAPTERS):
-        if (paper := PAGES.get(pages.name(path)[:2])) is None:
-            continue
-        notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            if "parameters" in cell.metadata.get("tags", []) and "effort" in cell.source:
-                cell.source += "\neffort = 0.05"
-        notebook.cells.insert(0, nbformat.v4.new_code_cell(_BEFORE.format(tests=here)))
-        notebook.cells.append(nbformat.v4.new_code_cell(f"witnesses.find({paper!r})"))
-        client = NotebookClient(
-            notebook, timeout=None, resources={"metadata": {"path": path.parent}}
-        )
-        client.execute(env={**os.environ, **variables})
-        told = "".join(o.get("text", "") for o in notebook.cells[-1].outputs)
-        print(pages.name(path), told, sep="\n", flush=True)
+    """Run each page, write down what is found for it, and print what has none."""
+    warnings.simplefilter("ignore")
+    listen()
+    for path in map(Path, arguments):
+        start = pages.name(path)[:3]
+        (paper,) = (paper for paper, own in CHAPTERS.items() if own == start)
+        HEARD.clear()
+        pages.run(pages.code_cells(path), path.parent, {"effort": 0.05})
+        file = WITNESSES / f"{paper}.json"
+        entries = json.loads(file.read_text("utf-8"))
+        for says, (statement, drawn) in HEARD.items():
+            if drawn and witness(statement) is None:
+                entry = found(statement, drawn)
+                if entry is None or len(json.dumps(entry)) > LONGEST:
+                    print(f"NONE {says}")
+                else:
+                    entries[says] = entry | rejects(statement, drawn)
+        texts = {k: json.dumps(v) for k, v in entries.items()}
+        lines = [f"{json.dumps(k, ensure_ascii=False)}: {text}" for k, text in texts.items()]
+        file.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
 if __name__ == "__main__":

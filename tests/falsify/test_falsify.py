@@ -97,10 +97,9 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
 
     old = Statement("limits at three norms agree", nontrivial_draws(2), slack,
                     {"q(w0) > 0": nontrivial}, batch=batch, fixed=("u",))  # fmt: skip
-    for seed in (0, 1, 2):
-        report = falsify(old, seed, 300, evaluations=0)  # as many data sets as the page drew
-        assert not report.survives
-        assert not set(report.violations) & set(ORDINARY)
+    report = falsify(old, 0, 300, evaluations=0)  # as many data sets as the page drew
+    assert not report.survives
+    assert not set(report.violations) & set(ORDINARY)
 
 
 def test_rounding_where_nothing_is_readable() -> None:

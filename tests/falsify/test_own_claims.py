@@ -115,7 +115,7 @@ def test_a_statement_takes_its_hypotheses_from_the_inventory(
         "$x < 10$.": small,
     }
     report = falsify(statement(given("sv.ours.x", small=small, positive=positive)), 0, 20, 0)
-    assert report.given == tuple(SENTENCES.values())
+    assert report.checks()[0].given == tuple(SENTENCES.values())
     with pytest.raises(ValueError, match="the hypothesis 'positive' is only in the inventory"):
         given("sv.ours.x", small=small)
     with pytest.raises(ValueError, match="the hypothesis 'tame' is only tested"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import mutate
 import pytest
@@ -15,61 +14,49 @@ import numpy as np
 def size(x: list | None, most: int | float = 3) -> int | None:
     kept: list | None = x
     list(zip(x, x, strict=True))
-    given = {"small": lambda v: v < 1e-6 and x and kept, "large": 0.5}
+    given = {"small": lambda v: v < 1e-06 and x and kept, "large": 0.5}
+    while (x > 1) & (x < 2):
+        break
     return max(abs(v) for v in kept) + np.abs(x).max() - most
 """
+RIGHT = ast.unparse(ast.parse(SOURCE))
 
 
-@pytest.fixture
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+def planted(kind: mutate.Faults) -> list[str]:
     """Every faulty version of the module."""
-    module = tmp_path / "module.py"
-    module.write_text(SOURCE, encoding="utf-8")
-    return {f.planted() for kinds in mutate.faults([module]).values() for f in kinds}
+    return [text for place in mutate.places(SOURCE, kind) for text in place.faults(kind)]
 
 
-def test_every_fault_is_a_program_and_another_one(planted: set[str]) -> None:
-    assert len(planted) > 15
-    trees = {ast.dump(ast.parse(text)) for text in planted}
-    assert ast.dump(ast.parse(SOURCE)) not in trees
-    assert len(trees) == len(planted)
+def test_every_fault_is_a_program_and_another_one() -> None:
+    texts = planted(mutate.any_fault)
+    assert len(texts) > 40
+    assert len({RIGHT, *(ast.unparse(ast.parse(text)) for text in texts)}) == len(texts) + 1
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "weakens"),
     [
-        ("max(abs(v)", "min(abs(v)"),
-        ("max(abs(v)", "max((v)"),
-        ("np.abs(x)", "np.positive(x)"),
-        (".max()", ".min()"),
-        ("+ np", "- np"),
-        ("= 3", "= 4"),
-        ("lambda v: v < 1e-6 and x and kept", "lambda v: True"),
-        ("v < 1e-6 and x and kept", "x and kept"),
-        ("v < 1e-6 and x and kept", "v < 1e-6 and kept"),
-        ("v < 1e-6 and x and kept", "v < 1e-6 and x"),
-        ("v < 1e-6", "v < 1e-05"),
-        ("0.5", "5"),
+        ("max((abs(v)", "min((abs(v)", True),
+        ("abs(v)", "v", True),
+        ("np.abs(x)", "x", True),
+        (".max()", ".min()", True),
+        ("v < 1e-06 and x and kept", "True", True),
+        ("v < 1e-06 and x and kept", "x and kept", True),
+        ("v < 1e-06 and x and kept", "v < 1e-06 and x", True),
+        ("v < 1e-06", "v < 1e-05", True),
+        ("(x > 1) & (x < 2)", "x < 2", True),
+        ("v < 1e-06", "v <= 1e-06", False),
+        ("v < 1e-06 and x and kept", "v < 1e-06 or x or kept", False),
+        ("+ np", "- np", False),
+        ("float=3", "float=4", False),
+        ("0.5", "-0.5", False),
+        ("(x > 1) & (x < 2)", "(x > 1) | (x < 2)", False),
+        ("(x > 1) & (x < 2)", "not (x > 1) & (x < 2)", False),
+        ("break", "continue", False),
     ],
 )
-def test_faults_of_numerical_code_are_among_them(planted: set[str], old: str, new: str) -> None:
-    assert SOURCE.replace(old, new) in planted
-
-
-TEXT = """import numpy as np
-MOST = 3
-
-def size(x, most=MOST):
-    if most > 2:
-        return max(
-            x
-        )
-    return most
-"""
-
-
-@pytest.mark.parametrize(
-    ("line", "first", "last"), [(2, 1, 9), (4, 4, 9), (5, 5, 5), (7, 6, 8), (9, 9, 9)]
-)
-def test_the_lines_that_run_with_one(line: int, first: int, last: int) -> None:
-    assert mutate.lines_of(TEXT, line) == range(first, last + 1)
+def test_faults_of_numerical_code_are_among_them(old: str, new: str, weakens: bool) -> None:
+    assert RIGHT.count(old) == 1
+    wrong = RIGHT.replace(old, new)
+    assert wrong in planted(mutate.any_fault)
+    assert (wrong in planted(mutate.weaker)) == weakens

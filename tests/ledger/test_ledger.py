@@ -45,7 +45,6 @@ from reluflow.ledger.rows import (
     Known,
     Ledger,
     Row,
-    card,
     row_from_record,
 )
 from reluflow.ledger.scoreboard import link
@@ -576,14 +575,9 @@ def test_rows_unlike_those_of_a_frozen_list_are_named(tmp_path, capsys):
     assert (status, told.splitlines()[0]) == (1, f"{rows[0]['id']}: not in the list")
 
 
-def test_the_command_finds_a_section(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    chapter_with_sections(tmp_path, settled())
-    assert main(["sv.thm4.3", str(tmp_path)]) == 0
-    assert "  page: 05_five/tables.html#claim-sv-thm4-3, cell cell-" in capsys.readouterr().out
-
-
 def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """In its folder; the new record is shown, and a check that fails is one sentence."""
+    """In its folder; the new record is shown with its page and the lines of the check, and a check
+    that fails is one sentence."""
     chapter_with_sections(tmp_path, settled())
     file = tmp_path / "05_five" / "balance.ipynb"
     book = json.loads(file.read_text(encoding="utf-8"))
@@ -600,6 +594,11 @@ def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
         assert main(["sv.lemF.5", "--rerun", str(file)]) == int(not verdict)
         shown = capsys.readouterr()
         assert verdict in shown.out
+        if verdict:
+            where = (
+                f"  page: 05_five/balance.html#claim-sv-lemF-5, cell {cell['id']}\n  check: lib/"
+            )
+            assert where in shown.out
     assert shown.err.startswith("ledger: sv.lemF.5 cannot be settled again: cell ")
 
 
@@ -608,6 +607,14 @@ def test_a_reader_who_has_read_enough_sees_no_stack() -> None:
     command = f'"{sys.executable}" -m reluflow.ledger --json | head -n 1'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("[\n", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+def test_a_full_disk_is_one_sentence() -> None:
+    command = [sys.executable, "-m", "reluflow.ledger"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "ledger: No space left on device\n")
 
 
 def test_the_command_ends_well_where_only_ascii_is_understood(tmp_path, monkeypatch) -> None:
@@ -713,7 +720,7 @@ def test_what_is_said_is_recorded_and_shown(say) -> None:
     row = book().settle("sv.x.1", [HOLDS], known=say("all cells, by hand"))
     assert row.known == (say("all cells, by hand"),)
     assert f"{row.known[0].how}: all cells, by hand" in str(row)
-    assert "all cells, by hand" in card(row.claim, row.verdict, row.parts)
+    assert "all cells, by hand" in row.card()
     assert returned(row) == row
 
 

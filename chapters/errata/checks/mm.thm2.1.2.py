@@ -47,8 +47,8 @@ check("the bounds on w_1 and v hold up to then", 1.5 + 1.1 * time < 1.6 and 1 + 
 # The velocity points to w_2 < 0 there. Below, x_2 is silent, and dw_2/dt = -4 c_1 v < 0 as v > 0: v
 # grows as long as x_1 is active, and <w, x_1> grows as x_1 is the only datum that pulls. So w_2 < 0
 # from then on.
-step = 1e-5
-for _ in range(200_000):
+step = 1e-4
+for _ in range(20_000):
     a = [x[0] * w[0] + x[1] * w[1] for x in (X1, X2)]
     c = [1 / (1 + exp(v * h)) if h > 0 else 0.0 for h in a]
     move = [v * sum(p * x[k] for p, x in zip(c, (X1, X2))) for k in (0, 1)]

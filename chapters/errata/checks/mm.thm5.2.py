@@ -32,7 +32,7 @@ for k in (0, 1):
     check("Phi changes alike if w_k or v_k is moved", outputs(up, w) == outputs(w, up))
 
 
-def follow(b, until=30.0, step=5e-4):
+def follow(b, until=30.0, step=2e-3):
     """On w = v = (p, r), from (2, b): Phi = p^2 - 2 p r and r^2. Ends where r leaves (0, 1/4)."""
     p, r, t = 2.0, b, 0.0
 

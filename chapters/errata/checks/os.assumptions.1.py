@@ -57,7 +57,7 @@ while marks:
     pull = 1 / (1 + np.exp(np.minimum(q, 700))) if least < 30 else np.exp(-(q - least))
     pull = Y * pull / pull.sum()
     on = X @ W.T > 0
-    h = 0.2 / (1 + np.sum(W * W) + A @ A)
+    h = 1.0 / (1 + np.sum(W * W) + A @ A)
     W, A = (
         W + h * A[:, None] * (on * pull[:, None]).T @ X,
         A + h * (np.maximum(X @ W.T, 0).T @ pull),

@@ -36,7 +36,7 @@ def velocity(w):
     return [sum(p[0] * p[k] for p in pulls if p[3] > 0) for k in (1, 2)]
 
 
-def flow(w, step=0.05, steps=40_000):
+def flow(w, step=0.2, steps=10_000):
     """Heun's method, up to t = 2000."""
     for _ in range(steps):
         v = velocity(w)

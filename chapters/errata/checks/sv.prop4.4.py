@@ -52,9 +52,9 @@ check("from e (1, 1, 3) x_1.w would be negative at s = 1/3: x_1 is lost on the w
 limits, on = [], set()
 for w in np.array([(1, 1, 1), (1, 1, 3)]) * 0.1:
     check("-grad L(w0) > 0", (q - H @ w > 0).all())
-    for _ in range(75_000):  # small steps
+    for _ in range(15_000):  # small steps
         on.add(tuple(X @ w > 0))
-        w = w + 2e-4 * (np.where(X @ w > 0, y - X @ w, 0) @ X)
+        w = w + 1e-3 * (np.where(X @ w > 0, y - X @ w, 0) @ X)
     limits.append(w)
 print("limits by small steps from e = 1/10:", *(w.round(2) for w in limits))
 check("H has rank 3 on the way", {np.linalg.matrix_rank(X[np.array(s)]) for s in on} == {3})

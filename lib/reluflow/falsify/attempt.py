@@ -41,17 +41,13 @@ class Report:
     counterexample  the smallest readable instance found that contradicts the statement, or None
     outside         instances of the search that did not meet the hypotheses
     lowest          smallest slack of all, draws and search
-    steady          whether the smallest slack is the same on every CPU, so that a record tells it
-    rounding        a slack of at most this size counts as zero
     sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
                     for zeros; empty if there are none
-    given           the hypotheses, in words
-    witnessed       the slack at the statement's witness (`reluflow.falsify.witness`), None for a
-                    statement that falls, or has none
-    stands          whether only a stronger statement fails there
+    witnessed       WITNESS or FIXED, and the slack at the statement's witness
+                    (`reluflow.falsify.witness`); None for one that falls, or has no witness
     """
 
-    says: str
+    statement: Statement
     seed: int
     drawn: int
     rejected: Mapping[str, int]
@@ -61,14 +57,15 @@ class Report:
     evaluations: int
     search_breaks: bool
     counterexample: Instance | None
-    outside: int = 0
-    lowest: float = np.inf
-    rounding: float = 0.0
-    steady: bool = True
-    sizes: tuple[float, ...] = ()
-    given: tuple[str, ...] = ()
-    witnessed: float | None = None
-    stands: bool = False
+    outside: int
+    lowest: float
+    sizes: tuple[float, ...]
+    witnessed: tuple[str, float] | None
+
+    @property
+    def says(self) -> str:
+        """The statement's phrase."""
+        return self.statement.says
 
     @property
     def shrunk(self) -> Instance:
@@ -96,9 +93,12 @@ class Report:
         return self.tried < max(1.0, RARE * self.drawn) or self.smallest == np.inf
 
     @property
-    def told(self) -> float:
-        """The smallest slack, zero where it is rounding."""
-        return 0.0 if abs(self.smallest) <= self.rounding else float(self.smallest)
+    def told(self) -> list[float]:
+        """The smallest slack, zero where it is rounding; none if there is none, or none that is the
+        same on every CPU."""
+        if not (self.statement.steady and np.isfinite(self.smallest)):
+            return []
+        return [0.0 if abs(self.smallest) <= self.statement.tolerance else float(self.smallest)]
 
     @property
     def survives(self) -> bool:
@@ -112,27 +112,23 @@ class Report:
         draws the smallest. A search that was not made decides nothing.
         """
         says = self.says if name is None else name
-        broken = sum(self.violations.values())
-        survey = f"{says}: instances that break it"
-        tried, given, rounding = self.tried, self.given, self.rounding
-        items = [fact(survey, broken, 0, tried=tried, given=given, rounding=rounding)]
+        tried, given = self.tried, tuple(self.statement.hypotheses)
+        items = [fact(f"{says}: instances that break it", sum(self.violations.values()), 0,
+                      tried=tried, given=given, rounding=self.statement.tolerance)]  # fmt: skip
         if self.evaluations:
             search = f"a search of {self.evaluations} evaluations from the worst"
             items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))
-        items.append(note("instances tried, and drawn", (self.tried, self.drawn)))
+        items.append(note("instances tried, and drawn", (tried, self.drawn)))
         if self.sizes:
             items.append(note("sizes of 5, 50 and 95 % of their entries, at most", self.sizes))
         if self.undecided:
             items.append(note("instances that could not be decided", self.undecided))
         if self.vacuous:
             says = "share of the draws that meet the hypotheses and test the claim"
-            share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
+            share = tried / self.drawn if np.isfinite(self.smallest) else 0.0
             items.append(bound(says, share, ">=", RARE, "", digits=2))
-        if np.isfinite(self.smallest) and self.steady:
-            items.append(note("smallest slack of those", self.told, digits=2))
-        if self.witnessed is not None:
-            items.append(note(FIXED if self.stands else WITNESS, self.witnessed, digits=2))
-        return items
+        items += [note("smallest slack of those", slack, digits=2) for slack in self.told]
+        return items + ([note(*self.witnessed, digits=2)] if self.witnessed else [])
 
 
 def survived(*reports: Report) -> list[Evidence]:
@@ -142,12 +138,12 @@ def survived(*reports: Report) -> list[Evidence]:
         items = [item for item in items if item.decides]
         items.append(note("instances tried", tuple(report.tried for report in reports)))
         items.append(note("instances drawn", tuple(report.drawn for report in reports)))
-        slacks = tuple(each.told for each in reports if each.steady and np.isfinite(each.smallest))
+        slacks = tuple(slack for each in reports for slack in each.told)
         items.append(note("smallest slacks", slacks, digits=2))
-        for what, stands in ((WITNESS, False), (FIXED, True)):
-            known = tuple(each.witnessed for each in reports
-                          if each.witnessed is not None and each.stands == stands)  # fmt: skip
-            items += [note(what, known, digits=2)] if known else []
+        known = [each.witnessed for each in reports if each.witnessed]
+        for name in (WITNESS, FIXED):
+            if at := tuple(slack for what, slack in known if what == name):
+                items.append(note(name, at, digits=2))
     return items + [note("seed", seed) for seed in dict.fromkeys(r.seed for r in reports)]
 
 
@@ -378,28 +374,30 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         counterexample = shrink(statement, lowest, seed, examples)
     elif statement.fails(search.lowest):
         counterexample = readable(statement, seed, examples)
-    known = witness(statement) if counterexample is None else None
     broken = Counter(item.kind for item in failing)
     return Report(
-        says=statement.says,
+        statement=statement,
         seed=seed,
         drawn=count,
         rejected=dict(rejected),
         undecided=len(found) - len(decided),
         violations={kind: broken[kind] for kind in statement.draws if broken[kind]},
         smallest=decided[0].slack if decided else np.inf,
-        rounding=statement.tolerance,
-        steady=statement.steady,
         evaluations=search.used,
         search_breaks=search.used > 0 and counterexample is not None,
         counterexample=counterexample,
         outside=search.outside,
         lowest=search.lowest,
         sizes=_sizes([item.instance for item in found]),
-        given=tuple(statement.hypotheses),
-        witnessed=None if known is None else slack_at(statement, known),
-        stands=known is not None and known.stands,
+        witnessed=_witnessed(statement) if counterexample is None else None,
     )
+
+
+def _witnessed(statement: Statement) -> tuple[str, float] | None:
+    known = witness(statement)
+    if known is None:
+        return None
+    return FIXED if known.stands else WITNESS, slack_at(statement, known)
 
 
 def _sizes(instances: Sequence[Instance]) -> tuple[float, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ from typing import Any
 
 from reluflow import pages
 from reluflow.ledger.cards import addresses, as_csv, listing
-from reluflow.ledger.evidence import LedgerError
+from reluflow.ledger.evidence import LedgerError, sentence
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.ledger.rows import VERDICTS, Ledger, Row
 from reluflow.ledger.scoreboard import (
@@ -30,7 +31,6 @@ from reluflow.ledger.scoreboard import (
     Scoreboard,
     aligned,
     notebooks,
-    one_line,
     page,
     scoreboard,
     true_instead,
@@ -164,7 +164,7 @@ def as_table(board: Scoreboard) -> str:
     """The rows as a table, then how many claims have which verdict and how many are open."""
     lines = [["id", "verdict", "at", "chapter", "evidence"]]
     for row in board.rows:
-        evidence = one_line(row)
+        evidence = row.why or "; ".join(map(sentence, row.evidence))
         evidence = evidence if len(evidence) <= _WIDTH else evidence[: _WIDTH - 1] + "…"
         lines.append([row.claim.id, row.verdict, row.claim.at, row.chapter, evidence])
     verdicts = [row.verdict for row in board.rows]
@@ -180,4 +180,10 @@ if __name__ == "__main__":
     # A reader who has read enough, as `head` does, ends us without a word.
     if hasattr(signal, "SIGPIPE"):  # Windows has none
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main())
+    try:
+        status = main()
+        sys.stdout.flush()
+    except OSError as error:  # nothing more can be written, at the interpreter's end neither
+        print(f"ledger: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(1)
+    sys.exit(status)

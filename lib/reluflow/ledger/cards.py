@@ -8,7 +8,7 @@ import operator
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from html import escape
 from pathlib import Path
@@ -355,7 +355,7 @@ def addresses(folder: Path = PAPERS) -> list[Address]:
     """
     listed = []
     for file in sorted(folder.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 opening = _IDS.match(ast.get_docstring(node) or "")
                 lines = node.lineno, node.end_lineno or node.lineno
@@ -552,54 +552,33 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     in a sentence, a check to download and what is true instead; misprints; what did not come out
     again; folded, the claims with a reading, and the paper's setting, so that the page can be read
     alone."""
-    theirs = tuple(row for row in board.rows if ".ours." not in row.claim.id)
-    board = Scoreboard(board.inventories, theirs)
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in theirs:
-        own = f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"
+    board = replace(board, rows=tuple(row for row in board.rows if ".ours." not in row.claim.id))
+    kinds: dict[str, dict[str, list[Row]]] = {}
+    for row in board.rows:
         entry, kind = told.get(row.claim.id), row.verdict
         if kind == REFUTED and entry and entry.weight == "misprint":
             kind = "misprint"
-        groups.setdefault((kind, entry.sentence if entry else own), []).append(row)
-    kinds: dict[str, list[Group]] = {}
-    for (kind, what), rows in groups.items():
-        kinds.setdefault(kind, []).append((what, rows, told.get(rows[0].claim.id)))
-    false = kinds.get(REFUTED, [])
-    found = causes(told, (row.claim.id for _, rows, _ in false for row in rows))
-    order, weights = list(found), list(WEIGHTS)
-
-    def rank(group: Group) -> tuple[int, int]:
-        cause = group[2].cause if group[2] else ""
-        return (weights.index(found[cause]), order.index(cause)) if cause else (len(weights), 0)
-
-    # What the paper's statements share: notation, and the assumptions that they name.
-    given = [part for i in board.inventories if not i.ours for part in i.setting.split("\n\n")]
-    words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
-    printed = [_stands(board, told), _table(sorted(false, key=rank))]
+        what = entry.sentence if entry else f"Read as: {row.reading.taken}" if row.reading else ""
+        kinds.setdefault(kind, {}).setdefault(what, []).append(row)
+    printed = [_stands(board, told), _table(list(kinds.get(REFUTED, {}).values()), told)]
     for title, kind in (
         ("Misprints", "misprint"),
         ("Tried as printed, and not seen again", NOT_REPRODUCED),
     ):
         if kind in kinds:
-            items = "".join(
-                f"<li><strong>{_places(rows)}.</strong> {_says(rows)}"
-                f"{f' {mathematics(entry.shows)}' if entry and entry.shows else ''}"
-                f" <em>Instead:</em> {mathematics(what)}{_checks(rows)}</li>"
-                for what, rows, entry in kinds[kind]
-            )
+            items = "".join(_item(rows, told[rows[0].claim.id]) for rows in kinds[kind].values())
             printed.append(f'<p class="weight">{title}</p><ul>{items}</ul>')
     if WITH_READING in kinds:
         items = "".join(
             f"<li><strong>{_places(rows)}.</strong> {mathematics(what)}</li>"
-            for what, rows, _ in kinds[WITH_READING]
+            for what, rows in kinds[WITH_READING].items()
         )
         printed.append(_folded("Holds under one reading only", f"<ul>{items}</ul>"))
+    # What the paper's statements share: notation, and the assumptions that they name.
+    given = [part for i in board.inventories if not i.ours for part in i.setting.split("\n\n")]
+    words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
     setting = f'<section class="setting">{words}</section>'
     return "".join([*printed, _folded("The words that these statements use", setting)])
-
-
-Group = tuple[str, list[Row], Instead | None]
-"""What is true instead, the claims that fall by it, and the entry of `data/instead`."""
 
 
 def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
@@ -620,18 +599,30 @@ def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     )
 
 
-def _table(groups: Sequence[Group]) -> str:
-    """A line for each error: where it stands, what is printed and an instance, what is true."""
+def _table(groups: Sequence[Sequence[Row]], told: Mapping[str, Instead]) -> str:
+    """A line for each error, the heaviest first: where it stands, what is printed and an instance,
+    what is true."""
+    found = causes(told, (row.claim.id for rows in groups for row in rows))
+    ranks = {cause: (list(WEIGHTS).index(w), k) for k, (cause, w) in enumerate(found.items())}
     lines = ""
-    for what, rows, entry in groups:
-        weight = f"<p>{escape(WEIGHTS[entry.weight])}</p>" if entry else ""
-        shows = _said("Counterexample:", mathematics(entry.shows)) if entry else ""
+    for rows in sorted(groups, key=lambda rows: ranks[told[rows[0].claim.id].cause]):
+        entry = told[rows[0].claim.id]
         lines += (
-            f'<tr class="erratum"><td><strong>{_places(rows)}</strong>{weight}'
-            f"{_checks(rows)}</td><td>{_says(rows)}{shows}</td><td>{mathematics(what)}</td></tr>"
+            f'<tr class="erratum"><td><strong>{_places(rows)}</strong>'
+            f"<p>{escape(WEIGHTS[entry.weight])}</p>{_checks(rows)}</td>"
+            f"<td>{_says(rows)}{_said('Counterexample:', mathematics(entry.shows))}</td>"
+            f"<td>{mathematics(entry.sentence)}</td></tr>"
         )
     head = "<tr><th>where</th><th>printed, and a counterexample</th><th>true instead</th></tr>"
     return f'<table class="errata"><thead>{head}</thead><tbody>{lines}</tbody></table>'
+
+
+def _item(rows: Sequence[Row], entry: Instead) -> str:
+    shows = f" {mathematics(entry.shows)}" if entry.shows else ""
+    return (
+        f"<li><strong>{_places(rows)}.</strong> {_says(rows)}{shows}"
+        f" <em>Instead:</em> {mathematics(entry.sentence)}{_checks(rows)}</li>"
+    )
 
 
 def _says(rows: Sequence[Row]) -> str:

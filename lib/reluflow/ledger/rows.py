@@ -234,28 +234,20 @@ COLOURS = {
 VERDICTS = tuple(COLOURS)[:-1]
 
 
-def judge(
-    claim: Claim,
-    evidence: tuple[Evidence, ...],
-    reading: Reading | None,
-    counterexample: Counterexample | None,
-    instead: tuple[Evidence, ...],
-    said: Known | None = None,
-) -> str:
-    """Compute the verdict on a claim.
+def judge(row: Row) -> str:
+    """Compute the verdict on a claim from the other parts of its row.
 
     All the evidence holds: `reproduced`, or `reproduced-with-reading` under a reading. Some of it
     fails: a counterexample makes it `refuted`; for anything but a theorem, `instead` makes it
     `not-reproduced`. A claim of our own is `proved`, `proved-with-citation` or `survived` where all
     the evidence holds, and the instances that were tried met its own hypotheses and no others.
 
-    Parameters: the claim; the evidence, the counterexample's evidence and `instead` (what appeared
-    instead, empty if nothing is said), all with their limits; how the claim is said to be known.
     Returns one of `VERDICTS`. Raises `LedgerError` for everything else.
     """
+    claim, counterexample, instead = row.claim, row.counterexample, row.instead
     if counterexample is not None:
         counterexample.check()
-    deciding = [item for item in evidence if item.decides]
+    deciding = [item for item in row.evidence if item.decides]
     if not deciding:
         raise LedgerError(f"{claim.id}: notes decide nothing, so give a deviation, fact or bound")
     failed = [item for item in deciding if not item.holds]
@@ -265,8 +257,8 @@ def judge(
         if instead:
             raise LedgerError(f"{claim.id}: 'instead' was given, but all the evidence holds")
         if claim.given is not None:
-            return _of_our_own(claim, deciding, reading, said)
-        return REPRODUCED if reading is None else WITH_READING
+            return _of_our_own(row, set(claim.given.values()))
+        return REPRODUCED if row.reading is None else WITH_READING
     first = sentence(failed[0])
     if counterexample is not None:
         if instead:
@@ -282,33 +274,31 @@ def judge(
     return NOT_REPRODUCED
 
 
-def _of_our_own(
-    claim: Claim, deciding: list[Evidence], reading: Reading | None, said: Known | None
-) -> str:
-    assert claim.given is not None
-    if reading is not None:
-        raise LedgerError(f"{claim.id}: a claim of our own says what it means, without a reading")
-    tried = [item for item in deciding if item.tried]
-    for item in tried:
-        tested, printed = set(item.given), set(claim.given.values())
+def _of_our_own(row: Row, printed: set[str]) -> str:
+    if row.reading is not None:
+        raise LedgerError(
+            f"{row.claim.id}: a claim of our own says what it means, without a reading"
+        )
+    for item in (item for item in row.evidence if item.decides and item.tried):
+        tested = set(item.given)
         for named, hypotheses in (("tests", tested - printed), ("does not test", printed - tested)):
             if hypotheses:
                 raise LedgerError(
-                    f"{claim.id}: {item.what!r} {named} the hypothesis {min(hypotheses)!r}; "
+                    f"{row.claim.id}: {item.what!r} {named} the hypothesis {min(hypotheses)!r}; "
                     f"the claim's 'given' and its statement's hypotheses must be the same"
                 )
-    how = said.how if said else ""
+    how = row.said.how if row.said else ""
     if how in (PROVED_HERE, CITED):
         return PROVED if how == PROVED_HERE else PROVED_WITH_CITATION
-    if how or not tried:
-        raise LedgerError(f"{claim.id}: a claim of our own is proved, or survives instances")
+    if how or not row.tried:
+        raise LedgerError(f"{row.claim.id}: a claim of our own is proved, or survives instances")
     return SURVIVED
 
 
 # --- How a settled claim looks: a card for a reader, lines for a terminal, a record ---------------
 #
-# Card and lines are functions of the claim, its verdict and the parts of its argument alone, so
-# that a row read back from a notebook can be compared with what the notebook shows.
+# Card and lines follow from the record, so that a row read back from a notebook can be compared
+# with what the notebook shows.
 
 Parts = list[tuple[str, list[str]]]
 """Title and lines of each part of a card, in reading order; a part may have no title."""
@@ -331,36 +321,6 @@ def mathematics(words: str) -> str:
     """Words as HTML, with what stands between dollars set as a formula by the page's MathJax."""
     formula = r'<span class="math notranslate nohighlight">\(\1\)</span>'
     return re.sub(r"\$([^$]+)\$", formula, escape(words, quote=False))
-
-
-def text(claim: Claim, verdict: str, parts: Parts) -> str:
-    """A settled claim as lines of text."""
-    lines = [f"{claim.id} | {claim.at} | {verdict}"]
-    lines += [f"  given: {sentence}" for sentence in (claim.given or {}).values()]
-    for title, items in parts:
-        lines += [f"  {title}:"] if title else []
-        lines += [f"  {'  ' if title else ''}{item}" for item in items]
-    return "\n".join(lines)
-
-
-def card(claim: Claim, verdict: str, parts: Parts) -> str:
-    """A settled claim as an HTML element with the claim's anchor."""
-    shown = []
-    for title, items in parts:
-        head = f"<div><em>{escape(title)}</em></div>" if title else ""
-        font = ";font-family:monospace" if title == INSTANCE else ""
-        listed = "".join(f'<li style="margin:0{font}">{escape(item)}</li>' for item in items)
-        shown.append(
-            f'{head}<ul style="margin:.1em 0 .2em;padding-left:1.2em;list-style:none">{listed}</ul>'
-        )
-    return (
-        f'<div id="{claim.anchor}" style="border:1px solid rgba(128,128,128,.45);'
-        f"border-left:.35em solid {COLOURS[verdict]};border-radius:.3em;"
-        'padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;overflow-x:auto">'
-        f'<div><code style="{PLAIN}">{claim.id}</code> '
-        f"{escape(claim.at)} {badge(verdict)}</div>"
-        f'<div style="margin:.2em 0">{mathematics(claim.full)}</div>{"".join(shown)}</div>'
-    )
 
 
 @dataclass(frozen=True)
@@ -451,11 +411,35 @@ class Row:
         return parts
 
     def __str__(self) -> str:
-        return text(self.claim, self.verdict, self.parts)
+        lines = [f"{self.claim.id} | {self.claim.at} | {self.verdict}"]
+        lines += [f"  given: {sentence}" for sentence in (self.claim.given or {}).values()]
+        for title, items in self.parts:
+            lines += [f"  {title}:"] if title else []
+            lines += [f"  {'  ' if title else ''}{item}" for item in items]
+        return "\n".join(lines)
+
+    def card(self) -> str:
+        """The row as an HTML element with the claim's anchor."""
+        shown = []
+        for title, items in self.parts:
+            head = f"<div><em>{escape(title)}</em></div>" if title else ""
+            font = ";font-family:monospace" if title == INSTANCE else ""
+            listed = "".join(f'<li style="margin:0{font}">{escape(item)}</li>' for item in items)
+            shown.append(
+                f'{head}<ul style="margin:.1em 0 .2em;padding-left:1.2em;list-style:none">'
+                f"{listed}</ul>"
+            )
+        return (
+            f'<div id="{self.claim.anchor}" style="border:1px solid rgba(128,128,128,.45);'
+            f"border-left:.35em solid {COLOURS[self.verdict]};border-radius:.3em;"
+            "padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;"
+            f'overflow-x:auto"><div><code style="{PLAIN}">{self.claim.id}</code> '
+            f"{escape(self.claim.at)} {badge(self.verdict)}</div>"
+            f'<div style="margin:.2em 0">{mathematics(self.claim.full)}</div>{"".join(shown)}</div>'
+        )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        html = card(self.claim, self.verdict, self.parts)
-        return {"text/plain": str(self), "text/html": html, RECORD: self.record()}
+        return {"text/plain": str(self), "text/html": self.card(), RECORD: self.record()}
 
 
 def _marked(item: Evidence) -> str:
@@ -477,8 +461,7 @@ def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> R
     except (KeyError, TypeError, AttributeError) as error:
         raise LedgerError(f"the row of {claim.id} cannot be read: {error!r}") from None
     if row.why is None:
-        verdict = judge(claim, row.evidence, row.reading, row.counterexample, row.instead, row.said)
-        if verdict != row.verdict:
+        if (verdict := judge(row)) != row.verdict:
             raise LedgerError(
                 f"the row of {claim.id} says {row.verdict!r}, and its evidence says {verdict!r}"
             )
@@ -565,11 +548,11 @@ class Ledger:
         if case := counterexample:
             breaks, recheck = kept(case.breaks, "breaks"), kept(case.recheck, "recheck")
             counterexample = replace(case, breaks=breaks, recheck=recheck)
-        verdict = judge(claim, measured, reading, counterexample, appeared, known)
+        row = Row(claim, "", measured, reading, counterexample, appeared, said=known)
+        row = replace(row, verdict=judge(row))
         if known is not None and (known.how not in SAID or counterexample is not None):
             raise LedgerError(f"{id}: that it is known as {known.how!r} cannot be said here")
-        told = (measured, reading, counterexample, appeared)
-        return self._add(Row(claim, verdict, *told, said=known))
+        return self._add(row)
 
     def settle_with(
         self, id: str, run: object | None, build: Callable[..., Any], *more: object, **how: Any

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from reluflow import pages
-from reluflow.ledger.evidence import LedgerError, sentence
+from reluflow.ledger.evidence import LedgerError
 from reluflow.ledger.inventory import LOADER, Claim, Inventory, claims_by_id, load_inventories
 from reluflow.ledger.rows import (
     COLOURS,
@@ -194,11 +194,6 @@ def link(row: Row, folder: str = "") -> str:
     return f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
 
 
-def one_line(row: Row) -> str:
-    """The evidence of a row on one line."""
-    return row.why or "; ".join(map(sentence, row.evidence))
-
-
 def aligned(rows: list[list[str]]) -> str:
     """Lines of text with the cells of each column under each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -299,8 +294,6 @@ def _entry(entry: Mapping[str, Any], id: str) -> Instead:
 
 
 # --- What a chapter finds: how many of each verdict, and what falls -----------------------------
-
-FALLEN = (REFUTED, NOT_REPRODUCED)
 
 
 def verdict_bar(board: Scoreboard) -> View:
