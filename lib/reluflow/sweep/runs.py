@@ -148,16 +148,10 @@ def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str,
                 numbers[name] = value
                 with suppress(TypeError, ValueError):
                     limits[name] = float(item.limit)
-    numbers |= _glued(notebook)
-    return verdicts, numbers, limits
-
-
-def _glued(notebook: Path) -> Iterator[tuple[str, float]]:
-    for output in (o for cell in pages.code_cells(notebook) for o in cell.outputs):
-        name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-        texts = [text for kind, text in output.get("data", {}).items() if "text/plain" in kind]
+    for name, data in pages.glued(pages.code_cells(notebook)).items():
         with suppress(ValueError):  # words, or a picture
-            yield from [(f"glued: {name}", float(text)) for text in texts if name]
+            numbers[f"glued: {name}"] = float(data.get("text/plain", ""))
+    return verdicts, numbers, limits
 
 
 def _numbers(id: str, item: Evidence) -> Iterator[tuple[str, float]]:
