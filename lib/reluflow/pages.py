@@ -9,7 +9,7 @@ import ast
 import contextlib
 import re
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Of the environment of a kernel: on problems of this size a second thread of BLAS only waits."""
 
+_GLUED = "application/papermill.record/"  # before the kind of what glue() holds
 _PICTURES = re.compile(r"figures(?:\.|$)")  # the end of a part of every drawing module's name
 
 
@@ -55,6 +56,16 @@ def code_cells(notebook: Path) -> list[NotebookNode]:
     """The notebook's code cells, in order."""
     cells = nbformat.read(str(notebook), as_version=4).cells
     return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def glued(cells: Iterable[NotebookNode]) -> dict[str, dict[str, str]]:
+    """What executed cells hand to the text: by its name, what it is in each kind of output."""
+    found = {}
+    for output in (output for cell in cells for output in cell.get("outputs", [])):
+        if name := output.get("metadata", {}).get("scrapbook", {}).get("name"):
+            kinds = output["data"].items()
+            found[name] = {kind.removeprefix(_GLUED): "".join(told) for kind, told in kinds}
+    return found
 
 
 def run(

@@ -145,7 +145,7 @@ def few(values: list, fits: Callable[[Any], bool]) -> bool:
 def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if value is None and parameter.optional:
         return None
-    what = f" ({parameter.meaning})."
+    what = f" ({parameter.meaning})." if parameter.meaning else "."
     if parameter.type is float and isinstance(value, str):
         with suppress(ValueError):  # YAML 1.1 takes 1e-3 for text
             value = float(value)

@@ -147,13 +147,15 @@ def test_what_shows_nothing_goes_with_the_words_to_it() -> None:
 
 @pytest.mark.long
 def test_a_run_from_a_file_to_the_page(tmp_path, monkeypatch, capsys):
+    """On labels that are no signs, of which two layers are not asked."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my.csv").write_text(GOOD)
+    (tmp_path / "my.csv").write_text("x1,x2,y\n0.9,0.1,0.6\n0.4,0.9,0.9\n")
     assert command.main(["my.csv", "-p", "h", "2", "-p", "effort", "0.2"]) == 0
     assert capsys.readouterr().out == "_runs/my/index.html\n"
     page = (tmp_path / "_runs" / "my" / "index.html").read_text("utf-8")
-    assert page.index("my: 3 data in 2 dimensions") < page.index("<h2>")
+    assert page.index("my: 2 data in 2 dimensions") < page.index("<h2>")
     made = nbformat.read(tmp_path / "_runs" / "my" / "06_your_data.ipynb", as_version=4)
+    assert not any("layers.turned" in cell.source for cell in made.cells)
     text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
     assert not re.search(r"\{[a-z:]+\}[`\s]|^:::|^\(.*\)=$", text, flags=re.MULTILINE)
-    assert "my: 3 data" in text
+    assert "my: 2 data" in text

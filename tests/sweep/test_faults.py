@@ -5,21 +5,28 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import multiprocessing
 import os
+import runpy
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from reluflow.places import LIBRARY
 
 pytestmark = pytest.mark.long
+SWEEP, SCHEDULER, WORKER = (
+    "reluflow.sweep", "distributed.cli.dask_scheduler", "distributed.cli.dask_worker"
+)  # fmt: skip
+# Processes as from another terminal, forked from one that has loaded what they need.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([SCHEDULER, WORKER, "reluflow.sweep.report", __name__])
 FEW = range(3)
 # Each run says which process it is, and waits until it may go on.
 CELLS = (
@@ -37,53 +44,54 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def become(place: Path, module: str, arguments: tuple[str, ...]) -> None:
+    """Be `python -m module` in a session of its own, which writes what it says into a file."""
+    os.setsid()
+    os.chdir(place)
+    told = os.open(f"told-{os.getpid()}", os.O_WRONLY | os.O_CREAT)
+    os.dup2(told, 1), os.dup2(told, 2)
+    # What runs the tests in the background may have told its children to ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
 @contextlib.contextmanager
-def started(place: Path, module: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A process in a session of its own, as from another terminal; killed at the end."""
-    paths = [str(LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        cwd=place,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE if module == "reluflow.sweep" else subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-        # What runs the tests in the background may have told its children to ignore Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+def started(place: Path, module: str, *arguments: str) -> Iterator[ForkServerProcess]:
+    """Such a process, killed at the end."""
+    process = FORKS.Process(target=become, args=(place, module, arguments))
+    process.start()
     try:
         yield process
     finally:
         kill(process)
-        process.wait(60)
-        if process.stderr:
-            process.stderr.close()
+        process.join(60)
+        process.close()
 
 
-def kill(process: subprocess.Popen[str]) -> None:
+def kill(process: ForkServerProcess) -> None:
     """End a process and its children at once, as a machine that loses its power."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def sweep(place: Path, *arguments: str) -> contextlib.AbstractContextManager:
-    return started(place, "reluflow.sweep", *arguments)
+def ended(process: ForkServerProcess, place: Path) -> tuple[int | None, list[str]]:
+    """The exit status and the sentences of a sweep when it has ended."""
+    process.join(120)
+    lines = (place / f"told-{process.pid}").read_text().splitlines()
+    return process.exitcode, [line for line in lines if line.startswith("sweep:")]
 
 
 @pytest.fixture
-def cluster(place: Path) -> Iterator[list[subprocess.Popen[str]]]:
+def cluster(place: Path) -> Iterator[list[ForkServerProcess]]:
     """A scheduler and two workers on this machine; the scheduler first."""
-    file = str(place / "scheduler.json")
-    own = ["--host", "127.0.0.1", "--no-dashboard"]
+    file = place / "scheduler.json"
+    own = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
     with contextlib.ExitStack() as stack:
-        scheduler = started(place, "distributed.cli.dask_scheduler", *own, "--port", "0",
-                            "--scheduler-file", file)  # fmt: skip
-        processes = [stack.enter_context(scheduler)]
-        until(lambda: Path(file).exists() and Path(file).stat().st_size > 0)
+        processes = [stack.enter_context(started(place, SCHEDULER, *own, "--port", "0"))]
+        until(lambda: file.exists() and file.stat().st_size > 0)
         for _ in range(2):
-            worker = started(place, "distributed.cli.dask_worker", *own, "--nthreads", "1",
-                             "--scheduler-file", file)  # fmt: skip
+            worker = started(place, WORKER, *own, "--nthreads", "1", "--no-nanny")
             processes.append(stack.enter_context(worker))
         yield processes
 
@@ -113,11 +121,6 @@ def kernels(place: Path) -> list[int]:
     return living
 
 
-def said(told: str) -> list[str]:
-    """The sentences of the sweep; ZeroMQ adds some of its own when many processes end at once."""
-    return [line for line in told.splitlines() if line.startswith("sweep:")]
-
-
 def rows(place: Path) -> list[dict]:
     return [json.loads(file.read_text()) for file in (place / "out" / "runs").glob("*.json")]
 
@@ -125,15 +128,15 @@ def rows(place: Path) -> list[dict]:
 def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place: Path) -> None:
     """By Ctrl-C, which goes to its group, and then at once. Meanwhile the folder is held against
     other sweeps, and a kernel that is killed is a row that is tried again."""
-    with sweep(place, *NEW, *ALONE) as process:
+    with started(place, SWEEP, *NEW, *ALONE) as process:
         until(lambda: len(kernels(place)) == 2)
         os.killpg(process.pid, signal.SIGINT)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "sweep: stopped; `bash book sweep " in told
+        status, told = ended(process, place)
+    assert status == 130
+    assert told[0].startswith("sweep: stopped; `bash book sweep ")
     until(lambda: kernels(place) == [], 20)
     assert rows(place) == []
-    with sweep(place, "out", *ALONE) as process:
+    with started(place, SWEEP, "out", *ALONE) as process:
         until(lambda: len(kernels(place)) == 2)
         folder = os.open(place / "out", os.O_RDONLY)
         with pytest.raises(BlockingIOError):
@@ -146,9 +149,8 @@ def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place: Path) -> Non
     (row,) = rows(place)
     assert row["status"] == "died"
     (place / "go").touch()
-    with sweep(place, "out", *ALONE) as process:
-        _, told = process.communicate(timeout=120)
-    assert (process.returncode, said(told)) == (0, []), told
+    with started(place, SWEEP, "out", *ALONE) as process:
+        assert ended(process, place) == (0, [])
     assert [row["status"] for row in rows(place)] == ["done"] * len(FEW)
     assert list(place.rglob("*.part")) == []  # nothing unfinished lies about
     assert (place / "out" / "index.html").exists()
@@ -157,23 +159,22 @@ def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place: Path) -> Non
 
 def test_on_a_cluster_that_loses_its_parts_nothing_that_ended_is_lost(place, cluster):
     """What runs when the sweep is ended is stored in the end. What runs on a worker that is killed
-    is run by the other one. A lost scheduler ends the sweep and what runs."""
-    with sweep(place, *NEW, *address(place)) as process:
+    is run by the other one. A lost scheduler ends the sweep."""
+    with started(place, SWEEP, *NEW, *address(place)) as process:
         until(lambda: len(kernels(place)) == 2)
         process.terminate()
-        process.communicate(timeout=60)
-    assert (process.returncode, len(kernels(place))) == (130, 2)
+        status, _ = ended(process, place)
+    assert (status, len(kernels(place))) == (130, 2)
     (place / "go").touch()
     until(lambda: len(rows(place)) == 2)
     (place / "go").unlink()
-    with sweep(place, "out", *address(place)) as process:
+    with started(place, SWEEP, "out", *address(place)) as process:
         until(lambda: len(kernels(place)) == 1)
         (kernel,) = kernels(place)
-        os.killpg(os.getpgid(psutil.Process(kernel).ppid()), signal.SIGKILL)
+        os.kill(psutil.Process(kernel).ppid(), signal.SIGKILL)
         until(lambda: kernels(place) not in ([], [kernel]))
         kill(cluster[0])
-        _, told = process.communicate(timeout=120)
-    assert process.returncode == 1
-    assert "sweep: the scheduler was lost; `bash book sweep " in told
-    until(lambda: kernels(place) == [], 60)
+        status, told = ended(process, place)
+    assert status == 1
+    assert told[0].startswith("sweep: the scheduler was lost; `bash book sweep ")
     assert [row["status"] for row in rows(place)] == ["done"] * 2

@@ -150,6 +150,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
         output = stage / page.name
         papermill.execute_notebook(
             page, output, dict(values), cwd=os.getcwd(), kernel_name="python3",
+            request_save_on_cell_execute=False,  # it is written at the end
             extra_arguments=["--log-level=50"],  # a kernel's warnings are not the page's
         )  # fmt: skip
         notebook = nbformat.read(output, as_version=4)

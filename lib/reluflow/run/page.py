@@ -21,6 +21,7 @@ from pybtex.database import Entry, parse_file
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
+from reluflow import pages
 from reluflow.errors import InputError
 from reluflow.places import BIBLIOGRAPHY, BOOK
 from reluflow.site import board
@@ -106,7 +107,6 @@ def _mathjax() -> str:
 
 # --- Without MyST: Jupyter shows what the pages of the book show ----------------------------------
 
-_GLUED = "application/papermill.record/"
 _OPEN = re.compile(r"^(:{3,}|`{3,})\{([\w:-]+)\}[ \t]*(.*)$")
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)\s]*\)")
 
@@ -115,23 +115,13 @@ def plain(notebook: NotebookNode) -> NotebookNode:
     """A copy whose text is Markdown alone: glued numbers and citations are written out, what folds
     is HTML's own, and links to other pages are their words."""
     made = deepcopy(notebook)
-    glued, cited = _glued(made), parse_file(str(BIBLIOGRAPHY)).entries
+    glued, cited = pages.glued(made.cells), parse_file(str(BIBLIOGRAPHY)).entries
     for cell in made.cells:
         if cell.cell_type == "markdown":
             cell.source = _text(cell.source, glued, cited)
         for tag in set(cell.metadata.get("tags", [])) & {"remove-input", "hide-input", "hide-cell"}:
             cell.metadata.setdefault("jupyter", {})["source_hidden"] = bool(tag)
     return made
-
-
-def _glued(notebook: NotebookNode) -> dict[str, Mapping[str, str]]:
-    found = dict[str, Mapping[str, str]]()
-    for output in (o for c in notebook.cells for o in c.get("outputs", [])):
-        name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-        if name:
-            data = {k.removeprefix(_GLUED): "".join(v) for k, v in output["data"].items()}
-            found[name] = data
-    return found
 
 
 def _text(source: str, glued: Mapping[str, Mapping[str, str]], cited: Mapping[str, Entry]) -> str:

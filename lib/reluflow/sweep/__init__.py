@@ -1,5 +1,5 @@
 """`python -m reluflow.sweep NOTEBOOK --grid NAME=VALUES ... --out FOLDER`: many runs of one page.
 
-`plan` says what is run: the points of a grid, and the key of each. `runs` runs one of them, on a
-worker of Dask, and stores it. `report` makes one table and one page of all runs.
+`plan` says what is run: the points of a grid, and the key of each. `runs` runs one of them and
+stores it. `report` makes one table and one page of all runs.
 """

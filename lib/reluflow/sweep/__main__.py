@@ -16,12 +16,12 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dask.system import CPU_COUNT
-from distributed import Client, LocalCluster, as_completed
 from tqdm import tqdm
 
 from reluflow import pages
@@ -44,8 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("place", metavar="NOTEBOOK or FOLDER", help="a page, or a sweep to go on")
     parser.add_argument("--grid", action="append", default=[], metavar="NAME=VALUES",
                         help="seed=0:40 or n=5,10,20; the product of several is run")  # fmt: skip
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="fixed",
-                        help="a parameter that is the same in all runs")  # fmt: skip
     parser.add_argument("--out", metavar="FOLDER", help="for the runs: a path, or s3://...")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, default=CPU_COUNT, help="default: one a core")
@@ -55,13 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         given = parser.parse_args(arguments)
         store, settings = _settings(given)
-        asked = plan(
-            _notebook(settings), Path(settings["folder"]), settings["grid"], settings["fixed"]
-        )
+        asked = plan(_notebook(settings), Path(settings["folder"]), settings["grid"])
         with ExitStack() as stack:
-            client = stack.enter_context(_cluster(given.scheduler, given.workers))
+            workers = stack.enter_context(_workers(given.scheduler, given.workers))
             _begun(store, settings, asked, stack)
-            return _swept(client, store, settings, asked)
+            return _swept(workers, store, settings, asked)
     except InputError as error:
         print(f"sweep: {error}", file=sys.stderr)
         return 2
@@ -72,27 +68,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _settings(given: argparse.Namespace) -> tuple[Store, dict[str, Any]]:
     """Where the sweep is stored, and what it was asked for; InputError for another's folder."""
-    if given.place.endswith(".ipynb"):
-        if not given.out:
-            raise InputError("--out is missing: name a folder for the runs, such as _runs/first.")
-        store = Store(_absolute(given.out))
-        new = {"notebook": given.place, "folder": os.getcwd()}
-        new |= {"grid": given.grid, "fixed": given.fixed}
-        if not given.grid and not given.fixed:
-            raise InputError("the grid is empty: say --grid seed=0:10, for example.")
-        old = _stored(store, given.out)
-        if old is not None and _notebook(old).resolve() != _notebook(new).resolve():
-            raise InputError(f"{given.out} has the runs of {old['notebook']}: take another folder.")
-        return store, new
-    if given.grid or given.fixed or given.out:
-        raise InputError(
-            f"{given.place} is not a notebook; a sweep goes on without --grid, --set, --out."
-        )
-    store = Store(_absolute(given.place))
-    old = _stored(store, given.place)
-    if old is None:
-        raise InputError(f"{given.place} is neither a notebook nor the folder of a sweep.")
-    return store, old
+    if not given.place.endswith(".ipynb"):
+        if given.grid or given.out:
+            raise InputError(f"{given.place} is not a notebook, and goes on without --grid, --out.")
+        store = Store(_absolute(given.place))
+        old = _stored(store, given.place)
+        if old is None:
+            raise InputError(f"{given.place} is neither a notebook nor the folder of a sweep.")
+        return store, old
+    if not given.out:
+        raise InputError("--out is missing: name a folder for the runs, such as _runs/first.")
+    if not given.grid:
+        raise InputError("the grid is empty: say --grid seed=0:10, for example.")
+    store = Store(_absolute(given.out))
+    new = {"notebook": given.place, "folder": os.getcwd(), "grid": given.grid}
+    old = _stored(store, given.out)
+    if old is not None and _notebook(old).resolve() != _notebook(new).resolve():
+        raise InputError(f"{given.out} has the runs of {old['notebook']}: take another folder.")
+    return store, new
 
 
 def _stored(store: Store, named: str) -> dict[str, Any] | None:
@@ -140,23 +133,18 @@ def _page(asked: Plan) -> str:
 
 
 @contextmanager
-def _cluster(scheduler: str | None, workers: int) -> Iterator[Client]:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+def _workers(scheduler: str | None, count: int) -> Iterator[Executor]:
+    """What runs pages, each in a kernel: so many threads of this process, or Dask's workers."""
     if not scheduler:
-        if workers < 1:
-            raise InputError(f"--workers must be at least 1, not {workers}.")
-        try:
-            alone = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address=":0",  # any port: its own may be another sweep's
-                silence_logs=logging.CRITICAL,
-            )
-        except (RuntimeError, TimeoutError, OSError) as error:
-            raise InputError(f"no workers could be started ({error}): try --workers 1.") from None
-        with alone, Client(alone) as client:
-            yield client
+        if count < 1:
+            raise InputError(f"--workers must be at least 1, not {count}.")
+        threads = ThreadPoolExecutor(count)
+        yield threads
+        threads.shutdown(wait=False, cancel_futures=True)
         return
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(scheduler, timeout=_PATIENCE)
     except (OSError, ValueError):
@@ -168,10 +156,10 @@ def _cluster(scheduler: str | None, workers: int) -> Iterator[Client]:
             raise InputError(
                 f"the scheduler at {scheduler} has no worker: `dask worker {scheduler}` starts one."
             ) from None
-        yield client
+        yield client.get_executor(pure=False)
 
 
-def _swept(client: Client, store: Store, settings: Mapping[str, Any], asked: Plan) -> int:
+def _swept(workers: Executor, store: Store, settings: Mapping[str, Any], asked: Plan) -> int:
     """Do what is left to do, then write the table and the page of all that is done."""
     done = {row["key"]: row for row in _rows(store)}
     left = [key for key in asked.points if key not in done or done[key]["status"] == DIED]
@@ -179,7 +167,7 @@ def _swept(client: Client, store: Store, settings: Mapping[str, Any], asked: Pla
     lost: list[str] = []
     stopped = ""
     try:
-        for key, row in _runs(client, store, settings["folder"], asked, left):
+        for key, row in _runs(workers, store, settings["folder"], asked, left):
             if isinstance(row, Exception):
                 lost.append(f"{key}: {row}")
             else:
@@ -208,26 +196,25 @@ def _rows(store: Store) -> list[dict[str, Any]]:
 
 
 def _runs(
-    client: Client, store: Store, folder: str, asked: Plan, keys: Sequence[str]
+    workers: Executor, store: Store, folder: str, asked: Plan, keys: Sequence[str]
 ) -> Iterator[tuple[str, Any]]:
     """The rows of these runs as they end, or the error for which one has none; OSError where none
     can be stored any more, or where the scheduler is lost."""
     tasks = [Task(store, _page(asked), key, asked.code, asked.points[key], folder) for key in keys]
-    futures = dict(zip(client.map(run, tasks, pure=False), keys, strict=True))
+    futures = {workers.submit(run, task): task.key for task in tasks}
     for future in tqdm(as_completed(futures), total=len(futures), unit="run", disable=None):
-        error = future.exception() if future.status != "cancelled" else None
-        if future.status == "cancelled":
-            raise OSError("the scheduler was lost")
+        try:
+            error = future.exception()
+        except CancelledError:
+            raise OSError("the scheduler was lost") from None
         if isinstance(error, OSError):
             raise error
         yield futures.pop(future), error or future.result()
-        future.release()
 
 
 def _command(store: Store, settings: Mapping[str, Any]) -> str:
     words = ["bash", "book", "sweep", settings["notebook"]]
     words += [word for text in settings["grid"] for word in ("--grid", text)]
-    words += [word for text in settings["fixed"] for word in ("--set", text)]
     return shlex.join([*words, "--out", store.url.removeprefix(f"{settings['folder']}/")])
 
 
@@ -250,4 +237,6 @@ def _told(store: Store, asked: Plan, rows: Rows, lost: Sequence[str], stopped: s
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # kernels of runs that were stopped end with this process; none waits for them

@@ -46,18 +46,17 @@ class Plan:
     points: Mapping[str, Mapping[str, Any]]
 
 
-def plan(notebook: Path, folder: Path, grid: Sequence[str], fixed: Sequence[str]) -> Plan:
+def plan(notebook: Path, folder: Path, grid: Sequence[str]) -> Plan:
     """The runs of a page at all points of a grid.
 
-    Parameters: `folder`, where the page is run; `grid`, texts such as "seed=0:40" or "n=5,10,20",
-    whose product is run; `fixed`, texts such as "effort=0.2".
+    Parameters: `folder`, where the page is run; `grid`, texts such as "seed=0:40", "n=5,10,20" or
+    "effort=0.2", whose product is run.
     Raises InputError, before anything is run, for a file that is not a page with parameters, for a
     name that it does not have, for a value of another type and for one that the page refuses.
     """
     source, known = _page(notebook)
     axes: dict[str, Sequence[Any]] = {}
-    named = [(name, [_yaml(told, text)]) for text in fixed for name, told in [_named(text)]]
-    for name, values in [*map(_axis, grid), *named]:
+    for name, values in map(_axis, grid):
         if name in axes:
             raise InputError(f'"{name}" is given twice.')
         if len(values) == 0:
@@ -91,9 +90,12 @@ def code_digest(source: str) -> str:
 @cache
 def _packages() -> list[str]:
     """The Python and the packages that the library asks for, with their versions."""
+    told = [python_version()]
     asked = {re.split(r"[^\w.-]", each)[0] for each in metadata.requires("reluflow") or ()}
-    found = {each.name.lower(): each.version for each in metadata.distributions()}
-    return [python_version(), *(f"{name}=={found.get(name.lower())}" for name in sorted(asked))]
+    for name in sorted(asked):
+        with suppress(metadata.PackageNotFoundError):
+            told.append(f"{name}=={metadata.version(name)}")
+    return told
 
 
 def _digest(texts: Iterable[str]) -> str:
@@ -122,25 +124,16 @@ def _page(notebook: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _axis(text: str) -> tuple[str, Sequence[Any]]:
-    name, told = _named(text)
-    if numbers := _RANGE.fullmatch(told):
-        first, last, step = (int(each or 1) for each in numbers.groups())
-        if step == 0:
-            raise InputError(f'"{text}": a step of 0 goes nowhere.')
-        return name, range(first, last, step)
-    return name, _yaml(f"[{told}]", text)
-
-
-def _named(text: str) -> tuple[str, str]:
+    """A parameter's name and its values: a range of whole numbers, or a list as in YAML."""
     name, sign, told = text.partition("=")
     if not (name and sign):
         raise InputError(f'"{text}" is not NAME=VALUES, such as seed=0:40 or n=5,10,20.')
-    return name, told
-
-
-def _yaml(told: str, text: str) -> Any:
     try:
-        return yaml.safe_load(told)
+        if numbers := _RANGE.fullmatch(told):
+            return name, range(*(int(each or 1) for each in numbers.groups()))
+        return name, yaml.safe_load(f"[{told}]")
+    except ValueError:
+        raise InputError(f'"{text}": a step of 0 goes nowhere.') from None
     except yaml.YAMLError:
         raise InputError(f'"{text}": the values are not YAML, such as 5,10 or [1, 4].') from None
 

@@ -11,8 +11,9 @@ import io
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -46,7 +47,7 @@ class Rows:
     fresh: list[Mapping[str, Any]]
     stale: list[Mapping[str, Any]]
 
-    @property
+    @cached_property
     def varied(self) -> dict[str, list[Any]]:
         """The parameters with more than one value among the fresh rows, and their values."""
         found: dict[str, dict[str, Any]] = {}
@@ -55,12 +56,12 @@ class Rows:
                 found.setdefault(name, {}).setdefault(_told(value), value)
         return {name: list(v.values()) for name, v in found.items() if len(v) > 1}
 
-    @property
+    @cached_property
     def ended(self) -> list[Mapping[str, Any]]:
         """The fresh rows in which no cell raised an error."""
         return [row for row in self.fresh if row["status"] == DONE]
 
-    @property
+    @cached_property
     def flipped(self) -> dict[str, Counter[str]]:
         """The claims with more than one verdict among the runs that ended, and how often each."""
         ids = dict.fromkeys(id for row in self.ended for id in row["verdicts"])
@@ -79,15 +80,15 @@ def parted(rows: Iterable[Mapping[str, Any]], asked: Plan) -> Rows:
 def table(rows: Rows) -> pd.DataFrame:
     """A row a run: its key, status and error, its parameters, the verdict on each claim, and every
     number of evidence by "claim: what was measured"."""
-    listed = []
-    for row in [*rows.fresh, *rows.stale]:
-        about = (row["key"], row["status"], row in rows.stale, row["seconds"], row["error"])
+    every, listed = [*rows.fresh, *rows.stale], []
+    for k, row in enumerate(every):
+        about = (row["key"], row["status"], k >= len(rows.fresh), row["seconds"], row["error"])
         given = {n: _told(v) if isinstance(v, list) else v for n, v in row["parameters"].items()}
         listed.append(
             dict(zip(RUN, about, strict=True)) | given | row["verdicts"] | row["evidence"]
         )
     kinds = ("parameters", "verdicts", "evidence")
-    names = {kind: _names([*rows.fresh, *rows.stale], kind) for kind in kinds}
+    names = {kind: _names(every, kind) for kind in kinds}
     frame = pd.DataFrame(listed, columns=[*RUN, *(name for kind in kinds for name in names[kind])])
     for name in names["parameters"]:  # a column of Parquet has one type
         if frame[name].map(type).nunique() > 1 and not pd.api.types.is_numeric_dtype(frame[name]):
@@ -117,15 +118,14 @@ def files(title: str, command: str, rows: Rows) -> Iterator[tuple[str, bytes]]:
 
 def page(title: str, command: str, rows: Rows) -> str:
     """One page of HTML that needs nothing else: what flipped, what failed, where, and how far."""
-    flipped = rows.flipped
     parts = [
         f"<h1>{escape(title)}</h1>",
-        *_summary(rows, flipped),
+        *_summary(rows),
         f"<p>Made by</p><pre>{escape(command)}</pre>",
-        *_flips(rows, flipped),
+        *_flips(rows),
         *_failures(rows),
-        *_map(rows, flipped),
-        *_curves(rows, flipped),
+        *_map(rows),
+        *_curves(rows),
     ]
     head = f"<meta charset=utf-8><title>{escape(title)}</title><style>{_STYLE}</style>"
     return (
@@ -133,24 +133,24 @@ def page(title: str, command: str, rows: Rows) -> str:
     )
 
 
-def _summary(rows: Rows, flipped: Mapping[str, Counter[str]]) -> Iterator[str]:
-    claims = len(_names(rows.ended, "verdicts"))
+def _summary(rows: Rows) -> Iterator[str]:
+    flipped, claims = len(rows.flipped), len(_names(rows.ended, "verdicts"))
     failed = len(rows.fresh) - len(rows.ended)
     over = "; ".join(f"{name}, {len(v)} values" for name, v in rows.varied.items()) or "one point"
     yield f"<p>{len(rows.fresh)} runs over {escape(over)}. {failed} of them failed. "
-    yield f"{len(flipped)} of {claims} claims have another verdict in some run than in others. "
+    yield f"{flipped} of {claims} claims have another verdict in some run than in others. "
     yield 'All numbers are in <a href="table.csv">table.csv</a> and table.parquet.</p>'
     if rows.stale:
         yield f'<p class="old">{len(rows.stale)} more rows are of older code or data: they '
         yield "are in the table with run.stale, and in no picture.</p>"
 
 
-def _flips(rows: Rows, flipped: Mapping[str, Counter[str]]) -> Iterator[str]:
-    if not flipped:
+def _flips(rows: Rows) -> Iterator[str]:
+    if not rows.flipped:
         return
     lines = [["run", *rows.varied, "claim", "verdict here", "in most runs"]]
     for row in rows.ended:
-        for id, counts in flipped.items():
+        for id, counts in rows.flipped.items():
             usual, here = counts.most_common(1)[0][0], row["verdicts"].get(id, OPEN)
             if here != usual:
                 values = [escape(_told(row["parameters"].get(name))) for name in rows.varied]
@@ -181,11 +181,11 @@ def _left_out(found: int, most: int, what: str) -> str:
 # --- Verdicts over the grid -----------------------------------------------------------------------
 
 
-def _map(rows: Rows, flipped: Mapping[str, Counter[str]]) -> Iterator[str]:
+def _map(rows: Rows) -> Iterator[str]:
     """In how many of the runs at each point of two parameters a claim has its most frequent
     verdict."""
     yield "<h2>Verdicts over the grid</h2>"
-    if not flipped:
+    if not rows.flipped:
         yield "<p>Every claim has one verdict, the same in all runs that ended.</p>"
         return
     axes = sorted((n for n in rows.varied if n != SEED), key=lambda n: -len(rows.varied[n]))[:2]
@@ -193,7 +193,7 @@ def _map(rows: Rows, flipped: Mapping[str, Counter[str]]) -> Iterator[str]:
     points = [
         {CLAIM: f"{id}, {usual}", SHARE: row["verdicts"].get(id, OPEN) == usual}
         | {name: _told(row["parameters"].get(name)) for name in axes}
-        for id, usual in ((id, counts.most_common(1)[0][0]) for id, counts in flipped.items())
+        for id, usual in ((id, counts.most_common(1)[0][0]) for id, counts in rows.flipped.items())
         for row in rows.ended
     ]
     counts = pd.DataFrame(points).pivot_table(
@@ -226,9 +226,9 @@ def interval(values: pd.Series) -> tuple[float, float]:
     return student_interval(numbers)
 
 
-def _curves(rows: Rows, first: Collection[str]) -> Iterator[str]:
-    """Evidence that is not the same in all runs, that of `first` first, against the parameter with
-    the most values; a second one has a colour each."""
+def _curves(rows: Rows) -> Iterator[str]:
+    """Evidence that is not the same in all runs, that of flipped claims first, against the
+    parameter with the most values; a second one has a colour each."""
     numeric = [n for n, v in rows.varied.items() if all(isinstance(e, int | float) for e in v)]
     if not numeric:
         return
@@ -238,7 +238,7 @@ def _curves(rows: Rows, first: Collection[str]) -> Iterator[str]:
     frame = table(Rows(rows.ended, [])).replace([np.inf, -np.inf], np.nan)
     frame = frame.assign(**{n: frame[n].map(_told) for n in others[:1]})
     names = [n for n in _names(rows.ended, "evidence") if frame[n].nunique() > 1]
-    names.sort(key=lambda name: name.split(":")[0] not in first)
+    names.sort(key=lambda name: name.split(":")[0] not in rows.flipped)
     yield f"<h2>Evidence against {escape(x)}</h2><p>Means over the runs at each point, with 95 % "
     yield "intervals (Student's; Wilson's for shares); dashed: the limit that the claim needs.</p>"
     for name in names[:MOST_CURVES]:

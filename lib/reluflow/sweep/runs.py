@@ -9,7 +9,6 @@ import json
 import os
 import re
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from uuid import uuid4
 
 import fsspec
 import nbformat
+from jupyter_core.utils import ensure_event_loop
 from papermill import execute_notebook
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
@@ -34,7 +34,6 @@ DONE, FAILED, DIED = "done", "failed", "died"
 """A run that ended, one in which a cell raised an error, one whose kernel was killed."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_ONE_AT_A_TIME = threading.Lock()  # papermill changes the folder of its process
 
 
 @dataclass(frozen=True)
@@ -103,16 +102,17 @@ def run(task: Task) -> dict[str, Any]:
     """
     source = task.store.read(task.page).decode()
     _same_code(source, task.code)
-    with _ONE_AT_A_TIME, tempfile.TemporaryDirectory() as place:
-        page, out = Path(place, "page.ipynb"), Path(place, "out.ipynb")
+    with tempfile.TemporaryDirectory() as place:
+        page = Path(place, "page.ipynb")
         page.write_text(source, "utf-8")
         began = time.perf_counter()
-        status, told = _executed(page, out, task)
+        status, told = _executed(page, task)
         spent = time.perf_counter() - began
-        notebook = nbformat.read(out, as_version=4)
-        notebook.metadata.papermill.update(input_path=task.page, output_path=f"{task.key}.ipynb")
+        notebook = nbformat.read(page, as_version=4)
+        names = {"input_path": task.page, "output_path": f"{task.key}.ipynb"}
+        notebook.metadata["papermill"] = notebook.metadata.get("papermill", {}) | names
         try:
-            found = settled(out)
+            found = settled(page)
         except ledger.LedgerError as error:
             status, told, found = FAILED, str(error), ({}, {}, {})
     _same_code(source, task.code)
@@ -148,16 +148,10 @@ def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str,
                 numbers[name] = value
                 with suppress(TypeError, ValueError):
                     limits[name] = float(item.limit)
-    numbers |= _glued(notebook)
-    return verdicts, numbers, limits
-
-
-def _glued(notebook: Path) -> Iterator[tuple[str, float]]:
-    for output in (o for cell in pages.code_cells(notebook) for o in cell.outputs):
-        name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-        texts = [text for kind, text in output.get("data", {}).items() if "text/plain" in kind]
+    for name, data in pages.glued(pages.code_cells(notebook)).items():
         with suppress(ValueError):  # words, or a picture
-            yield from [(f"glued: {name}", float(text)) for text in texts if name]
+            numbers[f"glued: {name}"] = float(data.get("text/plain", ""))
+    return verdicts, numbers, limits
 
 
 def _numbers(id: str, item: Evidence) -> Iterator[tuple[str, float]]:
@@ -181,21 +175,23 @@ def _same_code(source: str, code: str) -> None:
         )
 
 
-def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
-    """Execute a page in a kernel with one thread of BLAS and with this library. It is reached by
-    files, for of kernels that start at once two may be given the same port; it ends with this
-    process, which it watches."""
+def _executed(page: Path, task: Task) -> tuple[str, str]:
+    """Execute a page in its place, in a kernel with one thread of BLAS and with this library. It is
+    reached by files, for of kernels that start at once two may be given the same port; it ends with
+    this process, which it watches."""
     paths = [str(LIBRARY.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, dict.fromkeys(paths)))
     os.environ.update(pages.ONE_THREAD)
     try:
         execute_notebook(
             page,
-            out,
+            page,
             dict(task.point),
             kernel_name="python3",
             progress_bar=False,
-            cwd=task.folder,
+            request_save_on_cell_execute=False,  # a second for each run of many cells
+            # The kernel's folder; papermill's own `cwd` is that of the process, of all threads.
+            resources={"metadata": {"path": task.folder}},
             config=Config(KernelManager={"transport": "ipc", "ip": str(page.with_name("kernel"))}),
             extra_arguments=["--log-level=50"],  # its stderr is the worker's
         )
@@ -203,4 +199,6 @@ def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
         return FAILED, _COLOUR.sub("", "\n".join(error.traceback))
     except RuntimeError as error:  # nbclient's DeadKernelError, or it died as it started
         return DIED, str(error)
+    finally:
+        ensure_event_loop().close()  # nbclient's, one a thread
     return DONE, ""

@@ -28,6 +28,11 @@ _NEAR, _FAR, _STATIONARY = 0.01, 0.1, 1e-3
 """A distance of (8) up to the first is on its way to 0; from the second on, at a network whose KKT
 gap is at most the third, it is not."""
 _ROUNDING = 1e-9
+ALIGNMENT = "Min et al. 2024, Theorem 1"
+SEPARABILITY = "Phuong & Lampert 2021, Theorem 1: all neurons along w₊ or w₋"
+TO_A_KKT_POINT = "Vardi et al. 2022, Theorem 2.1: the direction converges to a KKT point"
+LOCAL = "Vardi et al. 2022, Theorem 4.3: a limit with no neuron's input 0 is a local optimum"
+LINEAR = "Vardi et al. 2022, Theorem 3.1: a linear network ends at the max-margin vector"
 
 
 @dataclass(frozen=True)
@@ -44,15 +49,21 @@ class Line:
     verdict: str
 
 
+def _silent(theorem: str, why: str, happened: str = "not asked") -> Line:
+    return Line(theorem, f"nothing, for {why}", happened, SILENT)
+
+
 def lines(study: Study, neuron: OneNeuron, layers: Followed | None) -> list[Line]:
     """All theorems, in the order of the chapters."""
-    return [
-        *_of_one_neuron(study, neuron),
-        _of_the_law(study),
-        *_of_alignment(study, layers),
-        _of_separability(study, layers),
-        *_of_limits(study, layers),
-    ]
+    found = [*_of_one_neuron(study, neuron), _of_the_law(study)]
+    if layers is not None:
+        found += _of_alignment(study, layers)
+        return [*found, _of_separability(study, layers), *_of_limits(study, layers)]
+    names = (ALIGNMENT, SEPARABILITY, TO_A_KKT_POINT, LOCAL, LINEAR)
+    if not study.signs:
+        return [*found, *(_silent(name, "it is about labels 1 and -1") for name in names)]
+    said = "not worked out here", f"not followed: {study.obstacle}", OPEN
+    return [*found, *(Line(name, *said) for name in names)]
 
 
 def lines_table(found: Sequence[Line]) -> View:
@@ -139,79 +150,71 @@ def _losses(limits: Sequence, y: NDArray) -> str:
 
 
 def _of_one_neuron(study: Study, neuron: OneNeuron) -> Iterator[Line]:
-    X, y = study.X, study.y
-    held, run = of_support(X, y), neuron.run
-    minima = run.minima
+    X, y, run = study.X, study.y, neuron.run
+    held, minima = of_support(X, y), run.minima
     three = zip(run.flows, run.limits, neuron.forced, strict=False)
     small = [(path, limit) for path, limit, forced in three if forced]
-    all_three = [name for name in ("A1", "A2", "A3") if not held[name]]
-    plane = X.shape[1] == 2
-    why = _missing(all_three)
+    missing = _missing([name for name in ("A1", "A2", "A3") if not held[name]])
+    outside = missing or ("" if X.shape[1] == 2 else "it is about the plane")
 
     name = "Lee et al. 2022a, Lemma F.5: a small start activates all data"
-    if all_three or neuron.radius is None:
-        promised = _nothing(why) if why else "from q > 0 and a norm too small to be computed here"
+    if missing or neuron.radius is None:
         paths = run.flows[: neuron.small]
         most = max(int((path.states @ X.T > 0.0).sum(axis=1).max()) for path in paths)
         happened = f"of {len(y)} data up to {most} are active at once"
-        yield Line(name, promised, happened, SILENT if why else OPEN)
+        promised = "from q > 0 and a norm too small to be computed here"
+        yield _silent(name, missing, happened) if missing else Line(name, promised, happened, OPEN)
     else:
         count = sum(entered(X, path) for path, _ in small)
         promised = f"from q > 0 and norm below δ₀ = {approx(neuron.radius)}"
-        happened = f"{count} of {len(small)} small starts do"
-        yield Line(name, promised, happened, _all(count, len(small)))
+        yield Line(name, promised, f"{count} of {len(small)} small starts do", _all(count, small))
 
     name = "Lee et al. 2022a, Theorem 4.7: a small start ends at the global minimum"
-    happened = ends(neuron)
-    if all_three or not plane:
-        yield Line(name, _nothing(why or "it is about the plane"), happened, SILENT)
+    if outside:
+        yield _silent(name, outside, ends(neuron))
     elif not minima:
-        yield Line(name, "the global minimum", happened, OPEN)
+        yield Line(name, "the global minimum", ends(neuron), OPEN)
     else:
-        best = sum(limit.rank == 1 for _, limit in small)
-        known = all(limit.rank for _, limit in small)
-        happened = f"{best} of {len(small)} small starts end there; {happened}"
-        verdict = _all(best, len(small)) if known else OPEN
+        ranks = [limit.rank for _, limit in small]
+        best = ranks.count(1)
+        happened = f"{best} of {len(small)} small starts end there; {ends(neuron)}"
+        verdict = _all(best, ranks) if all(ranks) else OPEN
         yield Line(name, f"the loss {approx(minima[0].loss)}", happened, verdict)
 
     name = "Lee et al. 2022a, Theorem 4.7: the norm increases"
-    drops = [largest_norm_drop(path) for path, _ in small if path.has_limit]
-    grows = sum(drop <= _ROUNDING for drop in drops)
-    if all_three or not plane:
-        yield Line(name, _nothing(why or "it is about the plane"), "not asked", SILENT)
+    if outside:
+        yield _silent(name, outside)
     else:
-        verdict = _all(grows, len(drops if grows < len(drops) else small)) if drops else OPEN
+        drops = [largest_norm_drop(path) for path, _ in small if path.has_limit]
+        grows = sum(drop <= _ROUNDING for drop in drops)
+        verdict = _all(grows, drops if grows < len(drops) else small) if drops else OPEN
         happened = f"along {grows} of {len(small)} flows"
         yield Line(name, "from every small start with q > 0", happened, verdict)
 
     name = "Lee et al. 2022a, Theorem 3.6: fewer support vectors, no smaller loss"
     promised = "for all nested pairs of minima"
     if not held["A2"]:
-        yield Line(name, _nothing(_missing(["A2"])), "not asked", SILENT)
+        yield _silent(name, _missing(["A2"]))
     elif not minima:
         yield Line(name, promised, "too many cells to find them", OPEN)
     elif not (pairs := nested_pairs(minima)):
-        yield Line(name, _nothing("no two minima are nested"), f"{len(minima)} minima", SILENT)
+        yield _silent(name, "no two minima are nested", f"{len(minima)} minima")
     else:
-        unit = 0.5 * float(y @ y)
-        fine = sum(few.loss >= more.loss - _ROUNDING * unit for more, few in pairs)
+        room = _ROUNDING * 0.5 * float(y @ y)
+        fine = sum(few.loss >= more.loss - room for more, few in pairs)
         happened = f"for {fine} of {len(pairs)} pairs of {len(minima)} minima"
-        yield Line(name, promised, happened, _all(fine, len(pairs)))
+        yield Line(name, promised, happened, _all(fine, pairs))
 
 
 def _missing(names: Sequence[str]) -> str:
     return f"{' and '.join(names)} fail{'s' if len(names) == 1 else ''}" if names else ""
 
 
-def _nothing(why: str) -> str:
-    return f"nothing, for {why}"
-
-
-def _all(count: int, total: int) -> str:
-    """The verdict of a promise for all of `total` tries."""
-    if not total:
+def _all(count: int, tries: Sequence) -> str:
+    """The verdict of a promise for all `tries`."""
+    if not tries:
         return OPEN
-    return KEPT if count == total else BROKEN
+    return KEPT if count == len(tries) else BROKEN
 
 
 # --- Lee, Sim & Ye 2022b, about a law -------------------------------------------------------------
@@ -222,11 +225,10 @@ def _of_the_law(study: Study) -> Line:
     values = np.linalg.eigvalsh(study.X.T @ study.X / len(study.X))
     spread = approx(values[-1] / values[0], 3) if values[0] > _ROUNDING * values[-1] else "infinite"
     target = "some neuron fits the labels" if fits.holds else "no neuron fits the labels"
-    return Line(
+    return _silent(
         "Lee et al. 2022b, Theorems 3.2 and 3.7: magnitude and angle converge",
-        _nothing("they are about a Gaussian law and a neuron that fits it"),
+        "they are about a Gaussian law and a neuron that fits it",
         f"{target}; the largest second moment over the least, 1 for that law, is {spread}",
-        SILENT,
     )
 
 
@@ -250,116 +252,93 @@ def _way(layers: Followed) -> str:
     return f"the flow {status}" if status.startswith("stops") else f"the flow is {status}"
 
 
-def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
-    name = "Min et al. 2024, Theorem 1"
-    if layers is None:
-        return [_not_followed(name, study)]
-    own, turned = layers.two.turning, layers.turned
-    home = [path.status in ("serves", "dead") for path in turned.paths]
-    lost = any(path.status == "unfinished" for path in turned.paths)
+def _of_alignment(study: Study, layers: Followed) -> Iterator[Line]:
+    own, turned, grown = layers.two.turning, layers.turned, layers.grown
+    states = [path.status for path in turned.paths]
+    home = sum(state in ("serves", "dead") for state in states)
     last = float(turned.homes.max())
-    happened = (
-        f"{sum(home)} of {len(home)} neurons in the limit ε → 0, the last at t = {approx(last)}"
-    )
-    promised = early.promises_alignment_times(own)
+    happened = f"{home} of {len(states)} neurons in the limit ε → 0, the last at t = {approx(last)}"
     if not study.mu > 0.0:
-        return [Line(f"{name}: alignment", _nothing("(A1) fails"), happened, SILENT)]
-    found = []
+        yield _silent(f"{ALIGNMENT}: alignment", "(A1) fails", happened)
+        return
+    promised = early.promises_alignment_times(own)
     for (which, time), scale in zip(promised, early.promise(own).iloc[:, 1], strict=True):
-        verdict = KEPT if all(home) and last <= time else OPEN if lost else BROKEN
+        verdict = OPEN if "unfinished" in states else BROKEN
+        verdict = KEPT if home == len(states) and last <= time else verdict
         words = f"all neurons home by t = {approx(time)}, for ln ε up to {scale}"
-        found.append(Line(f"{name}: alignment, {which}", words, happened, verdict))
-    told = early.growth_table(own, layers.grown)[""]
-    rank = told.get("stable rank of W at L = 1e-100", "")
-    happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {layers.grown.status}"
-    happened += f", from ln ε = {approx(layers.grown.log_eps)}"
-    tiny = layers.grown.log_eps <= enough_log_eps(own.X, own.y, own.W0, own.signs)
+        yield Line(f"{ALIGNMENT}: alignment, {which}", words, happened, verdict)
+    rank = early.growth_table(own, grown)[""].get("stable rank of W at L = 1e-100", "")
+    happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {grown.status}"
+    happened += f", from ln ε = {approx(grown.log_eps)}"
+    alive = {v for v, state in zip(own.signs, states, strict=True) if state != "dead"}
+    if len(alive) < 2:
+        yield _silent(f"{ALIGNMENT}: rank", "all neurons of a label die", happened)
+        return
+    tiny = grown.log_eps <= enough_log_eps(own.X, own.y, own.W0, own.signs)
     verdict = KEPT if tiny and rank and float(rank.removeprefix("≈")) <= 2.0 else OPEN
     promise = "a stable rank of at most 2 in the end, from a start tiny enough to align"
-    alive = {v for v, path in zip(own.signs, turned.paths, strict=True) if path.status != "dead"}
-    if len(alive) < 2:
-        promise, verdict = _nothing("all neurons of a label die"), SILENT
-    return [*found, Line(f"{name}: rank", promise, happened, verdict)]
+    yield Line(f"{ALIGNMENT}: rank", promise, happened, verdict)
 
 
-def _not_followed(name: str, study: Study) -> Line:
-    """A theorem on two layers, of which nothing was followed: it is not about other labels."""
-    if not study.signs:
-        return Line(name, _nothing("it is about labels 1 and -1"), "not asked", SILENT)
-    return Line(name, "not worked out here", f"not followed: {study.obstacle}", OPEN)
-
-
-def _of_separability(study: Study, layers: Followed | None) -> Line:
-    name = "Phuong & Lampert 2021, Theorem 1: all neurons along w₊ or w₋"
-    if layers is None:
-        return _not_followed(name, study)
-    trained = layers.trained
-    far = trained.distances
-    way = _way(layers)
-    if trained.goal is not None:
+def _of_separability(study: Study, layers: Followed) -> Line:
+    trained, name, way = layers.trained, SEPARABILITY, _way(layers)
+    goal, far = trained.goal, trained.distances
+    if goal is not None:
         way += f"; the distance of (8) comes from {approx(far[0], 2)} to {approx(far[-1], 2)}"
     if not separable.violations(trained.own.X, trained.own.y).none:
-        return Line(name, _nothing("(OS) fails"), way, SILENT)
+        return _silent(name, "(OS) fails", way)
     if not all(a.holds for a in assumptions(study) if a.name == "(Span)"):
         name += ", without (Span) as it is proved here"
     told = separable.promise(trained.own)[""]
     promised = f"{told.index[0]} {told.iloc[0]}, {told.index[1]} {told.iloc[1]}"
-    if trained.goal is not None and len(trained.goal.vectors) == 1:
-        promised = f"all along {'w₊' if 1.0 in trained.goal.vectors else 'w₋'}, for the others died"
-    verdict = OPEN
-    if trained.goal is not None and far[-1] <= _NEAR:
-        verdict = KEPT
-    elif trained.goal is not None and far[-1] > _FAR and trained.gap <= _STATIONARY:
-        verdict = BROKEN
-    return Line(name, promised, way, verdict)
+    if goal is None:
+        return Line(name, promised, way, OPEN)
+    if len(goal.vectors) == 1:
+        promised = f"all along {'w₊' if 1.0 in goal.vectors else 'w₋'}, for the others died"
+    verdict = BROKEN if far[-1] > _FAR and trained.gap <= _STATIONARY else OPEN
+    return Line(name, promised, way, KEPT if far[-1] <= _NEAR else verdict)
 
 
-def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
-    names = (
-        "Vardi et al. 2022, Theorem 2.1: the direction converges to a KKT point",
-        "Vardi et al. 2022, Theorem 4.3: a limit with no neuron's input 0 is a local optimum",
-        "Vardi et al. 2022, Theorem 3.1: a linear network ends at the max-margin vector",
-    )
-    if layers is None:
-        return [_not_followed(name, study) for name in names]
+def _of_limits(study: Study, layers: Followed) -> Iterator[Line]:
     found = layers.found
     sure = [one for one in found if one.limit is not None]
     ended = Counter(one.status for one in found)
-    verdict = KEPT if len(sure) == len(found) else OPEN
+    happened = f"of {len(found)} starts {_told(ended)}"
+    why = "two data of one direction have different labels" if study.contradicts else ""
+    if not why and ended[AT_REST] == len(found):
+        why = "no start comes to a loss that is small enough"
+    all_sure = len(sure) == len(found)
     promised = "from where the loss is below that of one datum of margin 0"
-    if study.contradicts:
-        promised = _nothing("two data of one direction have different labels")
-        verdict = SILENT
-    elif ended[AT_REST] == len(found):
-        promised, verdict = _nothing("no start comes to a loss that is small enough"), SILENT
-    lines = [Line(names[0], promised, f"of {len(found)} starts {_told(ended)}", verdict)]
-    met = [one for one in sure if _inputs_are_not_zero(layers, one)]
+    verdict = KEPT if all_sure else OPEN
+    yield (
+        _silent(TO_A_KKT_POINT, why, happened)
+        if why
+        else Line(TO_A_KKT_POINT, promised, happened, verdict)
+    )
     seen = _told(Counter(one.optimum.verdict for one in sure if one.optimum))
-    if met:
+    if met := [one for one in sure if _inputs_are_not_zero(layers, one)]:
         kinds = Counter(one.optimum.verdict for one in met if one.optimum)
-        good = kinds["local"] + kinds["global"]
-        all_good = good == len(met) and len(sure) == len(found)
+        all_good = kinds["local"] + kinds["global"] == len(met) and all_sure
         verdict = BROKEN if kinds["not local"] else KEPT if all_good else OPEN
-        promised = f"for {len(met)} of {len(found)} limits"
-        lines.append(Line(names[1], promised, _told(kinds), verdict))
-    elif len(sure) == len(found) or lines[0].verdict == SILENT:
-        why = "at every limit some neuron's input is 0" if sure else "there is no limit"
-        lines.append(Line(names[1], _nothing(why), seen or "no limit", SILENT))
+        yield Line(LOCAL, f"for {len(met)} of {len(found)} limits", _told(kinds), verdict)
+    elif all_sure or why:
+        none = "at every limit some neuron's input is 0" if sure else "there is no limit"
+        yield _silent(LOCAL, none, seen or "no limit")
     else:
         promised = f"not known: {len(sure)} of {len(found)} limits are"
-        lines.append(Line(names[1], promised, seen or "no limit is known", OPEN))
+        yield Line(LOCAL, promised, seen or "no limit is known", OPEN)
     if study.linear is None:
-        apart, _ = separated(study)
-        why = "no hyperplane separates the labels"
-        promised = _nothing(why) if apart is False else "not known: no max-margin vector was found"
-        return [*lines, Line(names[2], promised, "not asked", SILENT if apart is False else OPEN)]
-    length = study.linear.length * study.unit
+        if separated(study)[0] is False:
+            yield _silent(LINEAR, "no hyperplane separates the labels")
+        else:
+            yield Line(LINEAR, "not known: no max-margin vector was found", "not asked", OPEN)
+        return
     unit = f" for inputs in the unit {study.unit:g}" if study.unit != 1.0 else ""
     kinds = Counter(one.optimum.verdict if one.optimum else one.status for one in layers.straight)
     verdict = BROKEN if kinds["not local"] else OPEN
     verdict = KEPT if kinds["global"] == len(layers.straight) else verdict
-    promised = f"a global optimum, ‖u‖ = {approx(length)}{unit}"
-    return [*lines, Line(names[2], promised, _told(kinds), verdict)]
+    promised = f"a global optimum, ‖u‖ = {approx(study.linear.length * study.unit)}{unit}"
+    yield Line(LINEAR, promised, _told(kinds), verdict)
 
 
 def _told(counts: Counter[str]) -> str:
