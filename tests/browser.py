@@ -16,16 +16,11 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sy
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LAPTOP, PHONE = (1280, 800), (390, 844)
 expect.set_options(timeout=30_000)  # a machine may be busy
-# To set formulas takes most of the time that it takes to open a page, and to lay out what is in them
-# most of the time that it takes to look at it. What MathJax draws is its own affair: a formula that
-# is seen becomes a box of its size, in units of its letters, when it is set. `set`: whether any is.
+# To set formulas takes most of the time that it takes to open a page, and to lay out what is in
+# them most of what it takes to look at it. That is MathJax's affair: a formula that is seen becomes
+# a box of its size, in units of its letters, when it is set. `set`: whether any is.
 FORMULAS = """set => {
-    const pageReady = async () => {
-        await MathJax.startup.defaultPageReady();
-        document.documentElement.dataset.nodes = document.querySelectorAll("*").length;
-        document.body.style.display = "none";
-        await Promise.all([...document.fonts].map(face => face.load().catch(() => face)));
-        document.body.style.display = "";
+    window.boxed = () => {
         const found = [...document.querySelectorAll("mjx-math:not(:has(mjx-merror, mjx-labels))")];
         const lines = found.map(e => e.appendChild(document.createElement("span")));
         lines.forEach(line => (line.style.display = "inline-block"));
@@ -55,11 +50,6 @@ FORMULAS = """set => {
     const value = given => ({ value: { ...given, startup }, writable: true });
     const given = other => Object.defineProperty(window, "MathJax", value(other));
     Object.defineProperty(window, "MathJax", { set: given, configurable: true });
-}"""
-SET = """{
-    const value = given => ({ value: { ...given, startup: { typeset: false } }, writable: true });
-    const set = given => Object.defineProperty(window, "MathJax", value(given));
-    Object.defineProperty(window, "MathJax", { set, configurable: true });
 }"""
 SET = "async () => { await (window.MathJax?.startup?.promise ?? Promise.resolve()); }"
 
