@@ -97,19 +97,25 @@ function orderTables() {
 // A formula is first set in smaller type, by a quarter at most; one with a number fills its line.
 const WIDE = "div.math, pre, .cell_output, .output, .output > div, .pst-scrollable-table-container, mjx-container, .totals";
 const fitted = new WeakMap(); // widths for which formulas are set: to set one changes its size, which
-function mark(box) { // brings it here again, without end
-  const formula = box.matches(".math, .math > mjx-container") ? box.closest(".math") : null;
-  if (formula && fitted.get(box) !== formula.clientWidth && !box.querySelector("mjx-labels")) {
-    fitted.set(box, formula.clientWidth);
-    formula.style.fontSize = "";
-    const share = box.clientWidth / box.scrollWidth;
-    if (share < 1) formula.style.fontSize = `${Math.max(75, 98 * share)}%`;
-  }
-  const hidden = box.scrollWidth - box.clientWidth;
-  box.classList.toggle("more", hidden - box.scrollLeft > 2);
-  if (hidden > 2) box.tabIndex = 0;
+// brings it here again, without end.
+const hidden = (box) => box.scrollWidth - box.clientWidth; // two pixels are rounding
+function mark(boxes) {
+  const asked = boxes.filter((box) => box.matches(".math, .math > mjx-container"))
+    .map((box) => [box, box.closest(".math")])
+    .filter(([box, { clientWidth }]) => fitted.get(box) !== clientWidth && !box.querySelector("mjx-labels"));
+  for (const [box, { clientWidth }] of asked) fitted.set(box, clientWidth);
+  // All is read, then all is written: what is read after something is written is laid out anew.
+  for (const [, { style }] of asked) style.fontSize = "";
+  const sizes = asked.map(([box]) =>
+    hidden(box) > 2 ? `${Math.max(75, (98 * box.clientWidth) / box.scrollWidth)}%` : "");
+  asked.forEach(([, { style }], k) => { style.fontSize = sizes[k]; });
+  const more = boxes.map(hidden);
+  boxes.forEach((box, k) => {
+    box.classList.toggle("more", more[k] - box.scrollLeft > 2);
+    if (more[k] > 2) box.tabIndex = 0;
+  });
 }
-const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)));
+const sizes = new ResizeObserver((entries) => mark(entries.map(({ target }) => target)));
 function markScrolled() {
   for (const box of all(WIDE)) sizes.observe(box);
 }
@@ -157,7 +163,7 @@ function showDefinitions() {
 }
 
 addEventListener("hashchange", goToTarget);
-addEventListener("scroll", ({ target }) => target.matches?.(WIDE) && mark(target), true);
+addEventListener("scroll", ({ target }) => target.matches?.(WIDE) && mark([target]), true);
 addEventListener("DOMContentLoaded", () => {
   orderTables();
   showDefinitions();

@@ -16,11 +16,40 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sy
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LAPTOP, PHONE = (1280, 800), (390, 844)
 expect.set_options(timeout=30_000)  # a machine may be busy
-# What takes most of the time that it takes to open a page.
-UNSET = """{
-    const value = given => ({ value: { ...given, startup: { typeset: false } }, writable: true });
-    const set = given => Object.defineProperty(window, "MathJax", value(given));
-    Object.defineProperty(window, "MathJax", { set, configurable: true });
+# To set formulas takes most of the time that it takes to open a page, and to lay out what is in
+# them most of what it takes to look at it. That is MathJax's affair: a formula that is seen becomes
+# a box of its size, in units of its letters, when it is set. `set`: whether any is.
+FORMULAS = """set => {
+    window.boxed = () => {
+        const found = [...document.querySelectorAll("mjx-math:not(:has(mjx-merror, mjx-labels))")];
+        const lines = found.map(e => e.appendChild(document.createElement("span")));
+        lines.forEach(line => (line.style.display = "inline-block"));
+        const sizes = found.map((e, k) => {
+            const { width, height, bottom } = e.getBoundingClientRect();
+            const below = lines[k].getBoundingClientRect().bottom - bottom;
+            return [width, height, below].map(v => v / parseFloat(getComputedStyle(e).fontSize));
+        });
+        found.forEach((e, k) => {
+            lines[k].remove();
+            if (!sizes[k][0]) return;
+            e.replaceChildren();
+            e.nextSibling?.remove();  // what is read aloud
+            const [width, height, verticalAlign] = sizes[k].map(v => `${v}em`);
+            Object.assign(e.style, { display: "inline-block", width, height, verticalAlign });
+        });
+    };
+    const pageReady = async () => {
+        await MathJax.startup.defaultPageReady();
+        document.documentElement.dataset.nodes = document.querySelectorAll("*").length;
+        document.body.style.display = "none";
+        await Promise.all([...document.fonts].map(face => face.load().catch(() => face)));
+        document.body.style.display = "";
+        boxed();
+    };
+    const startup = set ? { pageReady } : { typeset: false };
+    const value = given => ({ value: { ...given, startup }, writable: true });
+    const given = other => Object.defineProperty(window, "MathJax", value(other));
+    Object.defineProperty(window, "MathJax", { set: given, configurable: true });
 }"""
 SET = "async () => { await (window.MathJax?.startup?.promise ?? Promise.resolve()); }"
 
@@ -97,8 +126,7 @@ def opened(
     are looked at."""
     context = reader(browser, size, theme, scripts)
     page = context.new_page()
-    if not formulas:
-        page.add_init_script(UNSET)
+    page.add_init_script(f"({FORMULAS})({str(formulas).lower()})")
     visit = Opened(page)
     page.on("console", lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text))
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))

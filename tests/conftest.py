@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import pytest
-from browser import Opened, chromium, opened
 from built import ROOT, build
 from hypothesis import settings
-from playwright.sync_api import Browser
 from xdist.scheduler import LoadScopeScheduling
 
 # Two workers on two cores: with more threads of BLAS each waits for the other. The workers and the
@@ -77,22 +74,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert run.returncode == 0, run.stdout + run.stderr
             (output / "built").touch()
     return output / "_build" / "html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A reader's browser; the tests that ask for it are skipped where there is none."""
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def visit(request: pytest.FixtureRequest, browser: Browser, site: Path) -> Iterator[Opened]:
-    """The page that a module names PAGE, opened once for all its tests; FORMULAS tells whether they
-    are set."""
-    formulas = getattr(request.module, "FORMULAS", True)
-    with opened(browser, site / request.module.PAGE, formulas=formulas) as visit:
-        yield visit
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

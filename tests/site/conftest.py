@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
-from browser import LAPTOP, Opened
-from playwright.sync_api import Page
+from browser import LAPTOP, Opened, chromium, opened
+from playwright.sync_api import Browser, Page
 
 BEGIN = """() => {
     history.replaceState(null, "", location.pathname);
@@ -12,6 +15,23 @@ BEGIN = """() => {
     scrollTo({ top: 0, behavior: "instant" });
     dispatchEvent(new Event("hashchange"));
 }"""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A reader's browser, one for a worker; the tests that ask for it are skipped where there is
+    none."""
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def visit(request: pytest.FixtureRequest, browser: Browser, site: Path) -> Iterator[Opened]:
+    """The page that a module names PAGE, opened once for all its tests; FORMULAS tells whether they
+    are set."""
+    formulas = getattr(request.module, "FORMULAS", True)
+    with opened(browser, site / request.module.PAGE, formulas=formulas) as visit:
+        yield visit
 
 
 @pytest.fixture
