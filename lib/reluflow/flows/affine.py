@@ -324,11 +324,13 @@ def _transversal(
         common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)
     known = np.abs(speeds) > _TOL * (common + np.abs(surface.jump))
     # A flow that crosses moves away from where it came, however slowly: also where the rounding of
-    # w, which `known` does not count, turns that speed around.
-    before, after = (
-        -side if arrival == side else int(np.sign(speed) * sure)
-        for side, speed, sure in zip((-1, 1), speeds, known, strict=True)
-    )
+    # w, which `known` does not count, turns that speed around. Where the other side pushes it on
+    # even more, it is as sure there.
+    sure = np.sign(speeds) * known
+    if arrival:
+        ahead = surface.jump[1] >= surface.jump[0]
+        sure = np.where([arrival < 0 or ahead, arrival > 0 or ahead], -arrival, sure)
+    before, after = map(int, sure)
     if before == 0 or after == 0:
         return None
     sides = (before,) if before == after else (0,) if before > 0 else (1, -1, 0)
