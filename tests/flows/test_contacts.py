@@ -34,7 +34,7 @@ def random_flow(seed: int):
 def among_all(X, h, sides, flow):
     """The time of the first contact, and the datum that has it, found by looking at all data."""
     limits = limits_of(X, h, flow)
-    zeros = exponential_sums.first_zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
+    zeros = exponential_sums.zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
     times = np.hstack([zeros.crossings, zeros.touches]).min(axis=1, initial=np.inf)
     return times.min(), int(times.argmin())
 

@@ -117,7 +117,7 @@ def first_contact(
             sign = np.append(sign, np.ones(len(room[0])))
             limit = None if limit is None else np.append(limit, room[2])
         if len(a):
-            found = exponential_sums.first_zeros(a, b, flow.rates, sign, hi, limit)
+            found = exponential_sums.zeros(a, b, flow.rates, sign, limit, hi)
             contact = _contact(X, norms, h, sides, flow, rows, found)
             if contact is not None:
                 return contact
