@@ -22,7 +22,6 @@ from reluflow.flows import exponential_sums
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.exponential_sums import evaluated
 from reluflow.flows.segment import (
-    Factor,
     Moment,
     Segment,
     SwitchingSurface,
@@ -525,7 +524,6 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
     came = np.zeros(len(X), int)
     segments: list[Segment] = []
     events: list[Event] = []
-    factor = Factor(X)
     stalled = 0  # contacts in a row that took no time
     knots, states = [0.0], [w]
     status, detail = "", ""
@@ -541,7 +539,7 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
                 onto = tangent_projector(state.normals, len(w)) @ w
                 w, h = onto, h + X @ (onto - w)
         h = np.where(on_boundary, 0.0, h)
-        current, contact = _course(X, y, norms, factor, w, h, state, t)
+        current, contact = _course(X, y, norms, w, h, state, t)
         segments.append(current)
         if contact is None:
             w = current.limit
@@ -628,7 +626,6 @@ def _course(
     X: NDArray,
     y: NDArray,
     norms: NDArray,
-    factor: Factor,
     w: NDArray,
     h: NDArray,
     state: _State,
@@ -637,9 +634,8 @@ def _course(
     """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
     sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:
-        factor.follow(state.on)
         gap = state.on * (y - h)
-        current, length = opening(factor, gap @ X, w, t)
+        current, length = opening(X[state.on], gap @ X, w, t)
         contact = first_contact(X, norms, h, sides, current, length)
         if contact is not None:
             if _goes_on(X, contact, np.abs(gap) @ norms):
