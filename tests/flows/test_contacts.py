@@ -34,7 +34,7 @@ def random_flow(seed: int):
 def among_all(X, h, sides, flow):
     """The time of the first contact, and the datum that has it, found by looking at all data."""
     limits = limits_of(X, h, flow)
-    zeros = exponential_sums.first_zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
+    zeros = exponential_sums.zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
     times = np.hstack([zeros.crossings, zeros.touches]).min(axis=1, initial=np.inf)
     return times.min(), int(times.argmin())
 
@@ -111,3 +111,10 @@ def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
     contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides * rest, flow)
     assert (np.inf if contact is None else contact.moment.s) == pytest.approx(later, rel=1e-9)
     assert contact is None or contact.data[datum]
+
+
+def test_data_that_are_dependent_but_for_rounding_have_one_rate() -> None:
+    A = np.outer(np.arange(1.0, 8.0), [0.1, 0.3, 0.7])
+    for k in range(1, 8):
+        flow, _ = segments.opening(A[:k], np.ones(k) @ A[:k], np.ones(3), 0.0)
+        np.testing.assert_allclose(flow.rates, [np.sum(A[:k] ** 2)], rtol=1e-13)

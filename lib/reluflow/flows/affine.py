@@ -22,7 +22,6 @@ from reluflow.flows import exponential_sums
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.exponential_sums import evaluated
 from reluflow.flows.segment import (
-    Factor,
     Moment,
     Segment,
     SwitchingSurface,
@@ -117,7 +116,7 @@ def first_contact(
             sign = np.append(sign, np.ones(len(room[0])))
             limit = None if limit is None else np.append(limit, room[2])
         if len(a):
-            found = exponential_sums.first_zeros(a, b, flow.rates, sign, hi, limit)
+            found = exponential_sums.zeros(a, b, flow.rates, sign, limit, hi)
             contact = _contact(X, norms, h, sides, flow, rows, found)
             if contact is not None:
                 return contact
@@ -324,11 +323,13 @@ def _transversal(
         common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)
     known = np.abs(speeds) > _TOL * (common + np.abs(surface.jump))
     # A flow that crosses moves away from where it came, however slowly: also where the rounding of
-    # w, which `known` does not count, turns that speed around.
-    before, after = (
-        -side if arrival == side else int(np.sign(speed) * sure)
-        for side, speed, sure in zip((-1, 1), speeds, known, strict=True)
-    )
+    # w, which `known` does not count, turns that speed around. Where the other side pushes it on
+    # even more, it is as sure there.
+    sure = np.sign(speeds) * known
+    if arrival:
+        ahead = surface.jump[1] >= surface.jump[0]
+        sure = np.where([arrival < 0 or ahead, arrival > 0 or ahead], -arrival, sure)
+    before, after = map(int, sure)
     if before == 0 or after == 0:
         return None
     sides = (before,) if before == after else (0,) if before > 0 else (1, -1, 0)
@@ -523,7 +524,6 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
     came = np.zeros(len(X), int)
     segments: list[Segment] = []
     events: list[Event] = []
-    factor = Factor(X)
     stalled = 0  # contacts in a row that took no time
     knots, states = [0.0], [w]
     status, detail = "", ""
@@ -539,7 +539,7 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
                 onto = tangent_projector(state.normals, len(w)) @ w
                 w, h = onto, h + X @ (onto - w)
         h = np.where(on_boundary, 0.0, h)
-        current, contact = _course(X, y, norms, factor, w, h, state, t)
+        current, contact = _course(X, y, norms, w, h, state, t)
         segments.append(current)
         if contact is None:
             w = current.limit
@@ -626,7 +626,6 @@ def _course(
     X: NDArray,
     y: NDArray,
     norms: NDArray,
-    factor: Factor,
     w: NDArray,
     h: NDArray,
     state: _State,
@@ -635,9 +634,8 @@ def _course(
     """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
     sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:
-        factor.follow(state.on)
         gap = state.on * (y - h)
-        current, length = opening(factor, gap @ X, w, t)
+        current, length = opening(X[state.on], gap @ X, w, t)
         contact = first_contact(X, norms, h, sides, current, length)
         if contact is not None:
             if _goes_on(X, contact, np.abs(gap) @ norms):
