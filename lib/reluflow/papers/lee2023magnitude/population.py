@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,17 +67,17 @@ class PopulationPath:
     target: float
     clock: str
 
-    @property
+    @cached_property
     def phi(self) -> NDArray:
         """The angle pi - angle(w, w*), shape (k,)."""
         return angle(np.minimum(self.psi, _LARGE))
 
-    @property
+    @cached_property
     def theta(self) -> NDArray:
         """The angle between w and w*, shape (k,), with all its digits where it is small."""
         return angle(np.minimum(-self.psi, _LARGE))
 
-    @property
+    @cached_property
     def length(self) -> NDArray:
         """The magnitude |w|, shape (k,)."""
         return self.target * np.exp(self.rho)
