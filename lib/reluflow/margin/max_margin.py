@@ -53,7 +53,7 @@ def least_sum(blocks: Sequence[NDArray], h: NDArray, cells: Sequence[NDArray]) -
     asked = lengths[(goals != 0.0) & (lengths > 0.0)]
     typical = float(np.median(asked)) if len(asked) else 1.0
     own = np.where(goals == 0.0, np.where(lengths > 0.0, lengths, 1.0), typical)
-    scale, units = (2.0 ** np.rint(np.log2(each)) for each in (typical, own))
+    scale, units = float(2.0 ** np.rint(np.log2(typical))), 2.0 ** np.rint(np.log2(own))
     # A x + s = b with s in the cones, for x = (lengths, u_1, ..., u_k).
     cones, order, first = [clarabel.NonnegativeConeT(len(units))], [], k
     for j, size in enumerate(sizes):
@@ -76,10 +76,10 @@ def least_sum(blocks: Sequence[NDArray], h: NDArray, cells: Sequence[NDArray]) -
         cones, settings,
     ).solve()  # fmt: skip
     status, x = str(found.status), np.array(found.x)
-    z = np.maximum(np.array(found.z)[: len(units)] / units, 0.0)
     value, u = float(np.sum(x[:k])) / scale, x[k:] / scale
+    z = np.maximum(np.array(found.z)[: len(units)] / units, 0.0)
     if status in _INFEASIBLE:
-        z, value, u = z * (_LONG / float(z @ goals)), np.inf, np.zeros(len(u))
+        value, u, z = np.inf, np.zeros(len(u)), z * (_LONG / float(z @ goals))
     elif status not in _SOLVED:
         raise ArithmeticError(f"a convex program was not solved: {status}")
     ends = np.cumsum([len(h), *map(len, cells)])
@@ -129,6 +129,9 @@ def _off(G: NDArray, h: NDArray, u: NDArray, z: NDArray) -> float:
 
 # --- The shortest vector that separates data ------------------------------------------------------
 
+_LONGEST = 3e7
+"""A margin is next to 0 if the shortest datum is longer by this factor."""
+
 
 @dataclass(frozen=True)
 class MaxMargin:
@@ -158,9 +161,13 @@ def max_margin(X: ArrayLike, y: ArrayLike) -> MaxMargin:
     Raises InputError for data that no u separates, as far as rounding can tell.
     """
     Z = np.asarray(y, float)[:, None] * np.asarray(X, float)
-    found = least_length(Z, np.ones(len(Z)))
-    best = _proved(found.blocks[0], found.multipliers, Z)
-    if best is None:
+    shortest = float(np.linalg.norm(Z, axis=1).min(initial=np.inf))
+    try:
+        found = least_length(Z, np.ones(len(Z)))
+        best = _proved(found.blocks[0], found.multipliers, Z)
+    except ArithmeticError:
+        best = None
+    if best is None or best.length * shortest > _LONGEST:
         raise InputError("no vector separates the data, y_i u.x_i > 0 for all i.")
     return best
 
