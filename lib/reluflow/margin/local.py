@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +109,7 @@ def adjacent(
     For units of the layer itself only patterns that occur; above it both sides of every zero.
     """
     before = network.cosines(theta, X)
-    own, choices = [h > KINK for h in before], []
+    own, choices = [h > KINK for h in before], list[tuple[int, Any, Any]]()
     inputs = [X, *(np.maximum(h, 0.0) for h in network.preactivations(theta, X))]
     for k in range(layer - 1, network.layers):
         for unit, g in enumerate(network.maps[k]):
@@ -184,15 +185,16 @@ def local_proof(
 
     Parameters: theta (p,) of least margin 1, X (n, d), y (n,), the layer from 1.
     """
-    proofs = []
+    proofs: list[SecondOrder | LayerCell | None] = []
     for patterns in adjacent(network, theta, X, layer or 1):
-        proofs.append(_in_cell(network, theta, X, y, patterns, layer))
-        if isinstance(proofs[-1], Shorter):
-            return proofs[-1]
+        found = _in_cell(network, theta, X, y, patterns, layer)
+        if isinstance(found, Shorter):
+            return found
+        proofs.append(found)
     if layer is not None:
-        done = proofs and None not in proofs
-        return LayerCells(layer, tuple(proofs)) if done else None
-    if len(proofs) == 1 and proofs[0] is not None:
+        cells = tuple(proof for proof in proofs if isinstance(proof, LayerCell))
+        return LayerCells(layer, cells) if 0 < len(cells) == len(proofs) else None
+    if len(proofs) == 1 and isinstance(proofs[0], SecondOrder):
         return proofs[0]
     return _revived(network, theta, X, y)
 

@@ -102,7 +102,8 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
     `CELLS`.
     """
     groups: dict[object, int] = {}
-    of_each, inputs, data, columns, cells = [], [], [], [], 0
+    of_each, inputs, data, cells = [], [], [], 0
+    columns: list[tuple[Column, ...]] = []
     relu, none = network.activation == "relu", np.zeros(len(X))
     for j in joined(network):
         where = np.flatnonzero(network.maps[0][j]).tolist()
