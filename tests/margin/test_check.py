@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from flint import arb
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
@@ -23,7 +24,7 @@ from reluflow.margin.certificates import (
     SecondOrder,
     Shorter,
 )
-from reluflow.margin.check import check, is_empty, linear_parts, missing, numbers, point
+from reluflow.margin.check import Point, check, is_empty, linear_parts, missing, numbers, point
 from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
@@ -132,18 +133,13 @@ def test_points_of_a_layer_are_measured_in_that_layer() -> None:
 
 
 def test_the_costs_of_all_that_is_near() -> None:
-    # w v x with x = 1, 3, all numbers known to r = 0.1 sqrt(2).
-    network, X, r = fully_connected((1, 1), "linear"), np.array([[1.0], [3.0]]), 0.1 * np.sqrt(2.0)
-    at = point(network, np.ones(2), X, np.ones(2))
-    all_of, first = slice(0, 2), slice(0, 1)
-    least = float(check_page._least_cost(at, all_of, 2, 0.1))
-    assert least == pytest.approx((np.sqrt(2.0) - r) ** 4 / (1.0 + r) ** 4)
-    layer = float(check_page._least_cost(at, first, 1, 0.1))
-    assert layer == pytest.approx((1.0 - r) ** 2 / (1.0 + r) ** 4)
-    other = point(network, [2.0, 1.0], X, np.ones(2))
-    most = float(check_page._most_cost(at, other, first, 1, 0.1))
-    assert most == pytest.approx(4.0 / (2.0 - 2.0 * r) ** 2)
-    assert check_page._most_cost(at, other, first, 1, 1.0) > 1e300
+    # w v x with x = 1, 3, w and v known to r.
+    network, X, r = fully_connected((1, 1), "linear"), np.array([[1.0], [3.0]]), arb(0.1)
+    near = Point(network, np.array([1 + r * arb(0, 1)] * 2), numbers(X), numbers(np.ones(2)))
+    cost = check_page._cost(near, arb(2.0), 2)
+    assert cost.contains(16 / (1 + r) ** 4)
+    assert cost.contains(16 / (1 - r) ** 4)
+    assert not arb(0) < check_page._cost(replace(near, theta=near.theta - 1), arb(2.0), 2)
 
 
 # --- Cellwise -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, count, pairwise
 from math import prod
 
@@ -552,27 +552,32 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
     """The distance of the nearest point, once all points are found to be shorter. Raises Wrong."""
     if len(proof.points) != len(proof.distances):
         raise Wrong("there is not one distance for each point")
-    where = slice(0, len(at.theta)) if proof.layer is None else at.span(proof.layer)
-    degree = at.depth if proof.layer is None else 1
-    own = square(at.theta[where]) ** degree / at.least**2
-    least = _least_cost(at, where, degree, error) if error else arb(own)
+    where, degree = slice(0, len(at.theta)), at.depth
+    if proof.layer is not None:
+        where, degree = at.span(proof.layer), 1
+    ball = arb(0, 1) * arb(error) * arb(square(at.theta)).sqrt()
+    near = replace(at, theta=np.array([arb(value) + ball for value in at.theta]))
+    length = arb(square(at.theta[where])).sqrt()
+    own, least = _cost(at, length, degree), _cost(near, length + ball, degree)
     found: list[float] = []
     sure: list[float] = []
     for values, claimed in zip(proof.points, proof.distances, strict=True):
-        other = Point(at.network, numbers(values), at.X, at.y)
+        other = replace(at, theta=numbers(values))
         if len(other.theta) != len(at.theta):
             raise Wrong("a point has not as many parameters as the network")
         if (np.delete(other.theta, where) != np.delete(at.theta, where)).any():
             raise Wrong("a point differs from theta in another layer")
         if other.least <= 0:
             raise Wrong("a point does not classify every datum correctly")
-        cost = square(other.theta[where]) ** degree / other.least**2
-        if not cost < own:
+        length = arb(square(other.theta[where])).sqrt()
+        if not _cost(other, length, degree) < own:
             raise Wrong("a point is not shorter")
         found.append(_distance(at, other, where, degree))
         if found[-1] > 1.001 * float(claimed) + 1e-12:
             raise Wrong("a point is farther from theta than it says")
-        if error == 0 or _most_cost(at, other, where, degree, error) < least:
+        moved = near.theta.copy()  # the other layers are those of the limit
+        moved[where] = other.theta[where]
+        if _cost(replace(at, theta=moved), length, degree) < least:
             sure.append(found[-1] + error)
     if any(b >= a for a, b in pairwise(found)):
         raise Wrong("the points do not come nearer and nearer")
@@ -581,30 +586,10 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
     return sure[-1]
 
 
-def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
-    """A ball not above |u|^(2 degree) / (least margin)^2 of all that is so near to theta: u is
-    theta, or the layer that may change."""
-    radius = arb(error) * arb(square(at.theta)).sqrt()
-    most = min((margin.upper() for margin in _around(at, radius).margins), key=float)
-    length = arb(square(at.theta[where])).sqrt() - radius
-    if not length > 0:
-        raise Wrong("theta is not known well enough")
-    return length ** (2 * degree) / most**2
-
-
-def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float) -> arb:
-    """A ball not below that of a shorter point, whose other layers are those of the limit."""
-    near = _around(at, arb(error) * arb(square(at.theta)).sqrt())
-    near.theta[where] = [arb(value) for value in other.theta[where]]
-    least = min((margin.lower() for margin in near.margins), key=float)
-    if not least > 0:
-        return arb("inf")
-    return arb(square(other.theta[where])) ** degree / least**2
-
-
-def _around(at: Point, radius: arb) -> Point:
-    """The network at all parameters within the radius, in balls."""
-    return replace(at, theta=np.array([arb(v) + radius * arb(0, 1) for v in at.theta]))
+def _cost(at: Point, length: arb, degree: int) -> arb:
+    """length^(2 degree) / (least margin)^2 of all parameters in the balls of theta; a ball that
+    decides nothing where a margin may be 0."""
+    return length ** (2 * degree) / reduce(arb.min, map(arb, at.margins)) ** 2
 
 
 def _distance(at: Point, other: Point, where: slice, degree: int) -> float:

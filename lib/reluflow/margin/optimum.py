@@ -8,18 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.margin import layer_problem, two_layers
+from reluflow.margin import two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
 from reluflow.margin.kkt import KINK, scaled
+from reluflow.margin.local import local_proof, shorter, span
 from reluflow.margin.max_margin import least_length
-from reluflow.margin.second_order import second_order, shorter, span
 from reluflow.networks.indexed import Network
 
 EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
-
-
-_NONE = "no cell that meets the point holds a shorter one"
-_OPEN = "the programs around the point do not decide"
 
 
 @dataclass(frozen=True)
@@ -55,34 +51,41 @@ def classify_optimum(
     X, y = np.asarray(X, float), np.asarray(y, float)
     point = scaled(network, theta, X, y)
     try:
-        return _decided(network, point, X, y, layer)
+        if layer is None and two_layers.is_plain(network):
+            found = _of_two_layers(network, point, X, y)
+        elif layer is None:
+            found = _of_linear(network, point, X, y)
+        else:
+            found = None
+        return found or _around(network, point, X, y, layer)
     except ArithmeticError as error:
         return Optimum("undecided", point, None, np.nan, str(error))
 
 
-def _decided(
-    network: Network, point: NDArray, X: NDArray, y: NDArray, layer: int | None
-) -> Optimum:
-    if layer is not None:
-        return _of_layer(network, point, X, y, layer)
-    if two_layers.is_plain(network):
-        return _of_two_layers(network, point, X, y)
-    # Every weight is there and is a parameter of its own.
+def _of_linear(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
+    """A global optimum where every weight of a linear network is there and a parameter of its own,
+    by the bound of the predictor."""
     full = all(np.array_equal(np.sort(g.ravel()), np.arange(1, g.size + 1)) for g in network.maps)
-    if full and network.activation == "linear":
-        best, m = least_length(y[:, None] * X, np.ones(len(y))), network.degree
-        slack = 1.0 - m * (2.0 * best.value) ** (1.0 / m) / (point @ point)
-        if slack <= EQUAL:  # the bound of the predictor meets it
-            detail = "the shortest predictor, with equal layers"
-            return Optimum("global", point, Aligned(best.multipliers), slack, detail)
-    return _by_order(network, point, X, y)
+    if not full or network.activation != "linear":
+        return None
+    best, m = least_length(y[:, None] * X, np.ones(len(y))), network.degree
+    slack = 1.0 - m * (2.0 * best.value) ** (1.0 / m) / (theta @ theta)
+    if slack > EQUAL:
+        return None
+    detail = "the shortest predictor, with equal layers"
+    return Optimum("global", theta, Aligned(best.multipliers), slack, detail)
 
 
-def _by_order(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:
-    """What first and second order tell."""
-    proof = second_order(network, theta, X, y)
+def _around(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None) -> Optimum:
+    """What first and second order tell in the cells that meet theta."""
+    proof = local_proof(network, theta, X, y, layer)
     if isinstance(proof, Shorter):
-        return _beaten(theta, proof)
+        return _beaten(theta, proof, span(network, layer))
+    if isinstance(proof, LayerCells):  # one cell, where the network is linear in the layer
+        verdict = "global" if proof.layer > network.layers else "local"
+        return Optimum(
+            verdict, theta, proof, 0.0, "no cell that meets the point holds a shorter one"
+        )
     if proof is not None:
         detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
         return Optimum("local", theta, proof, 0.0, detail)
@@ -119,12 +122,13 @@ def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimu
     return Optimum("not local", theta, proof, saved, f"shorter feasible points down to {near}")
 
 
-def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:
+def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
+    """What the programs of the cells tell; nothing of neurons whose two layers differ in length."""
     (W, v), value = network.weights(theta), 0.5 * float(theta @ theta)
     chosen, v = two_layers.joined(network), v[0]
     lengths = np.linalg.norm(W, axis=1)
     if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
-        return _by_order(network, theta, X, y)  # neurons whose two layers differ in length
+        return None
     beyond = ""
     try:
         all_of = two_layers.neurons(network, X)
@@ -145,8 +149,8 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         return Optimum("undecided", theta, None, np.nan, str(error))
     found = two_layers.minimum(near, y, beat=value, stop=True)
     if found.value < value * (1.0 - EQUAL):
-        start = [np.abs(v[j]) * W[j, list(where)]
-                 for j, where in zip(chosen, near.inputs, strict=True)]  # fmt: skip
+        start = [np.abs(v[j]) * W[j, near.inputs[group]]
+                 for j, group in zip(chosen, near.groups, strict=True)]  # fmt: skip
 
         def path(r: float) -> NDArray:
             moved = [(1.0 - r) * a + r * b for a, b in zip(start, found.omegas, strict=True)]
@@ -157,34 +161,6 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             return _beaten(theta, proof)
     elif found.complete:
         return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
-                       f"{_NONE}{beyond}")  # fmt: skip
-    return Optimum("undecided", theta, None, np.nan, _OPEN)
-
-
-def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int) -> Optimum:
-    where = span(network, layer)
-    value = 0.5 * float(theta[where] @ theta[where])
-    one = layer - 1 >= network.layers
-    kinks = [np.abs(h) <= KINK for h in network.cosines(theta, X)]
-    cells = (
-        [network.patterns(theta, X)] if one else layer_problem.adjacent(network, theta, X, layer)
-    )
-    if cells is None:
-        return Optimum("undecided", theta, None, np.nan, "too many cells meet the point")
-    found = layer_problem.least_in(network, theta, X, y, layer, cells, kinks)
-    slack = 1.0 - found.value / value
-    if slack < -EQUAL:  # theta itself is shorter than the least: a program went wrong
-        return Optimum("undecided", theta, None, np.nan, _OPEN)
-    if slack <= EQUAL:
-        proof = LayerCells(layer, found.cells)
-        return Optimum("global" if one else "local", theta, proof, slack, _NONE)
-
-    def path(r: float) -> NDArray:
-        moved = theta.copy()
-        moved[where] = (1.0 - r) * theta[where] + r * found.u
-        return moved
-
-    nearer = shorter(network, theta, X, y, path, layer)
-    if nearer is None:
-        return Optimum("undecided", theta, None, np.nan, _OPEN)
-    return _beaten(theta, nearer, where)
+                       f"no cell that meets the point holds a shorter one{beyond}")  # fmt: skip
+    return Optimum("undecided", theta, None, np.nan,
+                   "the programs around the point do not decide")  # fmt: skip

@@ -14,15 +14,12 @@ branch and bound: the next neuron gets one column after the other.
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.geometry import cell_bound, enumerate_cells
@@ -34,24 +31,37 @@ from reluflow.networks.indexed import Network
 UNUSED = 1e-7  # a column whose share of the value is smaller is not used
 GAP = 1e-8  # two values of the problem that differ by less than this share are equal
 NODES = 4000  # programs after which branch and bound gives up
-WORK = 200_000  # and columns in all of them together: that many fit in memory
-CELLS = 20_000
+WORK = 200_000  # and columns in all of them together
+CELLS = 10_000
 """Cells of all neurons together, those that see the same counted once, that are looked at."""
-FEW = 20_000  # numbers in a program that is solved at once; a larger one is solved column by column
-BATCH = 50  # columns that are added at a time
-BREAKS = 1e-9  # a condition of the dual that is missed by less is met
-CHUNK = 2**18  # entries of the columns that are worked on at once
+
+Key = tuple[int, int]
+"""A column: the group of neurons, and its number there."""
 
 
 @dataclass(frozen=True)
 class Neurons:
-    """The neurons of a network of depth 2: `inputs` are the coordinates that each sees, `data` (n,
-    p_j) the data there; `groups` neurons of equal number may stand for each other."""
+    """The neurons of a network of depth 2 that have an input and are joined to the output.
 
-    inputs: tuple[tuple[int, ...], ...]
+    groups   of each neuron; those of one group may stand for each other
+    inputs   of each group, the coordinates that it sees
+    data     of each group, the data there, (n, p_j)
+    columns  of each group
+    """
+
+    groups: tuple[int, ...]
+    inputs: tuple[list[int], ...]
     data: tuple[NDArray, ...]
     columns: tuple[tuple[Column, ...], ...]
-    groups: tuple[int, ...]
+
+    def left(self, fixed: tuple[int, ...], j: int) -> Sequence[int]:
+        """Numbers of the columns left to neuron j, once the first neurons have theirs: those of a
+        group go up, for their order is free."""
+        if j < len(fixed):
+            return [fixed[j]]
+        own = self.groups[j]
+        before = [c for c, group in zip(fixed, self.groups, strict=False) if group == own]
+        return range(max(before, default=0), len(self.columns[own]))
 
 
 @dataclass(frozen=True)
@@ -91,53 +101,76 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
     the cells on either side of the data on which its input is 0. Raises InputError for more than
     `CELLS`.
     """
-    chosen = joined(network)
-    inputs = tuple(tuple(np.flatnonzero(network.maps[0][j]).tolist()) for j in chosen)
-    data = tuple(X[:, list(where)] for where in inputs)
-    known: dict[tuple, tuple[Column, ...]] = {}
     groups: dict[object, int] = {}
-    columns, numbers, cells = [], [], 0
-    for j, where, x in zip(chosen, inputs, data, strict=True):
-        w = np.zeros(len(where)) if near is None else near[0][j, list(where)]
-        key: tuple = ("alone", j) if np.any(w) else where
-        if key not in known:
-            relu, none, found = network.activation == "relu", np.zeros(len(x)), list[Column]()
-            active, rows = np.ones(len(x), bool), np.zeros(len(x), bool)
-            if relu:  # `rows` are the data, not 0, on which its input is 0
-                sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
-                active, rows = x @ w > 0.0, (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
-            cells += cell_bound(int(rows.sum()), len(w))
-            if cells > CELLS:
-                raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
-            signs: tuple[int, ...] = (1, -1) if relu else (1,)
-            if near is not None and np.any(w):
-                signs = (1 if near[1][j] >= 0.0 else -1,)
-            one = np.zeros((1, 0), bool)
-            for pattern in enumerate_cells(x[rows]).patterns if rows.any() else one:
-                active = active.copy()
-                active[rows] = pattern
-                found += [Column(active, rows, s, none) for s in signs]
-            known[key] = tuple(found)
-        columns.append(known[key])
-        numbers.append(groups.setdefault(key, len(groups)))
-    return Neurons(inputs, data, tuple(columns), tuple(numbers))
-
-
-Key = tuple[int, int]
-"""(group, number of the column)."""
-Copies = dict[Key, int]
-"""A neuron of the group for every column of it that is there."""
+    of_each, inputs, data, cells = [], [], [], 0
+    columns: list[tuple[Column, ...]] = []
+    relu, none = network.activation == "relu", np.zeros(len(X))
+    for j in joined(network):
+        where = np.flatnonzero(network.maps[0][j]).tolist()
+        w, x = np.zeros(len(where)) if near is None else near[0][j, where], X[:, where]
+        key = ("alone", j) if w.any() else tuple(where)
+        of_each.append(groups.setdefault(key, len(groups)))
+        if of_each[-1] < len(columns):
+            continue
+        active, rows = np.ones(len(x), bool), np.zeros(len(x), bool)
+        if relu:  # `rows` are the data, not 0, on which its input is 0
+            sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
+            active, rows = x @ w > 0.0, (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
+        cells += cell_bound(int(rows.sum()), len(w))
+        if cells > CELLS:
+            raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
+        signs: tuple[int, ...] = (1, -1) if relu else (1,)
+        if near is not None and w.any():
+            signs = (1 if near[1][j] >= 0.0 else -1,)
+        found = []
+        for pattern in enumerate_cells(x[rows]).patterns if rows.any() else np.zeros((1, 0), bool):
+            active = active.copy()
+            active[rows] = pattern
+            found += [Column(active, rows, sign, none) for sign in signs]
+        inputs.append(where)
+        data.append(x)
+        columns.append(tuple(found))
+    return Neurons(tuple(of_each), tuple(inputs), tuple(data), tuple(columns))
 
 
 @dataclass(frozen=True)
-class Relaxed:
-    """The least sum of lengths if every column may have a vector of its own; infinite where no
-    vectors will do. `used` are those of the columns looked at, `multipliers` (n,) the dual point's,
-    which bounds the columns left out, too."""
+class Program:
+    """The least sum of lengths if the first neurons have the columns `fixed`, and every column that
+    is left to the others may have a vector of its own.
 
+    value        infinite where no vectors will do
+    omegas       of each column
+    multipliers  (n,) of the dual point
+    slopes       of each column, (n,): its part of the dual point
+    """
+
+    fixed: tuple[int, ...]
     value: float
-    used: dict[Key, NDArray]
+    omegas: dict[Key, NDArray]
     multipliers: NDArray
+    slopes: dict[Key, NDArray]
+
+
+def relaxed(
+    given: Neurons, y: NDArray, fixed: tuple[int, ...] = (), only: Iterable[Key] | None = None
+) -> Program:
+    """The program with all columns, or `only` some of them."""
+    keys = only if only is not None else [
+        (group, c) for j, group in enumerate(given.groups) for c in given.left(fixed, j)
+    ]  # fmt: skip
+    keys, blocks, conditions = list(dict.fromkeys(keys)), [], []
+    for group, c in keys:
+        column, x = given.columns[group][c], given.data[group]
+        blocks.append((y * column.sign * column.active)[:, None] * x)
+        conditions.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
+    found = least_sum(blocks, np.ones(len(y)), conditions)
+    slopes = {}
+    for (group, c), G, own in zip(keys, blocks, found.slopes, strict=True):
+        slopes[group, c] = np.zeros(len(y))
+        if np.linalg.norm(found.multipliers @ G) > 1.0:  # without them the bound would not hold
+            slopes[group, c][given.columns[group][c].rows] = own
+    omegas = dict(zip(keys, found.blocks, strict=True))
+    return Program(fixed, found.value, omegas, found.multipliers, slopes)
 
 
 def minimum(
@@ -148,184 +181,74 @@ def minimum(
     Parameters: the neurons, labels y (n,), a value to `beat` (what only comes near to it is not
     looked for), `stop` at the first point that beats it, and the number of programs allowed.
     """
-    k = len(given.inputs)
-    best = Minimum(np.inf, tuple(np.zeros(len(w)) for w in given.inputs), np.ones(k), (), True)
-    value, families, ticket, work = beat, [], count(), 0
-    heap: list[tuple[float, int, tuple[int, ...], Relaxed]] = []
-
-    def add(fixed: tuple[int, ...], first: Iterable[Key] = ()) -> int:
-        copies = _copies(given, fixed)
-        found = relaxed(given, copies, y, first)
-        heapq.heappush(heap, (found.value, next(ticket), fixed, found))
-        return len(copies)
-
-    work += add(())
-    while heap:
-        bound, _, fixed, found = heapq.heappop(heap)
-        copies = _copies(given, fixed)
-        settled = bound >= value * (1.0 - GAP)
-        point = None if settled else _assigned(given, fixed, copies, found)
-        if point is not None:
-            value, settled = bound, True
-            best = replace(best, value=bound, omegas=point[0], signs=point[1])
-        if settled:
-            families.append(_family(given, fixed, copies, found, y))
-            if point is not None and stop:
-                break
-            continue
-        if next(ticket) > nodes:
-            return replace(best, families=tuple(families), complete=False)
-        for last in [None, *found.used] if stop else [None]:
-            tried = _largest(given, fixed, copies, found, last)
-            guess = relaxed(given, tried, y, tried)
-            if guess.value < value * (1.0 - GAP):
-                value, point = guess.value, _assigned(given, fixed, tried, guess)
-                assert point is not None
-                best = replace(best, value=value, omegas=point[0], signs=point[1])
+    nothing = tuple(np.zeros(len(given.inputs[group])) for group in given.groups)
+    best = Minimum(np.inf, nothing, np.ones(len(nothing)), (), True)
+    goal, families, programs = beat * (1.0 - GAP), [], [relaxed(given, y)]
+    solved, columns = 1, len(programs[0].omegas)
+    while programs:
+        found = programs.pop(int(np.argmin([each.value for each in programs])))
+        if found.value < goal:
+            tried, point = found, _placed(given, found)
+            if point is None:
+                left = given.left(found.fixed, len(found.fixed))
+                if solved > nodes or columns + len(left) * len(found.omegas) > WORK:
+                    best = replace(best, complete=False)
+                    break
+                tried = relaxed(given, y, found.fixed, _largest(given, found))
+                point, solved = _placed(given, tried), solved + 1
+            if point is not None and tried.value < goal:
+                best = replace(best, value=tried.value, omegas=point[0], signs=point[1])
                 if stop:
-                    return replace(best, families=tuple(families))
-        j = len(fixed)
-        for c in _allowed(given, fixed, j):
-            if work > WORK:
-                return replace(best, families=tuple(families), complete=False)
-            work += add((*fixed, c), [*found.used, (given.groups[j], c)])
+                    break
+                goal = best.value * (1.0 - GAP)
+        if found.value >= goal:
+            families.append(_family(given, found))
+            continue
+        for c in left:
+            programs.append(relaxed(given, y, (*found.fixed, c)))
+            solved, columns = solved + 1, columns + len(programs[-1].omegas)
     return replace(best, families=tuple(families))
 
 
-def _allowed(given: Neurons, fixed: tuple[int, ...], j: int) -> range:
-    """Numbers of the columns left to neuron j: those of a group go up, for their order is free."""
-    before = [c for i, c in enumerate(fixed) if given.groups[i] == given.groups[j]]
-    return range(max(before, default=0), len(given.columns[j]))
-
-
-def _copies(given: Neurons, fixed: tuple[int, ...]) -> Copies:
-    """One copy for every column of a group that some neuron of it may use."""
-    copies: Copies = {}
-    for j, group in enumerate(given.groups):
-        for c in [fixed[j]] if j < len(fixed) else _allowed(given, fixed, j):
-            copies.setdefault((group, c), j)
-    return copies
-
-
-def relaxed(given: Neurons, copies: Copies, y: NDArray, first: Iterable[Key] = ()) -> Relaxed:
-    """The program in which every copy has a vector of its own, by column generation.
-
-    It begins with the copies `first`, or with all where these are few, and adds those whose
-    condition of the dual its multipliers break most, until they break none: the bound is that of
-    all copies, and the program never holds more than a few.
-    """
-    chosen = {key: None for key in first if key in copies}
-    if program_entries(given, copies) <= FEW:
-        chosen = dict.fromkeys(copies)
-    elif not chosen:
-        chosen = dict.fromkeys(list(copies)[:: max(1, len(copies) // BATCH)])
-    while True:
-        blocks, conditions = [], []
-        for key in chosen:  # the program of these copies alone
-            column, x = given.columns[copies[key]][key[1]], given.data[copies[key]]
-            blocks.append((y * column.sign * column.active)[:, None] * x)
-            conditions.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
-        found = least_sum(blocks, np.ones(len(y)), conditions)
-        used = dict(zip(chosen, found.blocks, strict=True))
-        if len(chosen) == len(copies):
-            return Relaxed(found.value, used, found.multipliers)
-        rest = {key: j for key, j in copies.items() if key not in chosen}
-        broken = [(length, key) for keys, lengths, _ in _lengths(given, rest, y, found.multipliers)
-                  for length, key in zip(lengths.tolist(), keys, strict=True)
-                  if length > 1.0 + BREAKS]  # fmt: skip
-        if not broken:
-            return Relaxed(found.value, used, found.multipliers)
-        chosen |= {key: None for _, key in heapq.nlargest(BATCH, broken)}
-
-
-def program_entries(given: Neurons, copies: Copies) -> int:
-    """Numbers in the program of some copies: one for each datum, each condition and coordinate."""
-    return sum(
-        (len(given.data[j]) + int(given.columns[j][c].rows.sum())) * len(given.inputs[j])
-        for (_, c), j in copies.items()
-    )
-
-
-def _lengths(
-    given: Neurons, copies: Copies, y: NDArray, multipliers: NDArray
-) -> Iterator[tuple[list[Key], NDArray, dict[Key, NDArray]]]:
-    """For chunks of copies: their keys, the lengths (c,) of what a dual point asks to be at most 1,
-
-        min over s >= 0 of | sum_i (sign lambda_i y_i active_i + s_i (2 active_i - 1)) x_i |,
-
-    and the s (n,) of those where s = 0 does not do. By duality it is the largest value of lambda's
-    pull on a unit vector in the cell.
-    """
-    keys = list(copies)
-    most = max(1, CHUNK // len(y))
-    for j in dict.fromkeys(copies.values()):
-        x, sizes = given.data[j], np.linalg.norm(given.data[j], axis=1)
-        own = [key for key in keys if copies[key] == j]
-        for start in range(0, len(own), most):
-            part = own[start : start + most]
-            columns = [given.columns[j][c] for _, c in part]
-            active = np.array([column.active for column in columns])
-            signs = np.array([column.sign for column in columns], float)
-            pulls = (active * (signs[:, None] * (multipliers * y))) @ x
-            lengths, slopes = np.linalg.norm(pulls, axis=1), {}
-            for k in np.flatnonzero(lengths > 1.0).tolist():
-                rows = columns[k].rows & (sizes > 0.0)
-                if rows.any():
-                    sides = np.where(active[k, rows], 1.0, -1.0) / sizes[rows]
-                    try:
-                        s, lengths[k] = nnls((sides[:, None] * x[rows]).T, -pulls[k])
-                    except RuntimeError as error:  # too many steps
-                        raise ArithmeticError("the condition of a cell was not decided") from error
-                    slopes[part[k]] = np.zeros(len(y))
-                    slopes[part[k]][rows] = s / sizes[rows]
-            yield part, lengths, slopes
-
-
-def _assigned(
-    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Relaxed
-) -> tuple[tuple[NDArray, ...], NDArray] | None:
-    """A neuron for every copy in use, or None where a group has too few of them."""
-    omegas = [np.zeros(len(w)) for w in given.inputs]
-    signs = np.array([columns[0].sign for columns in given.columns], float)
-    used = {key: u for key, u in found.used.items()
-            if np.linalg.norm(u) > UNUSED * found.value}  # fmt: skip
-    free = Counter(given.groups[len(fixed) :])
-    holders = {(given.groups[j], c): j for j, c in enumerate(fixed)}
-    spare = {g: [j for j in range(len(fixed), len(omegas)) if given.groups[j] == g] for g in free}
-    for (group, c), u in used.items():
-        if (group, c) not in holders and not spare.get(group):
-            return None
-        j = holders[group, c] if (group, c) in holders else spare[group].pop()
-        omegas[j], signs[j] = u, given.columns[j][c].sign
+def _placed(given: Neurons, found: Program) -> tuple[tuple[NDArray, ...], NDArray] | None:
+    """Vector and sign of every neuron, with one for each column in use, or None where a group has
+    too few of them."""
+    omegas = [np.zeros(len(given.inputs[group])) for group in given.groups]
+    signs = np.array([given.columns[group][0].sign for group in given.groups], float)
+    holders = {(given.groups[j], c): j for j, c in enumerate(found.fixed)}
+    spare = list(range(len(found.fixed), len(omegas)))
+    for (group, c), u in found.omegas.items():
+        if np.linalg.norm(u) <= UNUSED * found.value:
+            continue
+        free = [j for j in spare if given.groups[j] == group]
+        if (group, c) not in holders:
+            if not free:
+                return None
+            holders[group, c] = free[-1]
+            spare.remove(free[-1])
+        omegas[holders[group, c]] = u
+        signs[holders[group, c]] = given.columns[group][c].sign
     return tuple(omegas), signs
 
 
-def _largest(
-    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Relaxed, first: Key | None
-) -> Copies:
-    """As many copies of each group as it has neurons: those that are fixed, the largest in use, and
-    before these one that is asked for."""
-    sizes = {key: float(np.linalg.norm(u)) for key, u in found.used.items()}
-    if first is not None:
-        sizes[first] = np.inf
-    chosen = {(given.groups[j], c) for j, c in enumerate(fixed)}
-    for group, number in Counter(given.groups[len(fixed) :]).items():
-        others = [key for key in sizes if key[0] == group and key not in chosen]
-        chosen.update(sorted(others, key=lambda key: -sizes[key])[:number])
-    return {key: j for key, j in copies.items() if key in chosen}
+def _largest(given: Neurons, found: Program) -> list[Key]:
+    """As many columns of each group as it has neurons: those that are fixed, and of the others
+    those of the longest vectors."""
+    fixed = list(zip(given.groups, found.fixed, strict=False))
+    spare, chosen = Counter(given.groups[len(fixed) :]), set(fixed)
+    for key in sorted(found.omegas, key=lambda key: -float(np.linalg.norm(found.omegas[key]))):
+        if key not in fixed and spare[key[0]] > 0:
+            spare[key[0]] -= 1
+            chosen.add(key)
+    return [key for key in found.omegas if key in chosen]
 
 
-def _family(
-    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Relaxed, y: NDArray
-) -> Family:
-    """The dual point of a relaxation, with the columns of every neuron that it speaks of."""
-    columns = {key: given.columns[j][key[1]] for key, j in copies.items()}
-    for _, _, slopes in _lengths(given, copies, y, found.multipliers):
-        columns |= {key: replace(columns[key], slopes=s) for key, s in slopes.items()}
-    listed = []
-    for j, group in enumerate(given.groups):
-        numbers = [fixed[j]] if j < len(fixed) else _allowed(given, fixed, j)
-        listed.append(tuple(columns[group, c] for c in numbers))
+def _family(given: Neurons, found: Program) -> Family:
+    """The dual point of a program, with the columns of every neuron that it speaks of."""
+    columns = {(group, c): replace(given.columns[group][c], slopes=slopes)
+               for (group, c), slopes in found.slopes.items()}  # fmt: skip
+    listed = (tuple(columns[group, c] for c in given.left(found.fixed, j))
+              for j, group in enumerate(given.groups))  # fmt: skip
     return Family(found.multipliers, tuple(listed))
 
 
@@ -334,9 +257,9 @@ def parameters(
 ) -> NDArray:
     """theta (p,) of balanced neurons, w_j = omega_j / |omega_j|^(1/2), |v_j| = |omega_j|^(1/2)."""
     first, last = (np.zeros(g.shape) for g in network.maps)
-    for j, where, omega, sign in zip(joined(network), given.inputs, omegas, signs, strict=True):
+    for j, group, omega, sign in zip(joined(network), given.groups, omegas, signs, strict=True):
         size = np.sqrt(np.linalg.norm(omega))
         if size > 0.0:
-            first[j, list(where)] = omega / size
+            first[j, given.inputs[group]] = omega / size
             last[0, j] = sign * size
     return network.parameters([first, last])

@@ -19,10 +19,9 @@ from reluflow.exact import determinant, fractions, solve
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.kkt import kkt, scaled
-from reluflow.margin.layer_problem import layer_optimum
 from reluflow.margin.limits import UNDECIDED
+from reluflow.margin.local import layer_optimum, span
 from reluflow.margin.optimum import global_optimum
-from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.papers.vardi2022margin.constructions import judged, keeps_its_ray
@@ -153,7 +152,7 @@ def _ratio(family: Family, h: float) -> float:
     y = np.ones(len(X))
     own = family.limit(h)[span(network, family.layer)]
     if family.layer is not None:
-        least = 2.0 * layer_optimum(network, family.limit(h), X, y, family.layer).value
+        least = 2.0 * layer_optimum(network, family.limit(h), X, y, family.layer)[0]
     elif family.patches:
         least = shared_filter_optimum(X[0].reshape(-1, 2), network.activation)
     else:
@@ -271,7 +270,7 @@ def moved_triples(seed: int, count: int) -> list[MovedTriple]:
         if found.converged:
             theta, first = found.theta, found.theta[: c.network.sizes[0]]
             best = global_optimum(c.network, X, c.y).theta
-            layer = layer_optimum(c.network, theta, X, c.y, 1).value
+            layer = layer_optimum(c.network, theta, X, c.y, 1)[0]
             saved = [1.0 - float(best @ best) / float(theta @ theta),
                      1.0 - 2.0 * layer / float(first @ first)]  # fmt: skip
         triples.append(MovedTriple(found.status, *saved))

@@ -1,14 +1,18 @@
-"""First and second order in every cell that meets a point, for networks of any kind.
+"""Whether a point of the margin problem, or of one layer's, is a local optimum: first and second
+order in every cell that meets it, for networks of any kind.
 
 In a cell f is a polynomial. With the conditions of the closed cell, rows r.d >= 0, the point
 theta is stationary if theta = sum_i lambda_i y_i grad f_i + sum mu_r r with multipliers >= 0; if it
-is not, the residual points downhill. If it is, the Hessian of the Lagrangian decides, on the
-directions that keep to first order what has a multiplier (Ruszczynski 2011, Section 3.5).
+is not, the residual points downhill. For one layer with the others held (Vardi et al. 2022, Problem
+4) f is linear in the cell, and that decides. For all parameters the Hessian of the Lagrangian does,
+on the directions that keep to first order what has a multiplier (Ruszczynski 2011, Section 3.5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +20,10 @@ from scipy.linalg import null_space
 from scipy.optimize import nnls
 
 from reluflow.errors import InputError
-from reluflow.margin.certificates import SecondOrder, Shorter
+from reluflow.geometry import enumerate_cells
+from reluflow.margin.certificates import LayerCell, LayerCells, SecondOrder, Shorter
 from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins, scaled
+from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, Patterns, backward
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
@@ -88,30 +94,108 @@ def shorter(
     return Shorter(np.array(points), np.array(distances), layer)
 
 
+# --- The cells that meet a point ------------------------------------------------------------------
+
+CELLS = 1000  # more cells than this are not looked at
+_SIDES = (False, True)
+
+
+def adjacent(
+    network: Network, theta: NDArray, X: NDArray, layer: int = 1, everywhere: bool = False
+) -> list[list[NDArray]]:
+    """Patterns of all layers in the cells that meet theta if the layers from this one on change; or
+    in all cells, as if all inputs were 0. Empty where they are too many.
+
+    For units of the layer itself only patterns that occur; above it both sides of every zero.
+    """
+    before = network.cosines(theta, X)
+    own, choices = [h > KINK for h in before], list[tuple[int, Any, Any]]()
+    inputs = [X, *(np.maximum(h, 0.0) for h in network.preactivations(theta, X))]
+    for k in range(layer - 1, network.layers):
+        for unit, g in enumerate(network.maps[k]):
+            near = everywhere | (np.abs(before[k][:, unit]) <= KINK)
+            if k == layer - 1:
+                near &= inputs[k][:, g > 0].any(axis=1)
+            kinks = np.flatnonzero(near)
+            if k == layer - 1 and len(np.unique(g[g > 0])) == np.count_nonzero(g) and near.any():
+                choices.append(
+                    (k, (kinks, unit), enumerate_cells(inputs[k][kinks][:, g > 0]).patterns)
+                )
+            else:  # above the layer, or where a weight occurs twice
+                choices += [(k, (i, unit), _SIDES) for i in kinks.tolist()]
+    few = prod(len(patterns) for *_, patterns in choices) <= CELLS
+    return combined(own, choices) if few else []
+
+
+def _moves(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, patterns: Sequence[NDArray],
+    layer: int | None,
+) -> tuple[NDArray, list[NDArray]]:  # fmt: skip
+    """How y_i f (n, q), and the inputs of the units of each layer with a ReLU on their own side,
+    (n, h, q), change with a layer's parameters, or with all."""
+    active = [np.asarray(p, float) for p in patterns] or None
+    basis = np.eye(network.size)[span(network, layer)]
+    turns, along = network.rates(theta, X, basis, active)
+    sides = [np.where(p, 1.0, -1.0)[..., None] * np.moveaxis(turn, 0, -1)
+             for p, turn in zip(patterns, turns, strict=True)]  # fmt: skip
+    return y[:, None] * along.T, sides
+
+
+def layer_optimum(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int
+) -> tuple[float, NDArray]:
+    """The least 1/2 |u|^2 of Problem (4) for a layer, and its u (q,): a program in each cell.
+
+    Parameters: theta (p,), X (n, d), y (n,), the layer from 1. For a linear network or the last
+    layer there is one cell; else the network must be of depth 2, with few enough cells.
+    Raises InputError where the cells are too many, or the network is deeper.
+    """
+    hidden = layer <= network.layers
+    if hidden and network.degree > 2:
+        raise InputError("all cells of a hidden layer are known for networks of depth 2 only.")
+    best = np.inf, theta[span(network, layer)]
+    cells = adjacent(network, theta, X, layer, everywhere=True)
+    if not cells:
+        raise InputError(f"the layer has more than {CELLS} cells, too many to look at all of them.")
+    for patterns in cells:
+        G, turns = _moves(network, theta, X, y, patterns, layer)
+        conditions = [turn.reshape(-1, G.shape[1]) for turn in turns[layer - 1 :]]
+        rows = np.vstack([G, *conditions])
+        found = least_length(rows, np.repeat([1.0, 0.0], [len(y), len(rows) - len(y)]))
+        best = min(best, (found.value, found.blocks[0]), key=lambda one: one[0])
+    return best
+
+
+# --- First and second order -----------------------------------------------------------------------
+
 RESIDUAL = 1e-7  # a residual smaller than this, over |theta|, is 0
+EQUAL = 7e-4
+"""A residual smaller than this, over |u|, is 0 for a layer: a share of the value that is its square
+is open."""
 CURVED = 1e-6  # an eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing
-CELLS = 512  # more cells than this are not looked at
 TRIES = 32  # directions that are drawn for an idle unit
 _ROUNDS = 200
 
 
-def second_order(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray
-) -> Shorter | SecondOrder | None:
-    """A proof that theta is no local optimum, or a strict one; None where there is neither.
+def local_proof(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None = None
+) -> Shorter | SecondOrder | LayerCells | None:
+    """A proof that theta is no local optimum of the margin problem, or a strict one; or one or none
+    of the problem of a layer. None where there is neither.
 
-    Parameters: theta (p,) of least margin 1, X (n, d), y (n,).
+    Parameters: theta (p,) of least margin 1, X (n, d), y (n,), the layer from 1.
     """
-    cosines = network.cosines(theta, X)
-    own, kinks = [h > KINK for h in cosines], [np.abs(h) <= KINK for h in cosines]
-    cells, strict = _cells(own, kinks), None
-    for patterns in cells:
-        found = _in_cell(network, theta, X, y, patterns, kinks)
+    proofs: list[SecondOrder | LayerCell | None] = []
+    for patterns in adjacent(network, theta, X, layer or 1):
+        found = _in_cell(network, theta, X, y, patterns, layer)
         if isinstance(found, Shorter):
             return found
-        strict = found
-    if len(cells) == 1 and strict is not None:
-        return strict
+        proofs.append(found)
+    if layer is not None:
+        cells = tuple(proof for proof in proofs if isinstance(proof, LayerCell))
+        return LayerCells(layer, cells) if 0 < len(cells) == len(proofs) else None
+    if len(proofs) == 1 and isinstance(proofs[0], SecondOrder):
+        return proofs[0]
     return _revived(network, theta, X, y)
 
 
@@ -171,54 +255,44 @@ def _climbed(z: NDArray, delta: NDArray) -> tuple[NDArray, NDArray]:
     return best, v / max(float(np.linalg.norm(v)), 1e-300)
 
 
-def _cells(own: list[NDArray], kinks: list[NDArray]) -> list[list[NDArray]]:
-    """Patterns around theta, both sides of every zero input; none where they are too many."""
-    places = [(k, (i, j), (False, True)) for k, mask in enumerate(kinks)
-              for i, j in np.argwhere(mask).tolist()]  # fmt: skip
-    return combined(own, places) if 2 ** len(places) <= CELLS else []
-
-
 def _in_cell(
-    network: Network,
-    theta: NDArray,
-    X: NDArray,
-    y: NDArray,
-    patterns: Sequence[NDArray],
-    kinks: Sequence[NDArray],
-) -> Shorter | SecondOrder | None:
-    active = [np.asarray(p, float) for p in patterns] or None
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, patterns: Sequence[NDArray],
+    layer: int | None,
+) -> Shorter | SecondOrder | LayerCell | None:  # fmt: skip
+    """What first order, and for all parameters second order, tell in a closed cell."""
+    where, active = span(network, layer), [np.asarray(p, float) for p in patterns] or None
     tight = y * network.output(theta, X, active) <= 1.0 + TIGHT
-    turns, along = network.rates(theta, X, np.eye(network.size), active)
-    J = (y[:, None] * along.T)[tight]
-    R = np.vstack([np.zeros((0, network.size)), *(
-        (np.where(p, 1.0, -1.0)[..., None] * np.moveaxis(turn, 0, -1))[mask]
-        for p, turn, mask in zip(patterns, turns, kinks, strict=True))])  # fmt: skip
-    R = R[R.any(axis=1)]
-    rows = np.vstack([J, R])
-    multipliers, residual = nnls(rows.T, theta)
-    if residual > RESIDUAL * np.linalg.norm(theta):
-        down = rows.T @ multipliers - theta
-        return shorter(network, theta, X, y, lambda r: theta + r * down)
-    weights = np.zeros(len(y))
-    weights[tight] = multipliers[: len(J)]
+    G, turns = _moves(network, theta, X, y, patterns, layer)
+    kinks = [(np.abs(h) <= KINK) & turn.any(axis=2)
+             for h, turn in zip(network.cosines(theta, X), turns, strict=True)]  # fmt: skip
+    rows = np.vstack([G[tight], *(turn[mask] for turn, mask in zip(turns, kinks, strict=True))])
+    found, residual = nnls(rows.T, theta[where])
+    if residual > (RESIDUAL if layer is None else EQUAL) * np.linalg.norm(theta[where]):
+        down = np.zeros(network.size)
+        down[where] = rows.T @ found - theta[where]
+        return shorter(network, theta, X, y, lambda r: theta + r * down, layer)
+    masks = tight, *kinks
+    ends = np.cumsum([mask.sum() for mask in masks])
+    multipliers, *slopes = parts = [np.zeros(mask.shape) for mask in masks]
+    for part, mask, own in zip(parts, masks, np.split(found, ends[:-1]), strict=True):
+        part[mask] = own
+    if layer is not None:
+        return LayerCell(tuple(patterns), multipliers, tuple(slopes))
     H = np.eye(network.size)
-    H = H - network.hessian_product(theta, X, weights * y, H, active)
-    held = rows[multipliers > TIGHT * multipliers.max()]
-    space = null_space(held) if len(held) else np.eye(network.size)
+    H = H - network.hessian_product(theta, X, multipliers * y, H, active)
+    held = found > TIGHT * found.max()
+    space = null_space(rows[held])
     values, vectors = np.linalg.eigh(space.T @ H @ space)
-    if not len(values):
-        return SecondOrder(weights, np.inf)
-    if values[0] > CURVED:
-        return SecondOrder(weights, float(values[0]))
-    free = rows[multipliers <= TIGHT * multipliers.max()]
+    if not (values <= CURVED).any():
+        return SecondOrder(multipliers, float(values.min(initial=np.inf)))
     for d in (space @ vectors[:, values < -CURVED]).T:
         for sign in (1.0, -1.0):
-            direction = _within(space, H, free, sign * d)
+            direction = _within(space, H, rows[~held], sign * d)
             if direction @ H @ direction < -CURVED * (direction @ direction):
                 curve = _kept(network, theta, X, y, direction, active)
-                found = shorter(network, theta, X, y, curve)
-                if found is not None:
-                    return found
+                proof = shorter(network, theta, X, y, curve)
+                if proof is not None:
+                    return proof
     return None
 
 
