@@ -25,6 +25,7 @@ from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_
 from reluflow.papers.phuong2021inductive.setting import (
     SECTION,
     Limit,
+    breaks,
     extremal_directions,
     filtered_gaussian,
     in_orthants,
@@ -938,8 +939,9 @@ def cases(seed: int, count: int, follows: bool = False) -> list[Case]:
     W = 1e-3 * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))
     signs = np.where(np.arange(_CASE_NEURONS) % 2 == 0, 1.0, -1.0)
     a = np.broadcast_to(1e-3 * signs, (count, 1, _CASE_NEURONS))
-    ends = minibatch_ensemble([W, a], X, y, 0.2, _DATA, [4000], [rng] * count, mean=False)
-    ((_, (W, a), loss),) = ends
+    for _ in range(4000):
+        slope, loss = slopes([W, a], X, y)
+        W, a = W - 0.2 * slope[0], a - 0.2 * slope[1]
     return [
         Case(
             separation(X[k], y[k]),
@@ -1020,9 +1022,8 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
 
 
 def broken(X: NDArray, y: NDArray) -> int:
-    """How many pairs i < j break (OS): <y_i x_i, y_j x_j> <= 0 in a class, < 0 across."""
-    Z, same = y[:, None] * X, np.equal.outer(y, y)
-    return int(np.sum(np.triu(np.where(same, Z @ Z.T <= 0.0, Z @ Z.T < 0.0), 1)))
+    """How many pairs i < j break (OS)."""
+    return int(np.triu(breaks(X, y), 1).sum())
 
 
 def counts(found: Sequence[Case]) -> list[NDArray]:
