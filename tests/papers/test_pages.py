@@ -24,16 +24,10 @@ PRINTED = {
     "02_magnitude_angle": {"ma.fig1", "ma.fig2"},
 }
 """The claims on the paper's own data or runs, by the page that settles them."""
-DEAREST = {
-    "03_early_alignment/toys.ipynb",
-    *(f"05_margin_maximization/{name}.ipynb"
-      for name in ("certificates", "counterexamples", "suboptimality", "tables")),
-}  # fmt: skip
+DEAREST = ("toys", "certificates", "counterexamples", "suboptimality", "tables")
 """Half the time of all sections with another seed; `-m matrix` runs these, too."""
-SECTIONS = [
-    path for path in pages.in_order(CHAPTERS)
-    if path.parent != CHAPTERS and pages.name(path) not in DEAREST
-]  # fmt: skip
+PAGES = pages.in_order(CHAPTERS)
+SECTIONS = [page for page in PAGES if page.parent != CHAPTERS and page.stem not in DEAREST]
 
 pytestmark = pytest.mark.long
 

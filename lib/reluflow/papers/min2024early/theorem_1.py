@@ -713,9 +713,8 @@ def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
             data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
             ours = enough_log_eps(X, y, W, signs)
             small = setting.log_eps_allowed(data, begin, setting.needed_zeta(data, begin))
-            needed = largest_log_eps(X, y, W, signs, ours, needed)  # the least of all is asked for
-            rows.append((small, ours))
-        small, ours = np.min(rows, axis=0)
+            rows.append((small, ours, needed := largest_log_eps(X, y, W, signs, ours, needed)))
+        small, ours, _ = np.min(rows, axis=0)
         return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
 
     cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))

@@ -23,8 +23,8 @@ from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import flows, setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, Survey
-from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, spans
-from reluflow.papers.phuong2021inductive.setting import Limit, is_separable, limit
+from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
+from reluflow.papers.phuong2021inductive.setting import Limit, limit
 from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------

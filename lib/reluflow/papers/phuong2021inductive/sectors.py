@@ -28,12 +28,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, followed, patterns
-from reluflow.papers.phuong2021inductive.setting import (
-    is_separable,
-    right_angles,
-    such,
-    support_draws,
-)
+from reluflow.papers.phuong2021inductive.setting import breaks, right_angles, such, support_draws
 from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
@@ -901,6 +896,11 @@ def in_no_orthant() -> Counterexample:
 
 
 # --- Each datum as a separator of all: what (OS) says, and stricter or laxer words ----------------
+
+
+def is_separable(X: NDArray, y: NDArray) -> bool:
+    """(OS), eq (1)."""
+    return not breaks(X, y).any()
 
 
 def half_spaces_hold_one_label(X: NDArray, y: NDArray) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, cycle, islice
+from itertools import combinations, cycle, islice, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,11 +124,6 @@ def breaks(X: NDArray, y: NDArray, rows: slice = slice(None)) -> NDArray:
     return np.where(same, products <= 0.0, products > 0.0)
 
 
-def is_separable(X: NDArray, y: NDArray) -> bool:
-    """(OS), eq (1)."""
-    return not breaks(X, y).any()
-
-
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """The inner products <x_i, x_j>, i < j, of all pairs of n data, by kind of pair.
@@ -225,8 +220,7 @@ def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
     zeros, X, y = int((~keep).sum()), X[keep], y[keep]
     edges = np.empty((len(y), len(y)), bool)
     for at in range(0, len(y), _ROWS):
-        rows = slice(at, at + _ROWS)
-        edges[rows] = breaks(X, y, rows)
+        edges[at : at + _ROWS] = breaks(X, y, slice(at, at + _ROWS))
     np.fill_diagonal(edges, False)
     free, low = np.ones(len(y), bool), zeros
     for node in np.argsort(edges.sum(axis=1), kind="stable"):  # the fewest violations first
@@ -359,8 +353,6 @@ def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Lim
 
 _TIE = 1e-9
 """A cosine, or a part of the largest datum, this small is 0."""
-_DEPENDENT = 1e-14
-"""Unit vectors with a singular value this small are dependent."""
 
 
 def height(X: NDArray, y: NDArray, W: NDArray) -> NDArray:
@@ -373,7 +365,7 @@ def drift(X: NDArray, y: NDArray, w: NDArray) -> NDArray:
     cosines = X @ w / (np.linalg.norm(X, axis=1) * np.linalg.norm(w))
     zero = np.abs(cosines) <= _TIE
     active = (cosines > _TIE) * y
-    return np.asarray(0.5 * active @ X @ _projection(X[zero])[0])
+    return np.asarray(0.5 * active @ X @ _projection(X[zero]))
 
 
 def extremal_directions(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
@@ -403,29 +395,28 @@ def signs(X: NDArray, w: NDArray) -> NDArray:
     return np.where(np.abs(cosines) <= _TIE, 0, np.sign(cosines)).astype(int)
 
 
-def _projection(Z: NDArray) -> tuple[NDArray, bool]:
-    """The orthogonal projection (d, d) onto the complement of the rows of Z (k, d), and whether
-    these are independent."""
+def _projection(Z: NDArray) -> NDArray:
+    """The orthogonal projection (d, d) onto the complement of the rows of Z (k, d)."""
+    if not len(Z):
+        return np.eye(Z.shape[1])
     rows = Z / np.linalg.norm(Z, axis=1, keepdims=True)
-    _, singular, basis = np.linalg.svd(rows, full_matrices=False)
-    kept = basis[singular > _DEPENDENT]
-    return np.eye(Z.shape[1]) - kept.T @ kept, len(kept) == len(Z)
+    return np.eye(Z.shape[1]) - np.linalg.pinv(rows) @ rows
 
 
 def _with_zeros(X: NDArray, y: NDArray, zero: NDArray) -> list[NDArray]:
     """The strict local maxima w of G at which exactly the data `zero` (n,) have <w, x_i> = 0."""
     d, rows = X.shape[1], X[zero]
-    P, independent = _projection(rows)
-    if not independent:
+    units = rows / np.linalg.norm(rows, axis=1)[:, None]
+    if len(rows) and np.linalg.matrix_rank(units) < len(rows):
         return []
+    P = _projection(rows)
     line = d - len(rows) == 1
     if line:
         axis = P[np.argmax(np.diag(P))]
         tried = np.array([axis, -axis]) / np.linalg.norm(axis)
         patterns = tried @ X[~zero].T > 0.0
     else:
-        free = int((~zero).sum())
-        patterns = np.indices((2,) * free).reshape(free, 2**free).T > 0
+        patterns = np.array(list(product([False, True], repeat=int((~zero).sum()))))
         sums = 0.5 * (patterns * y[~zero]) @ X[~zero] @ P
         lengths = np.linalg.norm(sums, axis=1)
         kept = lengths > _TIE
