@@ -720,8 +720,8 @@ def are_separable(seed: int, count: int) -> list[Evidence]:
     """os.data.1: the data are orthogonally separable."""
     found = draws(seed, count)
     return [
-        fact("pairs that break (OS), with the filter by z", np.sum([breaks(*d) for d in found]) // 2,
-             0, tried=sum(comb(len(y), 2) for _, y in found)),
+        fact("pairs that break (OS), with the filter by z", np.sum([breaks(*d) for d in found])
+             // 2, 0, tried=sum(comb(len(y), 2) for _, y in found)),
         note("data sets", count),
     ]  # fmt: skip
 
