@@ -662,9 +662,11 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
                          "printed": setting.alignment_time(data, data.xi)})  # fmt: skip
 
 
-def largest_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float) -> float:
-    """The largest ln eps, up to 1/2, at which all neurons are home at T_*; by bisection between 0
-    and `least`, where they are."""
+def largest_log_eps(
+    X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float, most: float = 0.0
+) -> float:
+    """The largest ln eps up to `most`, to 1/2, at which all neurons are home at T_*; by bisection
+    between `most` and `least`, where they are."""
     until = enough_time(X, y, W, signs)
 
     def away(_: float, z: NDArray) -> float:
@@ -678,7 +680,7 @@ def largest_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: f
         path = setting.flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
         return path.status == "stopped"
 
-    low = high = 0.0
+    low = high = most
     while low > least and not home(low):
         low, high = max(2.0 * low - 1.0, least), low
     while high - low > 0.5:
@@ -703,7 +705,7 @@ def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
 
     def one(cell: tuple[int, float, int]) -> Mapping[str, Any]:
         n, mu, h = cell
-        rows = []
+        rows, needed = [], 0.0
         for _ in range(count):
             X, y = setting.separable(n, d, mu, rng, 0.0)
             W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
@@ -711,8 +713,8 @@ def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
             data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
             ours = enough_log_eps(X, y, W, signs)
             small = setting.log_eps_allowed(data, begin, setting.needed_zeta(data, begin))
-            rows.append((small, ours, largest_log_eps(X, y, W, signs, ours)))
-        small, ours, needed = np.min(rows, axis=0)
+            rows.append((small, ours, needed := largest_log_eps(X, y, W, signs, ours, needed)))
+        small, ours, _ = np.min(rows, axis=0)
         return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
 
     cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))

@@ -128,15 +128,13 @@ def features(net: nn.Sequential, images: Tensor) -> list[Tensor]:
 def as_images(
     levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
 ) -> Tensor:
-    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
-    convolutions are fastest with. Raises InputError for a device that PyTorch does not have here.
-    """
+    """Rows of pixels (m, side^2) as images (m, 1, side, side). Raises InputError for a device that
+    PyTorch does not have here."""
     try:
         found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
     except (RuntimeError, AssertionError):
         raise InputError(f'there is no device "{device}" here: use "cpu".') from None
-    images = found.reshape(-1, 1, side, side)
-    return images.contiguous(memory_format=torch.channels_last)
+    return found.reshape(-1, 1, side, side)
 
 
 # --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------

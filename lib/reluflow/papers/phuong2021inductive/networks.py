@@ -25,6 +25,7 @@ from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_
 from reluflow.papers.phuong2021inductive.setting import (
     SECTION,
     Limit,
+    breaks,
     extremal_directions,
     filtered_gaussian,
     in_orthants,
@@ -719,8 +720,8 @@ def are_separable(seed: int, count: int) -> list[Evidence]:
     """os.data.1: the data are orthogonally separable."""
     found = draws(seed, count)
     return [
-        fact("pairs that break (OS), with the filter by z", sum(broken(*one) for one in found), 0,
-             tried=sum(comb(len(y), 2) for _, y in found)),
+        fact("pairs that break (OS), with the filter by z", np.sum([breaks(*d) for d in found])
+             // 2, 0, tried=sum(comb(len(y), 2) for _, y in found)),
         note("data sets", count),
     ]  # fmt: skip
 
@@ -938,8 +939,9 @@ def cases(seed: int, count: int, follows: bool = False) -> list[Case]:
     W = 1e-3 * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))
     signs = np.where(np.arange(_CASE_NEURONS) % 2 == 0, 1.0, -1.0)
     a = np.broadcast_to(1e-3 * signs, (count, 1, _CASE_NEURONS))
-    ends = minibatch_ensemble([W, a], X, y, 0.2, _DATA, [4000], [rng] * count, mean=False)
-    ((_, (W, a), loss),) = ends
+    for _ in range(4000):
+        slope, loss = slopes([W, a], X, y)
+        W, a = W - 0.2 * slope[0], a - 0.2 * slope[1]
     return [
         Case(
             separation(X[k], y[k]),
@@ -999,7 +1001,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
     ]  # fmt: skip
     return [
         fact("instance: y_i ⟨e₁, x_i⟩ > 0 for all data", bool(np.all(Y * X[:, 0] > 0.0)), True),
-        fact("pairs of it that break (OS)", broken(X, Y), 1),
+        fact("pairs of it that break (OS)", breaks(X, Y).sum() // 2, 1),
         fact("each of its first two data has negative products with all others (whole numbers)",
              bool(np.all((X[:2] @ X.T < 0.0) | np.eye(2, 4, dtype=bool))), True),
         bound("distance of (8) where L = e^(-1e6), from a start near zero",
@@ -1012,17 +1014,11 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
         *(note(f"share of other limits for mu from {low:g} to {high:g}",
                f"{h} of {t}: {share_interval(int(h), int(t))}")
           for low, high, h, t in zip(EDGES[:-1], EDGES[1:], hits, trials, strict=True)),
-        fact("another instance: pairs that break (OS)", broken(ACROSS, Y), 1),
+        fact("another instance: pairs that break (OS)", breaks(ACROSS, Y).sum() // 2, 1),
         bound("its distance of (8) where L = e^(-1e4)", float(survivor.distances[-1, 0]), "<=",
               SAME, "", digits=2),
         *(carried_on if known else []),
     ]  # fmt: skip
-
-
-def broken(X: NDArray, y: NDArray) -> int:
-    """How many pairs i < j break (OS): <y_i x_i, y_j x_j> <= 0 in a class, < 0 across."""
-    Z, same = y[:, None] * X, np.equal.outer(y, y)
-    return int(np.sum(np.triu(np.where(same, Z @ Z.T <= 0.0, Z @ Z.T < 0.0), 1)))
 
 
 def counts(found: Sequence[Case]) -> list[NDArray]:

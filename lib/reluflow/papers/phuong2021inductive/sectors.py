@@ -28,7 +28,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, followed, patterns
-from reluflow.papers.phuong2021inductive.setting import right_angles, such, support_draws
+from reluflow.papers.phuong2021inductive.setting import breaks, right_angles, such, support_draws
 from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
@@ -900,8 +900,7 @@ def in_no_orthant() -> Counterexample:
 
 def is_separable(X: NDArray, y: NDArray) -> bool:
     """(OS), eq (1)."""
-    P, same = X @ X.T, np.equal.outer(y, y)
-    return bool(np.all(P[same] > 0.0) and np.all(P[~same] <= 0.0))
+    return not breaks(X, y).any()
 
 
 def half_spaces_hold_one_label(X: NDArray, y: NDArray) -> bool:

@@ -117,6 +117,13 @@ PLUS, MINUS, ACROSS = "both +1", "both -1", "one of each"
 _ROWS = 1000
 
 
+def breaks(X: NDArray, y: NDArray, rows: slice = slice(None)) -> NDArray:
+    """Which pairs of these rows and all data X (n, d), y (n,) violate (OS), eq (1), (m, n): <x_i,
+    x_j> <= 0 in a class, > 0 across; on the diagonal those that are 0."""
+    products, same = X[rows] @ X.T, np.equal.outer(y[rows], y)
+    return np.where(same, products <= 0.0, products > 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """The inner products <x_i, x_j>, i < j, of all pairs of n data, by kind of pair.
@@ -213,9 +220,7 @@ def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
     zeros, X, y = int((~keep).sum()), X[keep], y[keep]
     edges = np.empty((len(y), len(y)), bool)
     for at in range(0, len(y), _ROWS):
-        signs = y[at : at + _ROWS, None] == y
-        block = X[at : at + _ROWS] @ X.T
-        edges[at : at + _ROWS] = np.where(signs, block <= 0.0, block > 0.0)
+        edges[at : at + _ROWS] = breaks(X, y, slice(at, at + _ROWS))
     np.fill_diagonal(edges, False)
     free, low = np.ones(len(y), bool), zeros
     for node in np.argsort(edges.sum(axis=1), kind="stable"):  # the fewest violations first
