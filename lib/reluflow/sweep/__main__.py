@@ -15,6 +15,7 @@ import os
 import shlex
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
@@ -138,9 +139,14 @@ def _workers(scheduler: str | None, count: int) -> Iterator[Executor]:
     if not scheduler:
         if count < 1:
             raise InputError(f"--workers must be at least 1, not {count}.")
-        threads = ThreadPoolExecutor(count)
-        yield threads
-        threads.shutdown(wait=False, cancel_futures=True)
+        threads, usual = ThreadPoolExecutor(count), tempfile.gettempdir()
+        # In it is all that runs put down: what a stopped one leaves goes with it.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tempfile.tempdir:
+            try:
+                yield threads
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+                tempfile.tempdir = usual
         return
     from distributed import Client
 
@@ -237,6 +243,10 @@ def _told(store: Store, asked: Plan, rows: Rows, lost: Sequence[str], stopped: s
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
+    status = 1
+    try:
+        status = main()
+        sys.stdout.flush()
+    except Exception:  # such as of a pipe whose reader is gone
+        sys.excepthook(*sys.exc_info())
     os._exit(status)  # kernels of runs that were stopped end with this process; none waits for them
