@@ -59,11 +59,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 141),
         ("modules of papers", 59),
-        ("lines", 46986),
-        ("lines outside papers", 17374),
-        ("code", 29140),
+        ("lines", 46992),
+        ("lines outside papers", 17380),
+        ("code", 29144),
         ("code of papers a claim", 56),
-        ("lines of tests", 22468),
+        ("lines of tests", 22493),
         ("pages", 36),
     ],
 )
