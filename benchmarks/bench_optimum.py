@@ -1,4 +1,4 @@
-"""Whether a point of depth 2 is an optimum: column by column, and with all cells in one program.
+"""Whether a point of depth 2 is an optimum, with all cells in one sparse program.
 
     python benchmarks/bench_optimum.py [--quick]
 

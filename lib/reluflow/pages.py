@@ -110,12 +110,20 @@ def needed(cells: Sequence[NotebookNode], last: int) -> list[NotebookNode]:
 
 
 def _names(source: str) -> tuple[set[str], set[str]]:
-    nodes = list(ast.walk(ast.parse(source)))
-    names = [n for n in nodes if isinstance(n, ast.Name)]
-    given = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-    given |= {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    given |= {(n.asname or n.name).split(".")[0] for n in nodes if isinstance(n, ast.alias)}
-    return {n.id for n in names if isinstance(n.ctx, ast.Load)}, given
+    """The names that a cell reads before it has bound them itself, and those that it binds."""
+    read, given, bound = set[str](), set[str](), set[str]()
+    for statement in ast.parse(source).body:
+        nodes = list(ast.walk(statement))
+        names = [n for n in nodes if isinstance(n, ast.Name)]
+        stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        stored |= {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        stored |= {(n.asname or n.name).split(".")[0] for n in nodes if isinstance(n, ast.alias)}
+        again = [n.target for n in nodes if isinstance(n, ast.AugAssign)]
+        read |= {n.id for n in names if isinstance(n.ctx, ast.Load) or n in again} - bound
+        given |= stored
+        if not isinstance(statement, (ast.If, ast.For, ast.While, ast.Try)):
+            bound |= stored
+    return read, given
 
 
 def _is_parameters(cell: NotebookNode) -> bool:

@@ -34,6 +34,24 @@ def test_data_that_nothing_separates_are_refused(X, y) -> None:
         max_margin(X, y)
 
 
+def test_no_data_are_refused() -> None:
+    """SciPy's least squares end the process on a matrix without columns."""
+    with pytest.raises(InputError, match="no data"):
+        max_margin(np.zeros((0, 2)), [])
+
+
+def test_a_small_margin_is_found_to_rounding() -> None:
+    """Multipliers of 0 that rounding makes negative cost no accuracy, long data no hyperplane."""
+    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+    X = np.random.default_rng(2).normal(size=(12, 3))
+    flat = np.hstack([np.vstack([X, -X]), np.full((24, 1), 1e-6)])
+    found = max_margin(flat @ turn, np.ones(24))
+    assert found.length == pytest.approx(1e6, rel=1e-8)
+    assert found.gap < 1e-8
+    far = max_margin([[1e9, 1.0], [1.0, 0.0], [-1e9, 1e3]], np.ones(3))
+    assert far.length == pytest.approx(1e6, rel=1e-5)
+
+
 def test_the_gap_is_told_by_length_and_dual_bound() -> None:
     """Z = I: the shortest u is (1, 1), proved by lambda = (1, 1); (6, 3) costs sqrt 5 for margin 1,
     and lambda = (1, 0) bounds |u| by 1."""

@@ -218,6 +218,13 @@ def test_aligned_layers_are_global(depth: int) -> None:
     assert classify_optimum(net, net.parameters(matrices), X, y).verdict == "not local"
 
 
+def test_few_cells_of_many_data_are_too_many() -> None:
+    """400 data in the plane: 800 cells, and one program of all would take over 0.6 GB."""
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="up to 800 cells are too many for 400 data"):
+        two_layers.neurons(fully_connected([2, 3]), rng.normal(size=(400, 2)))
+
+
 def test_a_layer_of_a_linear_network_is_a_quadratic_program() -> None:
     rng = np.random.default_rng(3)
     net, X = diagonal(3, 3, "linear"), rng.random((4, 3)) + 0.1

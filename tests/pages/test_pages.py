@@ -53,6 +53,15 @@ def test_a_name_bound_twice_needs_both(cells: list[NotebookNode]) -> None:
     assert "x" in [cell.id for cell in pages.needed(cells, 7)]
 
 
+@pytest.mark.parametrize(
+    ("source", "needs"),
+    [("x = 2\nx + 1", False), ("x += 1", True), ("x = x + 1", True), ("if y:\n    x = 2\nx", True)],
+)
+def test_a_name_that_a_cell_binds_first_is_none_it_needs(cells, source, needs):
+    chosen = pages.needed([*cells, new_code_cell(source, id="own")], len(cells))
+    assert ("x" in [cell.id for cell in chosen]) is needs
+
+
 def test_figures_are_left_out_and_failures_told_once(cells, tmp_path):
     cells.append(new_code_cell("unused + 1", id="follows"))
     names, (line,) = pages.run(cells, tmp_path, {})

@@ -96,7 +96,8 @@ def least_length(G: NDArray, h: NDArray) -> Solution:
     """
     lengths = np.linalg.norm(G, axis=1)
     asked = (h != 0.0) & (lengths > 0.0)
-    unit = float(np.median(np.abs(h[asked]) / lengths[asked])) if asked.any() else 1.0
+    # |u| is not below this unit, so that what follows does not depend on how unequal the rows are.
+    unit = float((np.abs(h[asked]) / lengths[asked]).max()) if asked.any() else 1.0
     goal = np.append(np.zeros(G.shape[1]), 1.0)
     for _ in range(_TRIES):  # in another unit, until |u| is not far from 1 in it
         E = np.vstack([G.T, h / unit])
@@ -115,15 +116,13 @@ def least_length(G: NDArray, h: NDArray) -> Solution:
     # The equations of the rows that take part give both to rounding, if these are the right ones.
     z, on = z * (unit / left), z > 0.0
     u, exact = np.linalg.lstsq(G[on], h[on], rcond=None)[0], np.zeros(len(h))
-    exact[on] = np.linalg.lstsq(G[on].T, u, rcond=None)[0]
+    exact[on] = np.maximum(np.linalg.lstsq(G[on].T, u, rcond=None)[0], 0.0)
     u, z = min([(G.T @ z, z), (u, exact)], key=lambda found: _off(G, h, *found))
     return Solution((u,), z, 0.5 * float(u @ u))
 
 
 def _off(G: NDArray, h: NDArray, u: NDArray, z: NDArray) -> float:
     """By how much u and z miss the conditions and an equal value, relatively."""
-    if z.min() < 0.0:
-        return np.inf
     return max(float((h - G @ u).max() / np.abs(h).max()), abs(float(z @ h / (u @ u)) - 1.0))
 
 
@@ -161,7 +160,9 @@ def max_margin(X: ArrayLike, y: ArrayLike) -> MaxMargin:
     Raises InputError for data that no u separates, as far as rounding can tell.
     """
     Z = np.asarray(y, float)[:, None] * np.asarray(X, float)
-    shortest = float(np.linalg.norm(Z, axis=1).min(initial=np.inf))
+    if not len(Z):
+        raise InputError("there are no data to separate.")
+    shortest = float(np.linalg.norm(Z, axis=1).min())
     try:
         found = least_length(Z, np.ones(len(Z)))
         best = _proved(found.blocks[0], found.multipliers, Z)

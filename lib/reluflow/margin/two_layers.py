@@ -34,6 +34,8 @@ NODES = 4000  # programs after which branch and bound gives up
 WORK = 200_000  # and columns in all of them together
 CELLS = 10_000
 """Cells of all neurons together, those that see the same counted once, that are looked at."""
+NUMBERS = 600_000
+"""Cells times data times coordinates, of all neurons together: so many take 20 s and 0.6 GB."""
 
 Key = tuple[int, int]
 """A column: the group of neurons, and its number there."""
@@ -99,10 +101,10 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
 
     A neuron of weights 0 meets every cell, with both signs; any other one keeps its sign, and meets
     the cells on either side of the data on which its input is 0. Raises InputError for more than
-    `CELLS`.
+    `CELLS`, or `NUMBERS`.
     """
     groups: dict[object, int] = {}
-    of_each, inputs, data, cells = [], [], [], 0
+    of_each, inputs, data, cells, size = [], [], [], 0, 0
     columns: list[tuple[Column, ...]] = []
     relu, none = network.activation == "relu", np.zeros(len(X))
     for j in joined(network):
@@ -116,9 +118,12 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
         if relu:  # `rows` are the data, not 0, on which its input is 0
             sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
             active, rows = x @ w > 0.0, (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
-        cells += cell_bound(int(rows.sum()), len(w))
+        own = cell_bound(int(rows.sum()), len(w))
+        cells, size = cells + own, size + own * x.size
         if cells > CELLS:
             raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
+        if size > NUMBERS:
+            raise InputError(f"up to {cells} cells are too many for {len(X)} data")
         signs: tuple[int, ...] = (1, -1) if relu else (1,)
         if near is not None and w.any():
             signs = (1 if near[1][j] >= 0.0 else -1,)
