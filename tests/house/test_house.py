@@ -59,9 +59,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 141),
         ("modules of papers", 59),
-        ("lines", 46992),
-        ("lines outside papers", 17380),
-        ("code", 29144),
+        ("lines", 47002),
+        ("lines outside papers", 17390),
+        ("code", 29152),
         ("code of papers a claim", 56),
         ("lines of tests", 22493),
         ("pages", 36),
