@@ -98,6 +98,8 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in BEFORE:
         importlib.import_module(name)
+    # pandas asks when it is imported whether its tables go to a terminal.
+    sys.modules["pandas"].set_option("display.max_columns", 20)
     for line in sys.stdin:
         if (page := os.fork()) == 0:
             status = execute(**json.loads(line))

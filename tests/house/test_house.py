@@ -63,7 +63,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("lines outside papers", 17390),
         ("code", 29152),
         ("code of papers a claim", 56),
-        ("lines of tests", 22493),
+        ("lines of tests", 22502),
         ("pages", 36),
     ],
 )

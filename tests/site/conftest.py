@@ -17,10 +17,11 @@ BEGIN = """() => {
 }"""
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while Playwright is open a loop runs in the process, and tests that execute a
+# notebook begin one of their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A reader's browser, one for a worker; the tests that ask for it are skipped where there is
-    none."""
+    """A reader's browser; the tests that ask for it are skipped where there is none."""
     with chromium() as browser:
         yield browser
 

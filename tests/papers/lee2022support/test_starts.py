@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -62,13 +64,17 @@ def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None
 
 
 def test_a_path_that_is_recorded_once_more_at_its_end_has_no_cell_more() -> None:
-    """With seed 7 a flow of extreme data is followed past its last event before its limit."""
+    """As a flow is that is followed past its last event before its limit is known."""
     statement = starts.small_starts_agree(3)
     rng, kinds = np.random.default_rng(7), list(statement.draws)
     item = [statement.draws[kinds[k % len(kinds)]](rng) for k in range(7)][-1]
     (path,) = setting.small_flows(item, starts.SHARES[-1:])
-    assert len(path.t) == len(path.events) + 2
-    assert 0.0 <= starts._least_turn(item["X"], item["y"], path) <= 1.0
+    more = replace(
+        path, t=np.append(path.t, 2 * path.t[-1]), states=path.states[[*range(len(path.t)), -1]]
+    )
+    turns = [starts._least_turn(item["X"], item["y"], each) for each in (path, more)]
+    assert turns[0] == turns[1]
+    assert 0.0 <= turns[0] <= 1.0
 
 
 @pytest.mark.parametrize(("n", "d", "seed"), [(4, 2, 0), (6, 3, 9)])
