@@ -59,11 +59,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 141),
         ("modules of papers", 59),
-        ("lines", 47002),
-        ("lines outside papers", 17390),
-        ("code", 29152),
+        ("lines", 47005),
+        ("lines outside papers", 17393),
+        ("code", 29155),
         ("code of papers a claim", 56),
-        ("lines of tests", 22502),
+        ("lines of tests", 22507),
         ("pages", 36),
     ],
 )

@@ -118,6 +118,11 @@ def test_a_value_that_the_page_refuses_stops_before_anything_starts(tmp_path, ca
     assert main([str(page), "--grid", "n=2,7", "--out", str(tmp_path / "out")]) == 2
     assert "seven is not allowed." in capsys.readouterr().err
     assert sorted(tmp_path.rglob("*")) == [page]
+    # A folder of before, where single values stood apart.
+    before = {"notebook": str(page), "folder": str(tmp_path), "grid": ["seed=1"], "fixed": ["n=7"]}
+    (tmp_path / "sweep.json").write_text(json.dumps(before))
+    assert main([str(tmp_path)]) == 2
+    assert "seven is not allowed." in capsys.readouterr().err
 
 
 def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:

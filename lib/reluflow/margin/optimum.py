@@ -89,7 +89,8 @@ def _around(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int
     if proof is not None:
         detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
         return Optimum("local", theta, proof, 0.0, detail)
-    return Optimum("undecided", theta, None, np.nan, "first and second order do not decide")
+    detail = "first and second order do not decide, or too many cells meet the point"
+    return Optimum("undecided", theta, None, np.nan, detail)
 
 
 def global_optimum(

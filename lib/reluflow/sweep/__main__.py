@@ -98,6 +98,8 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
     if names and old is None:
         raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
+    if old and "fixed" in old:  # a sweep of before, which gave single values apart
+        old["grid"] += old.pop("fixed")
     return old
 
 
