@@ -294,8 +294,10 @@
       show({ X, y, w });
     }
 
+    let followed = ""; // the end of the address that is shown
     /** Show what the address asks for: a setting, by its name where it is one of the examples. */
     function follow() {
+      followed = location.hash;
       const asked = reluflow.settingOf(location.hash);
       const known =
         asked &&
@@ -311,7 +313,11 @@
     }
 
     // A browser refuses an address that changes with every step of a drag.
-    const settle = reluflow.atRest(() => history.replaceState(null, "", fragment(state)));
+    const settle = reluflow.atRest(() => {
+      if (location.hash !== followed) return; // another is asked for, and will be followed
+      history.replaceState(null, "", fragment(state));
+      followed = location.hash;
+    });
     function remember() {
       settle();
     }

@@ -105,6 +105,18 @@ def test_rounding_is_not_a_value(page: Page) -> None:
     assert "rank" not in told(page)
 
 
+def test_an_address_is_followed_that_comes_before_the_last_one_is_written(page: Page) -> None:
+    """A state is written into the address when it has been at rest for a while; here the address
+    changes in between, as it does before its event."""
+    page.evaluate("""() => {
+        document.getElementById("explorer-w1").dispatchEvent(new Event("change"));
+        history.replaceState(null, "", "#X=1,0.3;-0.2,1&y=1,2&w=2,5");
+        return new Promise(done => setTimeout(done, 1000));
+    }""")
+    page.evaluate("dispatchEvent(new Event('hashchange'))")
+    expect(page.locator("#explorer-told")).to_contain_text("From (2, 5)")
+
+
 def test_level_curves_are_where_the_loss_is_equal(page: Page) -> None:
     page.wait_for_timeout(400)  # the finer ones come when the plane is at rest
     X, y, _ = shown(page)
