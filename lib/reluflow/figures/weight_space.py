@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.figures import frame, style
 from reluflow.figures.frame import (
+    CurveName,
     Window,
     both,
     cell_half_spaces,
@@ -44,18 +47,20 @@ def weight_plane(ax: Axes, window: Window, *, equal: bool = False) -> None:
 
 @in_house_style
 def activation_boundaries(
-    ax: Axes, X: ArrayLike, data: Iterable[int] | None = None, *, names: bool | None = None
+    ax: Axes, X: ArrayLike, data: Iterable[int] | None = None, *, names: bool = True
 ) -> None:
     """Draw the lines {w : x_i.w = 0}, each in the colour of its datum and named x₁, x₂, ...
 
-    The name stands on the side where the datum is active, clear of what is drawn before it; more
-    than nine data have none by default. `data` are 0-based, by default all.
+    The name stands on the side where the datum is active; more than nine data have none. `data`
+    are 0-based, by default all.
     """
     X = _plane_data(X)
-    before = frame.obstacles(ax)
-    drawn = _datum_lines(ax, X, np.zeros(len(X)), data, "-")
-    if names if names is not None else len(drawn) <= MANY_DATA:
-        _name_lines(ax, X, drawn, before)
+    for i, line in _datum_lines(ax, X, np.zeros(len(X)), data, "-").items():
+        if names:
+            active = partial(_sides, X[[i]], [True])
+            ax.add_artist(
+                CurveName(style.datum_name(i), line, active, fontsize=10, fontweight="bold")
+            )
 
 
 @in_house_style
@@ -90,17 +95,11 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
 
 
 @in_house_style
-def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
-    """Shade the activation cells, darker where more data are active, and write their active sets.
-
-    Called last, it keeps the names clear of the lines already drawn; the shading lies below
-    everything in any case. Active sets such as {1, 3} are written into the cells that are large
-    enough in the window, by default for up to nine data.
-    """
+def cells(ax: Axes, X: ArrayLike, *, names: bool = True) -> None:
+    """Shade the activation cells, darker where more data are active, and write active sets such as
+    {1, 3} into those that are large enough, for up to nine data."""
     X = _plane_data(X)
     patterns = enumerate_cells(X).patterns
-    names = len(X) <= MANY_DATA if names is None else names
-    page = frame.page_of(ax)
     whole = frame.rectangle(frame.window_of(ax))
     shapes, shades = [], []
     for pattern in patterns[np.lexsort(patterns.T[::-1])]:
@@ -109,43 +108,17 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
             continue
         shapes.append(corners)
         shades.append(_pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
-        if names:
+        if names and len(X) <= MANY_DATA:
             active = ", ".join(str(i + 1) for i in np.flatnonzero(pattern))
-            text = f"{{{active}}}" if active else "∅"
-            place = _place_in(page.points(corners), frame.obstacles(ax), len(text))
-            if place is not None:
-                frame.halo_text(
-                    ax, page.weights(place), text, color=style.QUIET, fontsize=8, zorder=2.2
-                )
+            words, here = f"{{{active}}}" if active else "∅", partial(_sides, X, pattern)
+            ax.add_artist(CurveName(words, holds=here, color=style.QUIET, fontsize=8))
     ax.add_collection(PolyCollection(shapes, facecolors=shades, edgecolors="none", zorder=0.2))
-
-
-def _place_in(polygon: NDArray, before: NDArray, letters: int) -> NDArray | None:
-    """Return a place for a word inside a polygon, near its middle and clear of segments.
-
-    All lengths are in points on the page. None: the polygon is too small for the word.
-    """
-    low, high = polygon.min(axis=0), polygon.max(axis=0)
-    shares = np.stack(np.meshgrid(*[np.linspace(0.02, 0.98, 25)] * 2), axis=-1).reshape(-1, 2)
-    centre = frame.centroid(polygon)
-    grid = np.vstack([centre, low + shares * (high - low)])
-    turn = polygon - np.roll(polygon, 1, axis=0)
-    reach = grid[:, None] - polygon
-    cross = turn[:, 0] * reach[..., 1] - turn[:, 1] * reach[..., 0]
-    grid = grid[np.all(cross >= 0, axis=1) | np.all(cross <= 0, axis=1)]
-    half = np.array([2.2 * letters + 2.0, 6.0])  # half the word's width and height
-    room = frame.distances(grid / half, frame.edges(polygon) / half)
-    grid, room = grid[room >= 1.0], room[room >= 1.0]
-    if len(grid) == 0:
-        return None
-    room = np.minimum(room, frame.distances(grid / half, before / half))
-    away = np.linalg.norm(grid - centre, axis=1) / np.linalg.norm(high - low)
-    return frame.best_place(grid, np.minimum(room, 1.4) - 0.8 * away)
 
 
 def _datum_lines(
     ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object
-) -> dict[int, NDArray]:
+) -> dict[int, Line2D]:
+    """The lines {w : x_i.w = values_i}, the upper end first, by their data; none of very many."""
     values = np.asarray(values, float)
     box = window_half_spaces(frame.window_of(ax))
     segments: dict[int, NDArray] = {}
@@ -153,63 +126,22 @@ def _datum_lines(
         foot = values[i] * X[i] / (X[i] @ X[i])
         ends = clip_line(foot, np.array([-X[i, 1], X[i, 0]]), box)
         if ends is not None:
-            segments[i] = ends
-    colours = [style.datum_colour(i) for i in segments]
+            segments[i] = ends[np.argsort(-np.round(ends[:, 1], 6), kind="stable")]
     if len(segments) > MANY_DATA:
-        ax.add_collection(
-            LineCollection(
-                list(segments.values()),
-                colors=colours,
-                linestyles=line,
-                lw=0.6,
-                alpha=0.6,
-                zorder=1.4,
-            )
-        )
-    else:
-        for ends, colour in zip(segments.values(), colours, strict=True):
-            ax.plot(*ends.T, color=colour, ls=line, lw=1.5, zorder=1.5)
-    return segments
+        colours = [style.datum_colour(i) for i in segments]
+        ends = list(segments.values())
+        thin = LineCollection(ends, colors=colours, linestyles=line, lw=0.6, alpha=0.6, zorder=1.4)
+        ax.add_collection(thin)
+        return {}
+    return {
+        i: ax.plot(*ends.T, color=style.datum_colour(i), ls=line, lw=1.5, zorder=1.5)[0]
+        for i, ends in segments.items()
+    }
 
 
-def _name_lines(ax: Axes, X: NDArray, drawn: dict[int, NDArray], before: NDArray) -> None:
-    """Write the name of each datum beside its line, on the active side, clear of the rest.
-
-    Places near the ends of the line are preferred, near the upper end most.
-    """
-    page = frame.page_of(ax)
-    lines = {i: page.points(ends) for i, ends in drawn.items()}
-    names: list[NDArray] = []
-    for i, ends in lines.items():
-        upper, lower = ends[np.argsort(-np.round(ends[:, 1], 6), kind="stable")]
-        reach = float(np.linalg.norm(lower - upper))
-        along = (lower - upper) / reach
-        to_active = X[i] / page.scale  # across the line, as it looks on the page
-        way = np.linspace(8.0, max(0.4 * reach, 10.0), 25)[:, None]
-        places = np.vstack([upper + along * way, lower - along * way])
-        places = places + 10.0 * to_active / np.linalg.norm(to_active)
-        cost = np.concatenate([way, way + 0.1 * reach])[:, 0] / reach
-        visible = np.all((places > 8.0) & (places < page.size - 8.0), axis=1)
-        if not visible.any():
-            continue
-        places, cost = places[visible], cost[visible]
-        others = np.array([e for j, e in lines.items() if j != i]).reshape(-1, 2, 2)
-        taken = np.array([[p, p] for p in names]).reshape(-1, 2, 2)
-        walls = np.concatenate([others, before])
-        scores = np.minimum(frame.distances(places, walls), 11.0) / 11.0
-        scores += np.minimum(frame.distances(places, taken), 18.0) / 18.0
-        place = frame.best_place(places, scores - 0.8 * cost)
-        names.append(place)
-        colour = style.ink(style.datum_colour(i))
-        frame.halo_text(
-            ax,
-            page.weights(place),
-            style.datum_name(i),
-            color=colour,
-            fontsize=10,
-            fontweight="bold",
-            zorder=4.5,
-        )
+def _sides(X: NDArray, active: ArrayLike, W: NDArray) -> NDArray:
+    """Whether the weights W (k, 2) activate the `active` ones (n,) of the data and no others."""
+    return np.all((W @ X.T > 0.0) == active, axis=1)
 
 
 def _plane_data(X: ArrayLike) -> NDArray:
@@ -314,7 +246,8 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
-        cell = cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support))
+        active = np.isin(np.arange(len(X)), minimum.support)
+        cell = cell_half_spaces(X, active)
         if minimum.dimension == 0:
             if np.any(box[0] @ w > box[1]):
                 continue  # a marker outside the frame would not show
@@ -344,8 +277,8 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     hatch="///",
                     lw=0.8,
                 )
-                middle = frame.centroid(corners)
-                frame.halo_text(ax, middle, words, color=style.INK, fontsize=8.5, zorder=4.0)
+                here = partial(_sides, X, active)
+                ax.add_artist(CurveName(words, holds=here, fontsize=8.5))
 
 
 @in_house_style
@@ -358,7 +291,7 @@ def annotate_minima(
         w = np.asarray(minimum.w, float)
         if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
             (place,) = ax.plot(*w, ls="", marker="o", ms=0.0)
-            ax.add_artist(frame.CurveName(place, text(minimum)))
+            ax.add_artist(CurveName(text(minimum), place))
 
 
 def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:
