@@ -196,7 +196,7 @@ _MANY = 2000  # points of a curve from which on those go that nobody can see
 _STOPS = 40  # places along a curve at which its name may stand
 _TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 _AROUND = 1.35 * np.column_stack([np.sin(_TURN), np.cos(_TURN)])
-_GRID = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 41)] * 2), axis=-1).reshape(-1, 2)
+_GRID = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 31)] * 2), axis=-1).reshape(-1, 2)
 
 
 class CurveName(Text):
