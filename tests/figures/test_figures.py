@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
@@ -19,12 +19,8 @@ from reluflow.errors import InputError
 from reluflow.figures import panels, show
 from reluflow.figures.curves import clock_values, loss_curves
 from reluflow.figures.frame import (
-    both,
-    clip_line,
-    clip_polygon,
     drawing_times,
     name_curves,
-    window_half_spaces,
 )
 from reluflow.figures.style import legend_below
 from reluflow.figures.vector import SVG, cut_off, svg
@@ -55,54 +51,6 @@ def test_nothing_changes_matplotlibs_global_settings():
     legend_below(fig)
     svg(fig)
     assert dict(mpl.rcParams) == before
-
-
-# --- clipping ----------------------------------------------------------------------------------
-
-coordinate = st.floats(-3, 3).map(lambda v: round(v, 3))
-vector2 = st.tuples(coordinate, coordinate).filter(lambda v: abs(v[0]) + abs(v[1]) > 0.05)
-SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-
-
-def area(polygon):
-    x, y = np.asarray(polygon).T
-    return 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
-
-
-@given(st.lists(st.tuples(vector2, coordinate), min_size=1, max_size=6))
-@settings(max_examples=30)
-def test_clipped_polygon_is_the_intersection(cuts):
-    A, b = np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts])
-    polygon = clip_polygon(SQUARE, (A, b))
-    if len(polygon):
-        assert np.all(polygon @ A.T <= b + 1e-7)
-        assert np.all(np.abs(polygon) <= 1 + 1e-12)
-    # Against brute force: the share of a fine grid of points that satisfies all inequalities.
-    g = (np.arange(80) + 0.5) / 40 - 1
-    points = np.stack(np.meshgrid(g, g), -1).reshape(-1, 2)
-    share = np.mean(np.all(points @ A.T <= b, axis=1))
-    assert abs((area(polygon) if len(polygon) else 0.0) / 4 - share) < 0.06
-
-
-@given(vector2, vector2, st.lists(st.tuples(vector2, coordinate), max_size=4))
-@settings(max_examples=30)
-def test_clipped_line_is_the_intersection(point, direction, cuts):
-    A = np.array([c[0] for c in cuts]).reshape(-1, 2)
-    within = both(window_half_spaces((-2, 2, -1, 1)), (A, np.array([c[1] for c in cuts])))
-    ends = clip_line(point, direction, within)
-    s = np.linspace(-200, 200, 40001)
-    p, u = np.array(point), np.array(direction)
-    inside = s[np.all((p + s[:, None] * u) @ within[0].T <= within[1], axis=1)]
-    if ends is None:
-        assert len(inside) <= 1
-        return
-    assert np.all(ends @ within[0].T <= within[1] + 1e-7)
-    if len(inside):
-        reach = np.sort((ends - p) @ u / (u @ u))
-        assert reach[0] <= inside[0] + 1e-7
-        assert reach[0] > inside[0] - 0.0101
-        assert reach[1] >= inside[-1] - 1e-7
-        assert reach[1] < inside[-1] + 0.0101
 
 
 # --- weight plane ------------------------------------------------------------------------------

@@ -17,9 +17,8 @@ from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.flows.trajectory import Trajectory
 
@@ -39,94 +38,7 @@ def drawing_times(flow: Trajectory) -> NDArray:
     return t[np.concatenate([[True], fresh])]
 
 
-# --- Cut lines and polygons to a window and to an activation cell ---------------------------------
-#
-# Everything is a set of half-spaces {w : A w <= b}; nothing here draws.
-
-
-# A point counts as inside a half-space when it violates it by less than this share of the window:
-# families often lie in the boundary of their own cell, where the sign is rounding noise.
-SLACK = 1e-9
-
-HalfSpaces = tuple[NDArray, NDArray]
-
-
-def window_half_spaces(window: ArrayLike) -> HalfSpaces:
-    """Write the box (lo_1, hi_1, lo_2, hi_2, ...) as {w : A w <= b}, A (2d, d) and b (2d,)."""
-    window = np.asarray(window, float)
-    bounds = window.reshape(-1, 2)
-    if np.any(bounds[:, 0] >= bounds[:, 1]):
-        raise InputError(f"window {tuple(window.tolist())} needs lower < upper along every axis")
-    eye = np.eye(len(bounds))
-    return np.vstack([eye, -eye]), np.concatenate([bounds[:, 1], -bounds[:, 0]])
-
-
-def cell_half_spaces(X: ArrayLike, active: ArrayLike) -> HalfSpaces:
-    """Write the closed cell {x_i.w >= 0 for active i, x_i.w <= 0 otherwise} as {w : A w <= b}.
-
-    Parameters: X (n, d), `active` (n,) booleans. Rows are normalised. Returns A (n, d), b (n,).
-    """
-    X = np.asarray(X, float)
-    signs = np.where(np.asarray(active, bool), -1.0, 1.0)
-    A = signs[:, None] * X / np.linalg.norm(X, axis=1, keepdims=True)
-    return A, np.zeros(len(X))
-
-
-def both(first: HalfSpaces, second: HalfSpaces) -> HalfSpaces:
-    """Intersect two sets of half-spaces."""
-    return np.vstack([first[0], second[0]]), np.concatenate([first[1], second[1]])
-
-
-def clip_line(point: ArrayLike, direction: ArrayLike, within: HalfSpaces) -> NDArray | None:
-    """Return the ends (2, d) of {point + s direction} inside the half-spaces, or None if empty.
-
-    Liang and Barsky's rule: each half-space bounds s from one side. `within` must be bounded along
-    the line.
-    """
-    p, u = np.asarray(point, float), np.asarray(direction, float)
-    A, b = within
-    rate, room = A @ u, b - A @ p
-    # The size at which a rate or a room counts as zero.
-    tiny = SLACK * np.linalg.norm(u)
-    slack = SLACK * max(1.0, float(np.max(np.abs(b))))
-    flat = np.abs(rate) <= tiny
-    if np.any(room[flat] < -slack):
-        return None
-    s = room[~flat] / rate[~flat]
-    low = np.max(s[rate[~flat] < 0], initial=-np.inf)
-    high = np.min(s[rate[~flat] > 0], initial=np.inf)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError("the half-spaces must bound the line on both sides")
-    if high - low <= slack / np.linalg.norm(u):
-        return None
-    return np.array([p + low * u, p + high * u])
-
-
-def clip_polygon(polygon: ArrayLike, within: HalfSpaces) -> NDArray:
-    """Cut a convex polygon (k, 2) with half-planes (Sutherland and Hodgman); (0, 2) if empty."""
-    polygon = np.asarray(polygon, float)
-    slack = SLACK * max(1.0, float(np.max(np.abs(polygon), initial=0.0)))
-    A, b = within
-    k = 0
-    while len(polygon) and k < len(A):
-        cuts = (b[k:, None] - A[k:] @ polygon.T < -slack).any(axis=1)
-        if not cuts.any():
-            break
-        k += int(np.argmax(cuts))
-        room = b[k] - polygon @ A[k]
-        k += 1
-        room[np.abs(room) <= slack] = 0.0
-        kept: list[NDArray] = []
-        for here, there, r, s in zip(
-            polygon, np.roll(polygon, -1, axis=0), room, np.roll(room, -1), strict=True
-        ):
-            if r >= 0:
-                kept.append(here)
-            if r * s < 0:
-                kept.append(here + (there - here) * r / (r - s))
-        polygon = np.array(kept).reshape(-1, 2)
-    return polygon
-
+# --- The window of an axes, and words in it -------------------------------------------------------
 
 Window = tuple[float, float, float, float]  # lower and upper end of w_1, then of w_2
 
@@ -135,12 +47,6 @@ def window_of(ax: Axes) -> Window:
     """Return the limits of 2-D axes as one tuple."""
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
     return float(a), float(b), float(c), float(d)
-
-
-def rectangle(window: Window) -> NDArray:
-    """Return the corners (4, 2) of a window."""
-    a, b, c, d = window
-    return np.array([[a, c], [a, d], [b, d], [b, c]])
 
 
 def corner_and_size(window: Window) -> tuple[NDArray, NDArray]:
@@ -213,8 +119,9 @@ class CurveName(Text):
         holds: Callable[[NDArray], NDArray] | None = None,
         **font: Any,
     ) -> None:
-        drawn = line is not None and line.get_linestyle() != "None"
-        colour = style.ink(to_hex(line.get_color())) if drawn else style.INK
+        colour = style.INK
+        if line is not None and line.get_linestyle() != "None":
+            colour = style.ink(to_hex(line.get_color()))
         font = {"color": colour, "fontsize": 9, "zorder": 6.5} | font
         super().__init__(text=words, **font)
         self.set(ha="center", va="center", path_effects=white_edge(), in_layout=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -14,21 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.figures import frame, style
-from reluflow.figures.frame import (
-    CurveName,
-    Window,
-    both,
-    cell_half_spaces,
-    clip_line,
-    clip_polygon,
-    drawing_times,
-    window_half_spaces,
-)
+from reluflow.figures.frame import CurveName, Window, drawing_times
 from reluflow.figures.style import in_house_style
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import StationarySet, enumerate_cells
+from reluflow.geometry import StationarySet
 
 _GRID = 301  # points along each axis
+SLACK = 1e-9  # families often lie in the boundary of their own cell, where a sign is rounding
 MANY_DATA = 9  # above this the lines of the data are thin and carry no names
 
 
@@ -39,7 +31,6 @@ def weight_plane(ax: Axes, window: Window, *, equal: bool = False) -> None:
     Call it before the other functions for d = 2, which draw inside the limits that they find.
     `equal` gives both axes the same scale, so that right angles look right.
     """
-    window_half_spaces(window)  # raises for an empty window
     ax.set(xlim=window[:2], ylim=window[2:], xlabel="$w_1$", ylabel="$w_2$", autoscale_on=False)
     if equal:
         ax.set_aspect("equal")
@@ -99,13 +90,8 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool = True) -> None:
     """Shade the activation cells, darker where more data are active, and write active sets such as
     {1, 3} into those that are large enough, for up to nine data."""
     X = _plane_data(X)
-    patterns = enumerate_cells(X).patterns
-    whole = frame.rectangle(frame.window_of(ax))
     shapes, shades = [], []
-    for pattern in patterns[np.lexsort(patterns.T[::-1])]:
-        corners = clip_polygon(whole, cell_half_spaces(X, pattern))
-        if len(corners) < 3:
-            continue
+    for pattern, corners in _cones(X, _reach(ax)):
         shapes.append(corners)
         shades.append(_pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
         if names and len(X) <= MANY_DATA:
@@ -115,27 +101,39 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool = True) -> None:
     ax.add_collection(PolyCollection(shapes, facecolors=shades, edgecolors="none", zorder=0.2))
 
 
+def _reach(ax: Axes) -> float:
+    """So far from the origin everything is outside of the window, and not drawn."""
+    return 4.0 * float(np.abs(frame.window_of(ax)).max())
+
+
+def _cones(X: NDArray, reach: float) -> Iterator[tuple[NDArray, NDArray]]:
+    """The cells of data X (n, 2): which data are active (n,), and the corners of the cone."""
+    across = np.arctan2(X[:, 1], X[:, 0])
+    turns = np.concatenate([across + np.pi / 2, across - np.pi / 2]) % (2.0 * np.pi)
+    ends = np.unique(np.round(turns, 12))
+    for low, high in zip(ends, np.append(ends[1:], ends[0] + 2.0 * np.pi), strict=True):
+        angles = np.linspace(low, high, 3)  # of an end, the middle and an end
+        around = np.column_stack([np.cos(angles), np.sin(angles)])
+        yield X @ around[1] > 0.0, reach * np.vstack([np.zeros(2), around])
+
+
 def _datum_lines(
     ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object
 ) -> dict[int, Line2D]:
     """The lines {w : x_i.w = values_i}, the upper end first, by their data; none of very many."""
-    values = np.asarray(values, float)
-    box = window_half_spaces(frame.window_of(ax))
-    segments: dict[int, NDArray] = {}
-    for i in range(len(X)) if data is None else data:
-        foot = values[i] * X[i] / (X[i] @ X[i])
-        ends = clip_line(foot, np.array([-X[i, 1], X[i, 0]]), box)
-        if ends is not None:
-            segments[i] = ends[np.argsort(-np.round(ends[:, 1], 6), kind="stable")]
-    if len(segments) > MANY_DATA:
-        colours = [style.datum_colour(i) for i in segments]
-        ends = list(segments.values())
+    chosen = list(range(len(X)) if data is None else data)
+    x = X[chosen] / np.linalg.norm(X[chosen], axis=1, keepdims=True)
+    feet = np.asarray(values, float)[chosen, None] * x / np.linalg.norm(X[chosen], axis=1)[:, None]
+    along = np.column_stack([-x[:, 1], x[:, 0]]) * np.where(x[:, [0]] < 0.0, -1.0, 1.0)
+    ends = np.stack([feet + _reach(ax) * along, feet - _reach(ax) * along], axis=1)
+    colours = [style.datum_colour(i) for i in chosen]
+    if len(chosen) > MANY_DATA:
         thin = LineCollection(ends, colors=colours, linestyles=line, lw=0.6, alpha=0.6, zorder=1.4)
         ax.add_collection(thin)
         return {}
     return {
-        i: ax.plot(*ends.T, color=style.datum_colour(i), ls=line, lw=1.5, zorder=1.5)[0]
-        for i, ends in segments.items()
+        i: ax.plot(*pair.T, color=colour, ls=line, lw=1.5, zorder=1.5)[0]
+        for i, pair, colour in zip(chosen, ends, colours, strict=True)
     }
 
 
@@ -237,28 +235,31 @@ def mark_events(ax: Axes, trajectory: Trajectory, activation: str = "relu") -> N
 def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> None:
     """Draw all stationary sets: points, half-lines and plateaus, gold where globally minimal.
 
-    A family {w + D s} is cut to the window and to the closed cell in which its support is active:
+    A family {w + D s} is cut to the closed cell in which its support is active:
     a point is a star (global minimum) or a square, a line is thick and dashed, a plane is hatched.
     """
     X = np.asarray(X, float)
-    window = frame.window_of(ax)
-    box = window_half_spaces(window)
+    window, reach = frame.window_of(ax), _reach(ax)
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
         active = np.isin(np.arange(len(X)), minimum.support)
-        cell = cell_half_spaces(X, active)
         if minimum.dimension == 0:
-            if np.any(box[0] @ w > box[1]):
-                continue  # a marker outside the frame would not show
-            marker = style.MARKERS["global minimum" if best else "local minimum"]
-            ax.plot(*w, ls="", zorder=5.0, **marker)
+            if frame.inside(w[None], window)[0]:  # a marker outside the frame would not show
+                marker = style.MARKERS["global minimum" if best else "local minimum"]
+                ax.plot(*w, ls="", zorder=5.0, **marker)
         elif minimum.dimension == 1:
-            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], both(box, cell))
-            if ends is not None:
+            u = np.asarray(minimum.directions, float)[:, 0]
+            sides = np.where(active, 1.0, -1.0)
+            rates, rooms = sides * (X @ u), sides * (X @ w)
+            turning = np.abs(rates) > SLACK * np.linalg.norm(X, axis=1) * np.linalg.norm(u)
+            s = -rooms[turning] / rates[turning]
+            low = np.max(s[rates[turning] > 0], initial=-reach)
+            high = np.min(s[rates[turning] < 0], initial=reach)
+            if frame.inside(w + np.linspace(low, high, 999)[:, None] * u, window).any():
                 label = "line of global minima" if best else "line of local minima"
                 ax.plot(
-                    *ends.T,
+                    *(w + np.outer([low, high], u)).T,
                     color=style.GLOBAL if best else style.INK,
                     ls=(0, (2.2, 1.1)),
                     lw=3.6,
@@ -266,19 +267,17 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     zorder=2.6,
                 )
         else:
-            corners = clip_polygon(frame.rectangle(window), cell)
-            if len(corners) >= 3:
-                words = "plateau of global minima" if best else "dead"
-                ax.fill(
-                    *corners.T,
-                    facecolor=style.GLOBAL if best else "#E4E4E4",
-                    zorder=0.6,
-                    edgecolor="#A6A6A6",
-                    hatch="///",
-                    lw=0.8,
-                )
-                here = partial(_sides, X, active)
-                ax.add_artist(CurveName(words, holds=here, fontsize=8.5))
+            corners = next(c for pattern, c in _cones(X, reach) if np.all(pattern == active))
+            ax.fill(
+                *corners.T,
+                facecolor=style.GLOBAL if best else "#E4E4E4",
+                zorder=0.6,
+                edgecolor="#A6A6A6",
+                hatch="///",
+                lw=0.8,
+            )
+            words = "plateau of global minima" if best else "dead"
+            ax.add_artist(CurveName(words, holds=partial(_sides, X, active), fontsize=8.5))
 
 
 @in_house_style
