@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
@@ -93,7 +92,7 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool = True) -> None:
     shapes, shades = [], []
     for pattern, corners in _cones(X, _reach(ax)):
         shapes.append(corners)
-        shades.append(_pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
+        shades.append(style.pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
         if names and len(X) <= MANY_DATA:
             active = ", ".join(str(i + 1) for i in np.flatnonzero(pattern))
             words, here = f"{{{active}}}" if active else "∅", partial(_sides, X, pattern)
@@ -147,10 +146,6 @@ def _plane_data(X: ArrayLike) -> NDArray:
     if X.ndim != 2 or X.shape[1] != 2:
         raise InputError(f"X has shape {X.shape}, but the weight plane needs data with d = 2")
     return X
-
-
-def _pale(colour: str, share: float) -> tuple[float, ...]:
-    return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))
 
 
 # --- Flows with their events, and stationary sets -------------------------------------------------

@@ -43,7 +43,7 @@ def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_step
 
 def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDArray:
     """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events. Steps
-    are at most 1/1000, so that a short visit to another cell is not stepped over."""
+    are at most 1/100, so that a short visit to another cell is not stepped over."""
     X, y = np.asarray(X, float), np.asarray(y, float)
 
     def velocity(_: float, w: NDArray) -> NDArray:
@@ -51,7 +51,7 @@ def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDAr
         return np.where(h > 0.0, y - h, 0.0) @ X
 
     solution = solve_ivp(velocity, (0.0, horizon), np.asarray(w0, float), method="DOP853",
-                         rtol=1e-12, atol=1e-12, max_step=1e-3)  # fmt: skip
+                         rtol=1e-12, atol=1e-12, max_step=1e-2)  # fmt: skip
     return solution.y[:, -1]
 
 
