@@ -104,7 +104,7 @@ def growth() -> pd.DataFrame:
         rng = np.random.default_rng(1)
         for value in values:
             found = []
-            for _ in range(1 if size == "flows of a batch" else REPEATS):
+            for _ in range(REPEATS):
                 work = works(size, value, rng)
                 turns = int(np.clip(2.0 / seconds({"": work.run}, 1)[""], TURNS, 25))
                 spent = seconds({"run": work.run, "floor": work.floor}, turns)

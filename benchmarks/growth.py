@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from bench_planar import problems as planar_problems
 from numpy.typing import NDArray
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.alignment import align
@@ -21,7 +20,6 @@ from reluflow.flows.integrate import integrate
 from reluflow.flows.trajectory import Event
 from reluflow.losses import EXPONENTIAL
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.lee2022support.planar import planar_flows_of
 from scipy.linalg import lu_factor
 
 REPEATS = 3
@@ -34,7 +32,6 @@ SIZES = {
     "events": (4, 8, 16, 32, 64),
     "data of an alignment": (30, 100, 300, 1000, 3000),
     "neurons h": (2, 4, 8, 16, 32),
-    "flows of a batch": (100, 1000, 10_000, 100_000),
 }
 
 
@@ -52,8 +49,6 @@ def works(size: str, value: int, rng: np.random.Generator) -> Work:
     n, d, most = 200, 10, 100_000
     if size == "neurons h":
         return _two_layers(value, rng)
-    if size == "flows of a batch":
-        return batch(value)
     if size == "data of an alignment":
         return _alignment(value, rng)
     if size == "data n":
@@ -140,21 +135,3 @@ def _two_layers(h: int, rng: np.random.Generator) -> Work:
                 flow.velocity(z, active)
 
     return Work(partial(integrate, flow, z, to, rtol=1e-6), len(path.events), floor)
-
-
-def batch(count: int) -> Work:
-    """Flows in the plane; of those that still move in each round, the angle of the eigenvectors,
-    two exponentials of each datum, and its x.w."""
-    items = planar_problems(count)
-    flows = planar_flows_of(items)
-    rounds = [np.nonzero(flows.count >= k)[0] for k in range(int(flows.count.max()) + 1)]
-
-    def floor() -> None:
-        for rows in rounds:
-            X = flows.X[rows]
-            h = np.einsum("bnd,bd->bn", X, flows.ends[rows])
-            H = np.einsum("bni,bnj->bij", X, X)
-            angle = np.arctan2(H[:, 0, 1], H[:, 0, 0] - H[:, 1, 1])
-            np.cos(angle), np.sin(angle), np.exp(-np.abs(h)), np.exp(-np.abs(h))
-
-    return Work(partial(planar_flows_of, items), int(flows.count.sum()), floor)

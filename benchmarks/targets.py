@@ -14,16 +14,14 @@ import pandas as pd
 import torch
 from bench_affine import STARTS, X, Y
 from bench_images import side_by_side
-from bench_planar import problems as planar_problems
 from bench_real_data import lsoda, real_data
-from growth import batch, one_neuron
+from growth import one_neuron
 from machine import seconds
 from reluflow import images
 from reluflow.flows.affine import affine_flow
 from reluflow.losses import EXPONENTIAL
 from reluflow.margin.limits import limit
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.lee2022support.planar import planar_flows_of
 from reluflow.papers.min2024early.mnist import Setting
 from scipy.linalg import lu_factor
 
@@ -53,19 +51,6 @@ def _real() -> Iterator[Row]:
         spent = seconds({"run": work.run, "floor": work.floor, "lsoda": theirs}, 25)
         ratios = spent["lsoda"] / spent["run"], spent["lsoda"] / spent["floor"]
         yield f"{name}, LSODA's time at 1e-12 over ours", 4.0, *ratios, "at least"
-
-
-def _plane() -> Iterator[Row]:
-    count = 10_000
-    work = batch(count)
-    spent = seconds({"run": work.run, "floor": work.floor}, 15)
-    speed = (60.0 * count / spent[way] / 1e6 for way in ("run", "floor"))
-    yield "flows in the plane a minute, millions", 5.0, *speed, "at least"
-    some = planar_problems(1000)
-    each = partial(_all, [partial(affine_flow, **item) for item in some])
-    spent = seconds({"batch": partial(planar_flows_of, some), "each": each}, 5)
-    ratio = spent["each"] / spent["batch"]
-    yield "1000 flows in the plane, one by one over a batch", 20.0, ratio, None, "at least"
 
 
 def _limits() -> Iterator[Row]:
@@ -119,7 +104,7 @@ def _large() -> Iterator[Row]:
 def targets() -> pd.DataFrame:
     """All rows; the book has to be installed, and the whole takes a quarter of an hour."""
     rows: list[Row] = []
-    for part in (_example, _real, _plane, _limits, _descent, _large, _build):
+    for part in (_example, _real, _limits, _descent, _large, _build):
         for row in part():
             print(*row, flush=True)
             rows.append(row)

@@ -17,7 +17,7 @@ from xdist.scheduler import LoadScopeScheduling
 # kernels that they start inherit it; this process, which runs no test, does not need it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A figure is drawn for its file or its fingerprint, never for a window.  Not by an environment
+# A figure is drawn for its file, never for a window.  Not by an environment
 # variable: the kernels that the tests start would inherit it and show no figure.
 matplotlib.use("Agg")
 

@@ -10,10 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import wraps
 
-import numpy as np
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
-from pictures import size
 from reluflow.ledger.rows import NOT_APPLICABLE, RECORD
 from reluflow.refresh import cells_digest
 
@@ -139,24 +137,13 @@ def claims_left_open(notebook: NotebookNode) -> Iterator[str]:
 
 
 @guard
-def figures_without_fingerprint(notebook: NotebookNode) -> Iterator[str]:
-    """Each picture is followed by its description in text, of its name and its size."""
-    for i, cell in _code(notebook):
-        data = [output.get("data", {}) for output in cell.outputs]
-        plain = ["".join(d.get("text/plain", "")) for d in data]
-        shown = [k for k, d in enumerate(data) if any(kind.startswith("image/") for kind in d)]
-        told = [k for k, text in enumerate(plain) if text.startswith("fingerprint of ")]
-        if told != [k + 1 for k in shown]:
-            yield f"cell {i}: pictures and fingerprints do not come in pairs"
-            continue
-        for k in shown:
-            name = plain[k].removeprefix("<Figure ").removesuffix(">")
-            words = re.match(r"fingerprint of (\S+)\nfigure (\S+) x (\S+) in", plain[k + 1])
-            drawn = size("".join(data[k].get("image/svg+xml", "")))
-            if not words or words[1] != name or drawn is None:
-                yield f"cell {i}: the picture {name} is not what its fingerprint says"
-            elif not np.allclose(drawn, [float(words[n]) for n in (2, 3)], rtol=1e-4):
-                yield f"cell {i}: the picture {name} has another size than it says"
+def pictures_of_others(notebook: NotebookNode) -> Iterator[str]:
+    """Each picture is one of `show`, with its name, and no word of it is cut off."""
+    for i, output in _outputs(notebook):
+        data = output.get("data", {})
+        named = re.fullmatch(r"<Figure [a-z0-9-]+>", "".join(data.get("text/plain", "")))
+        if any(kind.startswith("image/") for kind in data) and not named:
+            yield f"cell {i}: a picture is not one of `show`, or has words that are cut off"
 
 
 @guard

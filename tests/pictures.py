@@ -1,8 +1,8 @@
 """Whether two SVGs of the book show the same, up to rounding.
 
-Every element and every letter has to be the same. Each number may differ a little, and of a path
-what it reaches and where it begins and ends: how many points a curve is drawn with is a matter of
-rounding. (What lies between is in the figure's fingerprint, which is compared as text.)
+Every element and every letter has to be the same. Each number may differ a little; and of a path
+the points may be others, for how many a curve is drawn with is a matter of rounding, but each of
+them lies on the other curve, and both begin and end together.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import numpy as np
+from reluflow.figures.frame import distances
 
 TOLERANCE = 0.3  # points, a fortieth of a letter: other CPUs move a line by a thousandth of it
 ENDS = 2.0  # points: rounding decides which of the last points of a smooth curve is left out
@@ -21,12 +22,6 @@ ROOM = np.array([TOLERANCE, TOLERANCE, ENDS, ENDS])[:, None]
 IMAGE = 16.0  # of 255, for the pixels of a picture within the picture
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 HASHED = re.compile(r"(?<=[#\"])[mpih][0-9a-f]{10}|^[mpih][0-9a-f]{10}$")  # named by its content
-
-
-def size(svg: str) -> tuple[float, float] | None:
-    """Width and height in inches; None where this is no SVG of Matplotlib's."""
-    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return (float(found[1]) / 72.0, float(found[2]) / 72.0) if found else None
 
 
 def alike(one: str, other: str) -> bool:
@@ -57,7 +52,7 @@ def _near(key: str, a: str, b: str) -> bool:
     if a == b:
         return True
     if key == "d":
-        return bool((np.abs(_reach(a) - _reach(b)) <= ROOM).all())
+        return _same_curve(a, b)
     if a.startswith("data:image/png") and b.startswith("data:image/png"):
         from matplotlib.image import imread  # which takes long, and few runs come here
 
@@ -70,8 +65,27 @@ def _near(key: str, a: str, b: str) -> bool:
     return all(abs(float(x) - float(y)) <= TOLERANCE for x, y in numbers)
 
 
-def _reach(path: str) -> np.ndarray:
-    """The box of the corners of a path, its first one and its last one."""
-    numbers = [float(x) for x in NUMBER.findall(path)]
-    corners = np.array(numbers[: len(numbers) // 2 * 2] or [0.0, 0.0]).reshape(-1, 2)
-    return np.stack([corners.min(axis=0), corners.max(axis=0), corners[0], corners[-1]])
+def _same_curve(one: str, other: str) -> bool:
+    curves = _strokes(one), _strokes(other)
+    ends = [np.stack([c.min(axis=(0, 1)), c.max(axis=(0, 1)), c[0, 0], c[-1, 1]]) for c in curves]
+    return bool((np.abs(ends[0] - ends[1]) <= ROOM).all()) and all(
+        (distances(part, of) <= TOLERANCE).all()
+        for curve, of, (_, _, first, last) in zip(curves, curves[::-1], ends, strict=True)
+        for part in np.array_split(_inner(curve[:, 1], first, last), 1 + len(curve) // 500)
+    )
+
+
+def _inner(points: np.ndarray, *ends: np.ndarray) -> np.ndarray:
+    """Those that are not next to an end."""
+    far = [np.linalg.norm(points - end, axis=1) > ENDS for end in ends]
+    return points[np.all(far, axis=0)]
+
+
+def _strokes(path: str) -> np.ndarray:
+    """The strokes (k, 2, 2) of a path, from corner to corner; a move is one on the spot."""
+    strokes = []
+    for part in path.split("M")[1:] or [""]:
+        numbers = [float(x) for x in NUMBER.findall(part)]
+        p = np.array(numbers[: len(numbers) // 2 * 2] or [0.0, 0.0]).reshape(-1, 2)
+        strokes.append(np.stack([np.vstack([p[:1], p[:-1]]), p], axis=1))
+    return np.concatenate(strokes)

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.falsify import Report, Statement, falsify, settle, statement
 from reluflow.instances import ORDINARY
-from reluflow.papers.lee2022support.planar import planar_flows_of
 from reluflow.papers.lee2022support.setting import (
     nontrivial,
     small_flows,
-    starts_of,
     unit_of_norm,
 )
 from reluflow.papers.lee2022support.small_flows import nontrivial_draws
@@ -84,20 +82,12 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
         paths = small_flows(item, norms, unit_of_norm)
         if any(path.status != "converged" for path in paths):
             return np.nan
-        return agreement(np.array([path.end for path in paths]))
-
-    def agreement(ends) -> float:
+        ends = np.array([path.end for path in paths])
         return float(1e-6 - np.ptp(ends, axis=0).max() / np.linalg.norm(ends[-1]))
 
-    def batch(items):
-        starts = [starts_of(item, norms, unit_of_norm) for item in items]
-        flows = [planar_flows_of([{**i, "w0": w[k]} for i, w in zip(items, starts, strict=True)])
-                 for k in range(3)]  # fmt: skip
-        return np.array([agreement(row) for row in np.stack([f.ends for f in flows], axis=1)])
-
     old = Statement("limits at three norms agree", nontrivial_draws(2), slack,
-                    {"q(w0) > 0": nontrivial}, batch=batch, fixed=("u",))  # fmt: skip
-    report = falsify(old, 0, 300, evaluations=0)  # as many data sets as the page drew
+                    {"q(w0) > 0": nontrivial}, fixed=("u",))  # fmt: skip
+    report = falsify(old, 0, 60, evaluations=0)  # a fifth of what the page drew
     assert not report.survives
     assert not set(report.violations) & set(ORDINARY)
 

@@ -6,20 +6,19 @@ Whether words hide something is a question of distances on the page, measured he
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any
 
 import matplotlib.patheffects as effects
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
-from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.flows.trajectory import Trajectory
 
@@ -39,94 +38,7 @@ def drawing_times(flow: Trajectory) -> NDArray:
     return t[np.concatenate([[True], fresh])]
 
 
-# --- Cut lines and polygons to a window and to an activation cell ---------------------------------
-#
-# Everything is a set of half-spaces {w : A w <= b}; nothing here draws.
-
-
-# A point counts as inside a half-space when it violates it by less than this share of the window:
-# families often lie in the boundary of their own cell, where the sign is rounding noise.
-SLACK = 1e-9
-
-HalfSpaces = tuple[NDArray, NDArray]
-
-
-def window_half_spaces(window: ArrayLike) -> HalfSpaces:
-    """Write the box (lo_1, hi_1, lo_2, hi_2, ...) as {w : A w <= b}, A (2d, d) and b (2d,)."""
-    window = np.asarray(window, float)
-    bounds = window.reshape(-1, 2)
-    if np.any(bounds[:, 0] >= bounds[:, 1]):
-        raise InputError(f"window {tuple(window.tolist())} needs lower < upper along every axis")
-    eye = np.eye(len(bounds))
-    return np.vstack([eye, -eye]), np.concatenate([bounds[:, 1], -bounds[:, 0]])
-
-
-def cell_half_spaces(X: ArrayLike, active: ArrayLike) -> HalfSpaces:
-    """Write the closed cell {x_i.w >= 0 for active i, x_i.w <= 0 otherwise} as {w : A w <= b}.
-
-    Parameters: X (n, d), `active` (n,) booleans. Rows are normalised. Returns A (n, d), b (n,).
-    """
-    X = np.asarray(X, float)
-    signs = np.where(np.asarray(active, bool), -1.0, 1.0)
-    A = signs[:, None] * X / np.linalg.norm(X, axis=1, keepdims=True)
-    return A, np.zeros(len(X))
-
-
-def both(first: HalfSpaces, second: HalfSpaces) -> HalfSpaces:
-    """Intersect two sets of half-spaces."""
-    return np.vstack([first[0], second[0]]), np.concatenate([first[1], second[1]])
-
-
-def clip_line(point: ArrayLike, direction: ArrayLike, within: HalfSpaces) -> NDArray | None:
-    """Return the ends (2, d) of {point + s direction} inside the half-spaces, or None if empty.
-
-    Liang and Barsky's rule: each half-space bounds s from one side. `within` must be bounded along
-    the line.
-    """
-    p, u = np.asarray(point, float), np.asarray(direction, float)
-    A, b = within
-    rate, room = A @ u, b - A @ p
-    # The size at which a rate or a room counts as zero.
-    tiny = SLACK * np.linalg.norm(u)
-    slack = SLACK * max(1.0, float(np.max(np.abs(b))))
-    flat = np.abs(rate) <= tiny
-    if np.any(room[flat] < -slack):
-        return None
-    s = room[~flat] / rate[~flat]
-    low = np.max(s[rate[~flat] < 0], initial=-np.inf)
-    high = np.min(s[rate[~flat] > 0], initial=np.inf)
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError("the half-spaces must bound the line on both sides")
-    if high - low <= slack / np.linalg.norm(u):
-        return None
-    return np.array([p + low * u, p + high * u])
-
-
-def clip_polygon(polygon: ArrayLike, within: HalfSpaces) -> NDArray:
-    """Cut a convex polygon (k, 2) with half-planes (Sutherland and Hodgman); (0, 2) if empty."""
-    polygon = np.asarray(polygon, float)
-    slack = SLACK * max(1.0, float(np.max(np.abs(polygon), initial=0.0)))
-    A, b = within
-    k = 0
-    while len(polygon) and k < len(A):
-        cuts = (b[k:, None] - A[k:] @ polygon.T < -slack).any(axis=1)
-        if not cuts.any():
-            break
-        k += int(np.argmax(cuts))
-        room = b[k] - polygon @ A[k]
-        k += 1
-        room[np.abs(room) <= slack] = 0.0
-        kept: list[NDArray] = []
-        for here, there, r, s in zip(
-            polygon, np.roll(polygon, -1, axis=0), room, np.roll(room, -1), strict=True
-        ):
-            if r >= 0:
-                kept.append(here)
-            if r * s < 0:
-                kept.append(here + (there - here) * r / (r - s))
-        polygon = np.array(kept).reshape(-1, 2)
-    return polygon
-
+# --- The window of an axes, and words in it -------------------------------------------------------
 
 Window = tuple[float, float, float, float]  # lower and upper end of w_1, then of w_2
 
@@ -135,12 +47,6 @@ def window_of(ax: Axes) -> Window:
     """Return the limits of 2-D axes as one tuple."""
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
     return float(a), float(b), float(c), float(d)
-
-
-def rectangle(window: Window) -> NDArray:
-    """Return the corners (4, 2) of a window."""
-    a, b, c, d = window
-    return np.array([[a, c], [a, d], [b, d], [b, c]])
 
 
 def corner_and_size(window: Window) -> tuple[NDArray, NDArray]:
@@ -174,51 +80,6 @@ def halo_text(ax: Axes, place: NDArray, text: str, **font: object) -> None:
     words.set_in_layout(False)
 
 
-@dataclass(frozen=True)
-class Page:
-    """The map between weights and points on the page, before the layout has settled its scale."""
-
-    low: NDArray  # (2,) the window's lower left corner
-    scale: NDArray  # (2,) points on the page per unit of weight
-    size: NDArray  # (2,) the axes' extent in points
-
-    def points(self, w: NDArray) -> NDArray:
-        """Return the place (..., 2) of weights (..., 2) on the page."""
-        return (np.asarray(w, float) - self.low) * self.scale
-
-    def weights(self, places: NDArray) -> NDArray:
-        """Return the weights (..., 2) at places (..., 2) on the page."""
-        return self.low + np.asarray(places, float) / self.scale
-
-
-def page_of(ax: Axes) -> Page:
-    """Return the map from weights to the page, as far as it is known before the layout."""
-    low, size = corner_and_size(window_of(ax))
-    scale = ax.get_window_extent().size * 72.0 / ax.figure.dpi / size
-    if ax.get_aspect() == 1:  # equal scales: the narrower direction decides
-        scale = np.full(2, scale.min())
-    return Page(low, scale, scale * size)
-
-
-def obstacles(ax: Axes) -> NDArray:
-    """Return the segments (k, 2, 2), on the page, of all lines, markers and words so far.
-
-    A marker is a segment of length 0. Long curves are thinned: text needs no fine detail.
-    """
-    page = page_of(ax)
-    segments = [np.empty((0, 2, 2))]
-    for line in ax.lines:
-        if not all(line.get_transform().contains_branch_seperately(ax.transData)):
-            continue
-        p = page.points(line.get_xydata())
-        p = p[:: len(p) // 100] if len(p) > 100 else p
-        segments.append(np.stack([p[:-1], p[1:]] if len(p) > 1 else [p, p], axis=1))
-    marks = [c.get_offsets() for c in ax.collections if isinstance(c, PathCollection)]
-    marks += [[text.get_position()] for text in ax.texts if text.get_text()]
-    segments += [np.stack([page.points(mark)] * 2, axis=1) for mark in marks]
-    return np.concatenate(segments)
-
-
 def distances(places: NDArray, segments: NDArray) -> NDArray:
     """Return the distance (m,) of each place (m, 2) to the nearest of the segments (k, 2, 2)."""
     if len(segments) == 0:
@@ -235,73 +96,88 @@ def best_place(places: NDArray, scores: NDArray) -> NDArray:
     return places[int(np.argmax(np.round(scores, 6)))]
 
 
-def centroid(p: NDArray) -> NDArray:
-    """Return the centre of mass (2,) of a simple polygon (k, 2)."""
-    q = np.roll(p, -1, axis=0)
-    cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
-    return ((p + q) * cross[:, None]).sum(axis=0) / (3.0 * cross.sum())
-
-
-def edges(p: NDArray) -> NDArray:
-    """Return the edges (k, 2, 2) of a polygon (k, 2)."""
-    return np.stack([p, np.roll(p, -1, axis=0)], axis=1)
-
-
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
 
 _MANY = 2000  # points of a curve from which on those go that nobody can see
 _STOPS = 40  # places along a curve at which its name may stand
 _TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 _AROUND = 1.35 * np.column_stack([np.sin(_TURN), np.cos(_TURN)])
+_GRID = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 31)] * 2), axis=-1).reshape(-1, 2)
 
 
 class CurveName(Text):
-    """The name of a curve beside it, where there is most room.
+    """The name of a curve beside it, or of a part of the plane inside it, where it hides least.
 
     The place is found whenever the figure is drawn, for the panels of a page and of a phone differ
-    in shape.
+    in shape; it is one (in data) at which `holds` is true. A part without room has no name.
     """
 
-    def __init__(self, line: Line2D, words: str) -> None:
-        drawn = line.get_linestyle() != "None"
-        colour = style.ink(to_hex(line.get_color())) if drawn else style.INK
-        super().__init__(text=words, color=colour, fontsize=9, zorder=6.5)
+    def __init__(
+        self,
+        words: str,
+        line: Line2D | None = None,
+        holds: Callable[[NDArray], NDArray] | None = None,
+        **font: Any,
+    ) -> None:
+        colour = style.INK
+        if line is not None and line.get_linestyle() != "None":
+            colour = style.ink(to_hex(line.get_color()))
+        font = {"color": colour, "fontsize": 9, "zorder": 6.5} | font
+        super().__init__(text=words, **font)
         self.set(ha="center", va="center", path_effects=white_edge(), in_layout=False)
-        self.line = line
+        self.line, self.holds, self.stands = line, holds, False
 
     def draw(self, renderer: RendererBase) -> None:
-        """Go to the place at the curve that is clearest of lines, markers and words; be drawn."""
+        """Go to the place that is clearest of lines, markers and words, and be drawn there."""
         ax, size = self.axes, self.get_window_extent(renderer).size
-        half = 0.5 * size + 1.5 * self.figure.dpi / 72.0
-        own = _segments(self.line, half)
-        steps = np.linalg.norm(own[:, 1] - own[:, 0], axis=1)
-        length = np.concatenate([[0.0], np.cumsum(steps)])
-        if length[-1] > 0.0:
-            at = np.linspace(0.0, length[-1], _STOPS)
-            k = np.clip(np.searchsorted(length, at, side="right") - 1, 0, len(own) - 1)
-        else:  # markers
-            at, k = np.zeros(len(own)), np.arange(len(own))
-        share = ((at - length[k]) / np.maximum(steps[k], 1e-9))[:, None]
-        way = (1.0 - share) * own[k, 0] + share * own[k, 1]
+        half, to_data = 0.5 * size + 1.5 * self.figure.dpi / 72.0, ax.transData.inverted().transform
         low, high = ax.bbox.min / half + 1.0, ax.bbox.max / half - 1.0
-        places = (way[:, None] + _AROUND).reshape(-1, 2)
-        visible = np.all((places >= low) & (places <= high), axis=1)
-        place = 0.5 * (ax.bbox.min + ax.bbox.max)
-        if visible.any():
-            places = places[visible]
+        if self.line is None:
+            own, way, around = np.empty((0, 2, 2)), low + _GRID * (high - low), np.zeros((1, 2))
+        else:
+            own = _segments(self.line, half)
+            way, around = _stops(own), _AROUND
+        places = (way[:, None] + around).reshape(-1, 2)
+        fits = np.all((places >= low) & (places <= high), axis=1)
+        if self.holds is not None:
+            fits &= self.holds(to_data(places * half))
+        self.stands = bool(fits.any())  # else the curve has left the axes
+        if self.stands:
+            places = places[fits]
             lines = [_segments(line, half) for line in ax.lines if line is not self.line]
             # Names are placed one after the other: those behind have no place yet.
-            before = ax.texts[: ax.texts.index(self)]
-            seen = [t for t in ax.texts if t in before or not isinstance(t, CurveName)]
-            words = [_edges(text, renderer, half) for text in seen if text.get_text()]
+            here = ax.texts.index(self)
+            words = [
+                _edges(text, renderer, half)
+                for k, text in enumerate(ax.texts)
+                if text.get_text()
+                and (not isinstance(text, CurveName) or (k < here and text.stands))
+            ]
             others = np.concatenate([np.empty((0, 2, 2)), *lines, *words])
-            room = np.minimum(distances(places, others), 2.0)
-            room += 2.0 * np.minimum(distances(places, own), 1.3)
-            room += np.repeat(np.minimum(distances(way, others), 2.0), len(_AROUND))[visible]
-            place = best_place(places, room) * half
-        self.set_position(ax.transData.inverted().transform(place))
-        if visible.any():  # else the curve has left the axes
+            room = distances(places, others)
+            if self.line is None:
+                self.stands = bool(room.max() >= 1.0)
+                room = np.minimum(room, 2.0)
+                room -= 0.05 * np.linalg.norm(places - places.mean(axis=0), axis=1)
+            else:
+                room = np.minimum(room, 2.0) + 2.0 * np.minimum(distances(places, own), 1.3)
+                room += np.repeat(np.minimum(distances(way, others), 2.0), len(around))[fits]
+            self.set_position(to_data(best_place(places, room) * half))
+        if self.stands:
             super().draw(renderer)
+
+
+def _stops(own: NDArray) -> NDArray:
+    """Places (k, 2) evenly along the segments of a line, or at its markers."""
+    steps = np.linalg.norm(own[:, 1] - own[:, 0], axis=1)
+    length = np.concatenate([[0.0], np.cumsum(steps)])
+    if length[-1] > 0.0:
+        at = np.linspace(0.0, length[-1], _STOPS)
+        k = np.clip(np.searchsorted(length, at, side="right") - 1, 0, len(own) - 1)
+    else:  # markers
+        at, k = np.zeros(len(own)), np.arange(len(own))
+    share = ((at - length[k]) / np.maximum(steps[k], 1e-9))[:, None]
+    return (1.0 - share) * own[k, 0] + share * own[k, 1]
 
 
 def _segments(line: Line2D, half: NDArray) -> NDArray:
@@ -334,7 +210,7 @@ def name_curves(ax: Axes, *alike: Axes) -> None:
     for line in list(ax.lines):
         words = str(line.get_label())
         if words and not words.startswith("_") and len(line.get_xydata()):
-            ax.add_artist(CurveName(line, words))
+            ax.add_artist(CurveName(words, line))
             named[words] = line
     for line in (line for panel in (ax, *alike) for line in panel.lines):
         if line.get_label() in named:

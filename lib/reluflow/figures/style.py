@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -150,6 +150,11 @@ def ink(colour: str) -> str:
     return to_hex((dim * red, dim * green, dim * blue))
 
 
+def pale(colour: str, share: float) -> tuple[float, ...]:
+    """Return this share of a colour in white."""
+    return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))
+
+
 def subscript(i: int) -> str:
     """Write a number with subscript digits: 12 becomes ₁₂."""
     return str(i).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
@@ -158,13 +163,6 @@ def subscript(i: int) -> str:
 def datum_name(i: int) -> str:
     """Return the printed name of datum i: 0-based in code, x₁ on paper."""
     return f"x{subscript(i + 1)}"
-
-
-def curve_style(name: str, repeat: int = 0) -> CurveStyle:
-    """Return the style of a curve, paler for each earlier one of its kind in the same axes."""
-    share = min(0.32 * repeat, 0.7)
-    colour = tuple((1 - share) * c + share for c in to_rgb(CURVES[name].colour))
-    return replace(CURVES[name], colour=to_hex(colour))
 
 
 def legend_entry(ax: Axes, label: str, **line: object) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,10 +15,11 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
+from matplotlib.transforms import BboxBase
 
 from reluflow.errors import InputError
-from reluflow.figures.fingerprint import beyond_the_edge, cut_off, describe_drawn
 from reluflow.figures.style import RC, house, legend_below
 
 SVG = "image/svg+xml"
@@ -118,6 +119,40 @@ def _label(ax: Axes) -> None:
             axis.set_label_text(next(filter(None, (o.get_label_text() for o in others)), ""))
 
 
+# --- Words that nobody can read in full ----------------------------------------------------------
+
+
+def cut_off(fig: Figure) -> list[str]:
+    """Return the words of the figure that reach beyond its edge and so cannot be read in full."""
+    fig.draw_without_rendering()
+    return beyond_the_edge(fig)
+
+
+def beyond_the_edge(fig: Figure) -> list[str]:
+    """The same of a figure that has been drawn before and not changed since."""
+    page = fig.bbox.padded(0.5)  # pixels
+    boxes = [words for ax in fig.axes if ax.get_visible() for words in _words(ax)]
+    texts = [t for legend in fig.legends for t in legend.get_texts()] + fig.texts
+    boxes += [(t.get_text(), t.get_window_extent()) for t in texts if t.get_text()]
+    return [
+        words for words, box in boxes if not (page.contains(*box.min) and page.contains(*box.max))
+    ]
+
+
+def _words(ax: Axes) -> Iterable[tuple[str, BboxBase]]:
+    for axis in (ax.xaxis, ax.yaxis) if ax.axison else ():
+        box = axis.get_tightbbox() if axis.get_visible() else None
+        if box is not None:
+            yield axis.get_label_text() or f"ticks along {axis.axis_name}", box
+    texts = [ax.title, ax._left_title, ax._right_title]
+    texts += [t for t in ax.texts if not t.get_clip_on()]
+    if ax.get_legend() is not None:
+        texts += ax.get_legend().get_texts()
+    for text in texts:
+        if text.get_visible() and text.get_text():
+            yield text.get_text(), Text.get_window_extent(text)  # of a note without its arrow
+
+
 # --- What a notebook stores, and a page shows ----------------------------------------------------
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -136,36 +171,25 @@ class Picture:
     wide: str
     narrow: str
     width: int  # pixels on the page
+    cut: tuple[str, ...] = ()  # words beyond the edge of the wide one
 
     def __repr__(self) -> str:
-        return f"<Figure {self.name}>"
+        return f"<Figure {self.name}{f', cut off: {self.cut}' if self.cut else ''}>"
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, str], dict[str, dict[str, object]]]:
-        about = {"width": self.width, "alt": self.alt, "narrow": self.narrow}
+        about = {
+            "name": self.name,
+            "width": self.width,
+            "alt": self.alt,
+            "narrow": self.narrow,
+        }
         return {SVG: self.wide, "text/plain": repr(self)}, {SVG: about}
 
 
-@dataclass(frozen=True)
-class Fingerprint:
-    """What a figure shows, as text: folded away on a page, compared by nbval."""
-
-    name: str
-    text: str
-
-    def __repr__(self) -> str:
-        return f"fingerprint of {self.name}\n{self.text}"
-
-    def _repr_html_(self) -> str:
-        return (
-            f'<details class="fingerprint"><summary>fingerprint of {html.escape(self.name)}'
-            f"</summary><pre>{html.escape(self.text)}</pre></details>"
-        )
-
-
 def show(fig: Figure, name: str, *, alt: str) -> None:
-    """Display a figure and, folded away, its fingerprint; then close it.
+    """Display a figure, and close it.
 
     Parameters: `name` in small letters, digits and hyphens ("fig-3a"), `alt` one or two sentences
     that say what can be seen, for readers who cannot see it.
@@ -176,7 +200,6 @@ def show(fig: Figure, name: str, *, alt: str) -> None:
     if not alt.strip():
         raise InputError(f"alt of figure {name!r} is empty: say in words what can be seen")
     wide = svg(fig)
-    text, width = describe_drawn(fig), round(100 * fig.get_figwidth())
-    display(Picture(name, " ".join(alt.split()), wide, stacked(fig), width))
-    display(Fingerprint(name, text))
+    cut, width = tuple(beyond_the_edge(fig)), round(100 * fig.get_figwidth())
+    display(Picture(name, " ".join(alt.split()), wide, stacked(fig), width, cut))
     plt.close(fig)  # a figure that pyplot knows would be shown again at the end of the cell

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
-from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.figures import frame, style
-from reluflow.figures.frame import (
-    Window,
-    both,
-    cell_half_spaces,
-    clip_line,
-    clip_polygon,
-    drawing_times,
-    window_half_spaces,
-)
+from reluflow.figures.frame import CurveName, Window, drawing_times
 from reluflow.figures.style import in_house_style
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import StationarySet, enumerate_cells
+from reluflow.geometry import StationarySet
 
 _GRID = 301  # points along each axis
+SLACK = 1e-9  # families often lie in the boundary of their own cell, where a sign is rounding
 MANY_DATA = 9  # above this the lines of the data are thin and carry no names
 
 
@@ -36,7 +30,6 @@ def weight_plane(ax: Axes, window: Window, *, equal: bool = False) -> None:
     Call it before the other functions for d = 2, which draw inside the limits that they find.
     `equal` gives both axes the same scale, so that right angles look right.
     """
-    window_half_spaces(window)  # raises for an empty window
     ax.set(xlim=window[:2], ylim=window[2:], xlabel="$w_1$", ylabel="$w_2$", autoscale_on=False)
     if equal:
         ax.set_aspect("equal")
@@ -44,18 +37,20 @@ def weight_plane(ax: Axes, window: Window, *, equal: bool = False) -> None:
 
 @in_house_style
 def activation_boundaries(
-    ax: Axes, X: ArrayLike, data: Iterable[int] | None = None, *, names: bool | None = None
+    ax: Axes, X: ArrayLike, data: Iterable[int] | None = None, *, names: bool = True
 ) -> None:
     """Draw the lines {w : x_i.w = 0}, each in the colour of its datum and named x₁, x₂, ...
 
-    The name stands on the side where the datum is active, clear of what is drawn before it; more
-    than nine data have none by default. `data` are 0-based, by default all.
+    The name stands on the side where the datum is active; more than nine data have none. `data`
+    are 0-based, by default all.
     """
     X = _plane_data(X)
-    before = frame.obstacles(ax)
-    drawn = _datum_lines(ax, X, np.zeros(len(X)), data, "-")
-    if names if names is not None else len(drawn) <= MANY_DATA:
-        _name_lines(ax, X, drawn, before)
+    for i, line in _datum_lines(ax, X, np.zeros(len(X)), data, "-").items():
+        if names:
+            active = partial(_sides, X[[i]], [True])
+            ax.add_artist(
+                CurveName(style.datum_name(i), line, active, fontsize=10, fontweight="bold")
+            )
 
 
 @in_house_style
@@ -90,126 +85,60 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
 
 
 @in_house_style
-def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
-    """Shade the activation cells, darker where more data are active, and write their active sets.
-
-    Called last, it keeps the names clear of the lines already drawn; the shading lies below
-    everything in any case. Active sets such as {1, 3} are written into the cells that are large
-    enough in the window, by default for up to nine data.
-    """
+def cells(ax: Axes, X: ArrayLike, *, names: bool = True) -> None:
+    """Shade the activation cells, darker where more data are active, and write active sets such as
+    {1, 3} into those that are large enough, for up to nine data."""
     X = _plane_data(X)
-    patterns = enumerate_cells(X).patterns
-    names = len(X) <= MANY_DATA if names is None else names
-    page = frame.page_of(ax)
-    whole = frame.rectangle(frame.window_of(ax))
     shapes, shades = [], []
-    for pattern in patterns[np.lexsort(patterns.T[::-1])]:
-        corners = clip_polygon(whole, cell_half_spaces(X, pattern))
-        if len(corners) < 3:
-            continue
+    for pattern, corners in _cones(X, _reach(ax)):
         shapes.append(corners)
-        shades.append(_pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
-        if names:
+        shades.append(style.pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
+        if names and len(X) <= MANY_DATA:
             active = ", ".join(str(i + 1) for i in np.flatnonzero(pattern))
-            text = f"{{{active}}}" if active else "∅"
-            place = _place_in(page.points(corners), frame.obstacles(ax), len(text))
-            if place is not None:
-                frame.halo_text(
-                    ax, page.weights(place), text, color=style.QUIET, fontsize=8, zorder=2.2
-                )
+            words, here = f"{{{active}}}" if active else "∅", partial(_sides, X, pattern)
+            ax.add_artist(CurveName(words, holds=here, color=style.QUIET, fontsize=8))
     ax.add_collection(PolyCollection(shapes, facecolors=shades, edgecolors="none", zorder=0.2))
 
 
-def _place_in(polygon: NDArray, before: NDArray, letters: int) -> NDArray | None:
-    """Return a place for a word inside a polygon, near its middle and clear of segments.
+def _reach(ax: Axes) -> float:
+    """So far from the origin everything is outside of the window, and not drawn."""
+    return 4.0 * float(np.abs(frame.window_of(ax)).max())
 
-    All lengths are in points on the page. None: the polygon is too small for the word.
-    """
-    low, high = polygon.min(axis=0), polygon.max(axis=0)
-    shares = np.stack(np.meshgrid(*[np.linspace(0.02, 0.98, 25)] * 2), axis=-1).reshape(-1, 2)
-    centre = frame.centroid(polygon)
-    grid = np.vstack([centre, low + shares * (high - low)])
-    turn = polygon - np.roll(polygon, 1, axis=0)
-    reach = grid[:, None] - polygon
-    cross = turn[:, 0] * reach[..., 1] - turn[:, 1] * reach[..., 0]
-    grid = grid[np.all(cross >= 0, axis=1) | np.all(cross <= 0, axis=1)]
-    half = np.array([2.2 * letters + 2.0, 6.0])  # half the word's width and height
-    room = frame.distances(grid / half, frame.edges(polygon) / half)
-    grid, room = grid[room >= 1.0], room[room >= 1.0]
-    if len(grid) == 0:
-        return None
-    room = np.minimum(room, frame.distances(grid / half, before / half))
-    away = np.linalg.norm(grid - centre, axis=1) / np.linalg.norm(high - low)
-    return frame.best_place(grid, np.minimum(room, 1.4) - 0.8 * away)
+
+def _cones(X: NDArray, reach: float) -> Iterator[tuple[NDArray, NDArray]]:
+    """The cells of data X (n, 2): which data are active (n,), and the corners of the cone."""
+    across = np.arctan2(X[:, 1], X[:, 0])
+    turns = np.concatenate([across + np.pi / 2, across - np.pi / 2]) % (2.0 * np.pi)
+    ends = np.unique(np.round(turns, 12))
+    for low, high in zip(ends, np.append(ends[1:], ends[0] + 2.0 * np.pi), strict=True):
+        angles = np.linspace(low, high, 3)  # of an end, the middle and an end
+        around = np.column_stack([np.cos(angles), np.sin(angles)])
+        yield X @ around[1] > 0.0, reach * np.vstack([np.zeros(2), around])
 
 
 def _datum_lines(
     ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object
-) -> dict[int, NDArray]:
-    values = np.asarray(values, float)
-    box = window_half_spaces(frame.window_of(ax))
-    segments: dict[int, NDArray] = {}
-    for i in range(len(X)) if data is None else data:
-        foot = values[i] * X[i] / (X[i] @ X[i])
-        ends = clip_line(foot, np.array([-X[i, 1], X[i, 0]]), box)
-        if ends is not None:
-            segments[i] = ends
-    colours = [style.datum_colour(i) for i in segments]
-    if len(segments) > MANY_DATA:
-        ax.add_collection(
-            LineCollection(
-                list(segments.values()),
-                colors=colours,
-                linestyles=line,
-                lw=0.6,
-                alpha=0.6,
-                zorder=1.4,
-            )
-        )
-    else:
-        for ends, colour in zip(segments.values(), colours, strict=True):
-            ax.plot(*ends.T, color=colour, ls=line, lw=1.5, zorder=1.5)
-    return segments
+) -> dict[int, Line2D]:
+    """The lines {w : x_i.w = values_i}, the upper end first, by their data; none of very many."""
+    chosen = list(range(len(X)) if data is None else data)
+    x = X[chosen] / np.linalg.norm(X[chosen], axis=1, keepdims=True)
+    feet = np.asarray(values, float)[chosen, None] * x / np.linalg.norm(X[chosen], axis=1)[:, None]
+    along = np.column_stack([-x[:, 1], x[:, 0]]) * np.where(x[:, [0]] < 0.0, -1.0, 1.0)
+    ends = np.stack([feet + _reach(ax) * along, feet - _reach(ax) * along], axis=1)
+    colours = [style.datum_colour(i) for i in chosen]
+    if len(chosen) > MANY_DATA:
+        thin = LineCollection(ends, colors=colours, linestyles=line, lw=0.6, alpha=0.6, zorder=1.4)
+        ax.add_collection(thin)
+        return {}
+    return {
+        i: ax.plot(*pair.T, color=colour, ls=line, lw=1.5, zorder=1.5)[0]
+        for i, pair, colour in zip(chosen, ends, colours, strict=True)
+    }
 
 
-def _name_lines(ax: Axes, X: NDArray, drawn: dict[int, NDArray], before: NDArray) -> None:
-    """Write the name of each datum beside its line, on the active side, clear of the rest.
-
-    Places near the ends of the line are preferred, near the upper end most.
-    """
-    page = frame.page_of(ax)
-    lines = {i: page.points(ends) for i, ends in drawn.items()}
-    names: list[NDArray] = []
-    for i, ends in lines.items():
-        upper, lower = ends[np.argsort(-np.round(ends[:, 1], 6), kind="stable")]
-        reach = float(np.linalg.norm(lower - upper))
-        along = (lower - upper) / reach
-        to_active = X[i] / page.scale  # across the line, as it looks on the page
-        way = np.linspace(8.0, max(0.4 * reach, 10.0), 25)[:, None]
-        places = np.vstack([upper + along * way, lower - along * way])
-        places = places + 10.0 * to_active / np.linalg.norm(to_active)
-        cost = np.concatenate([way, way + 0.1 * reach])[:, 0] / reach
-        visible = np.all((places > 8.0) & (places < page.size - 8.0), axis=1)
-        if not visible.any():
-            continue
-        places, cost = places[visible], cost[visible]
-        others = np.array([e for j, e in lines.items() if j != i]).reshape(-1, 2, 2)
-        taken = np.array([[p, p] for p in names]).reshape(-1, 2, 2)
-        walls = np.concatenate([others, before])
-        scores = np.minimum(frame.distances(places, walls), 11.0) / 11.0
-        scores += np.minimum(frame.distances(places, taken), 18.0) / 18.0
-        place = frame.best_place(places, scores - 0.8 * cost)
-        names.append(place)
-        colour = style.ink(style.datum_colour(i))
-        frame.halo_text(
-            ax,
-            page.weights(place),
-            style.datum_name(i),
-            color=colour,
-            fontsize=10,
-            fontweight="bold",
-            zorder=4.5,
-        )
+def _sides(X: NDArray, active: ArrayLike, W: NDArray) -> NDArray:
+    """Whether the weights W (k, 2) activate the `active` ones (n,) of the data and no others."""
+    return np.all((W @ X.T > 0.0) == active, axis=1)
 
 
 def _plane_data(X: ArrayLike) -> NDArray:
@@ -217,10 +146,6 @@ def _plane_data(X: ArrayLike) -> NDArray:
     if X.ndim != 2 or X.shape[1] != 2:
         raise InputError(f"X has shape {X.shape}, but the weight plane needs data with d = 2")
     return X
-
-
-def _pale(colour: str, share: float) -> tuple[float, ...]:
-    return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))
 
 
 # --- Flows with their events, and stationary sets -------------------------------------------------
@@ -305,27 +230,31 @@ def mark_events(ax: Axes, trajectory: Trajectory, activation: str = "relu") -> N
 def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> None:
     """Draw all stationary sets: points, half-lines and plateaus, gold where globally minimal.
 
-    A family {w + D s} is cut to the window and to the closed cell in which its support is active:
+    A family {w + D s} is cut to the closed cell in which its support is active:
     a point is a star (global minimum) or a square, a line is thick and dashed, a plane is hatched.
     """
     X = np.asarray(X, float)
-    window = frame.window_of(ax)
-    box = window_half_spaces(window)
+    window, reach = frame.window_of(ax), _reach(ax)
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
-        cell = cell_half_spaces(X, np.isin(np.arange(len(X)), minimum.support))
+        active = np.isin(np.arange(len(X)), minimum.support)
         if minimum.dimension == 0:
-            if np.any(box[0] @ w > box[1]):
-                continue  # a marker outside the frame would not show
-            marker = style.MARKERS["global minimum" if best else "local minimum"]
-            ax.plot(*w, ls="", zorder=5.0, **marker)
+            if frame.inside(w[None], window)[0]:  # a marker outside the frame would not show
+                marker = style.MARKERS["global minimum" if best else "local minimum"]
+                ax.plot(*w, ls="", zorder=5.0, **marker)
         elif minimum.dimension == 1:
-            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], both(box, cell))
-            if ends is not None:
+            u = np.asarray(minimum.directions, float)[:, 0]
+            sides = np.where(active, 1.0, -1.0)
+            rates, rooms = sides * (X @ u), sides * (X @ w)
+            turning = np.abs(rates) > SLACK * np.linalg.norm(X, axis=1) * np.linalg.norm(u)
+            s = -rooms[turning] / rates[turning]
+            low = np.max(s[rates[turning] > 0], initial=-reach)
+            high = np.min(s[rates[turning] < 0], initial=reach)
+            if frame.inside(w + np.linspace(low, high, 999)[:, None] * u, window).any():
                 label = "line of global minima" if best else "line of local minima"
                 ax.plot(
-                    *ends.T,
+                    *(w + np.outer([low, high], u)).T,
                     color=style.GLOBAL if best else style.INK,
                     ls=(0, (2.2, 1.1)),
                     lw=3.6,
@@ -333,19 +262,17 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     zorder=2.6,
                 )
         else:
-            corners = clip_polygon(frame.rectangle(window), cell)
-            if len(corners) >= 3:
-                words = "plateau of global minima" if best else "dead"
-                ax.fill(
-                    *corners.T,
-                    facecolor=style.GLOBAL if best else "#E4E4E4",
-                    zorder=0.6,
-                    edgecolor="#A6A6A6",
-                    hatch="///",
-                    lw=0.8,
-                )
-                middle = frame.centroid(corners)
-                frame.halo_text(ax, middle, words, color=style.INK, fontsize=8.5, zorder=4.0)
+            corners = next(c for pattern, c in _cones(X, reach) if np.all(pattern == active))
+            ax.fill(
+                *corners.T,
+                facecolor=style.GLOBAL if best else "#E4E4E4",
+                zorder=0.6,
+                edgecolor="#A6A6A6",
+                hatch="///",
+                lw=0.8,
+            )
+            words = "plateau of global minima" if best else "dead"
+            ax.add_artist(CurveName(words, holds=partial(_sides, X, active), fontsize=8.5))
 
 
 @in_house_style
@@ -358,7 +285,7 @@ def annotate_minima(
         w = np.asarray(minimum.w, float)
         if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
             (place,) = ax.plot(*w, ls="", marker="o", ms=0.0)
-            ax.add_artist(frame.CurveName(place, text(minimum)))
+            ax.add_artist(CurveName(text(minimum), place))
 
 
 def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:

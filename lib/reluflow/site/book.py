@@ -96,6 +96,6 @@ class Pictures:
         for each, kind in drawn:
             for image in renderer.render_image(each):
                 image["alt"] = about["alt"]
-                image["classes"].append(kind if len(drawn) > 1 else "alone")
+                image["classes"] += [kind if len(drawn) > 1 else "alone", f"drawn-{about['name']}"]
                 images.append(image)
         return images

@@ -185,7 +185,7 @@ OFFERED = {
 
 def _offered(body: str, picture: str, figure: str) -> str:
     """The page with the place of a live picture below the caption of a figure."""
-    caption = r"fingerprint of {}</summary>.*?<strong>Figure \d+\.</strong>.*?</p>"
+    caption = r'class="[^"]*drawn-{}[" ].*?<strong>Figure \d+\.</strong>.*?</p>'
     found = re.search(caption.format(re.escape(figure)), body, re.DOTALL)
     if found is None:
         raise ExtensionError(f"live: no figure {figure!r} with a caption, for {picture!r}")

@@ -22,12 +22,6 @@ def test_data_without_full_rank_have_no_linear_neuron() -> None:
         linear.linear_neuron([[1.0, 2.0]], [3.0])
 
 
-def test_the_ring_has_no_nonnegative_coordinates_in_three_dimensions() -> None:
-    ring = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
-    assert linear.search_nonnegative(ring, 0, 2000).min() < -0.05
-    assert [linear.supports_exist(ring, width) for width in (3, 4)] == [False, True]
-
-
 def test_coordinates_that_can_be_nonnegative_are_found_so() -> None:
     three = np.random.default_rng(0).uniform(0.05, 1.0, (3, 5))
     found = linear.search_nonnegative(three, 0, 2000)

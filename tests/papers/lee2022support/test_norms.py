@@ -25,21 +25,6 @@ RNG = np.random.default_rng
 # --- Where small starts end -----------------------------------------------------------------------
 
 
-def test_resting_points_by_hand() -> None:
-    for y, on, w in (
-        ((2, 1, 1), (True, True, True), (4 / 3, 1 / 3)),
-        ((4, 1, 1), (True, False, True), (4, -3)),  # the steepest is given up
-        ((1, 4, 1), (False, True, True), (-3, 4)),  # the flattest
-        ((3, 1, 1), (True, True, True), (2, 0)),  # on the boundary of x_2, which no event loses
-    ):
-        kept, at = small_flows.resting_point(X3, y)
-        assert tuple(kept) == on
-        assert at == pytest.approx(w)
-    # Parallel data are given up together, in either order.
-    kept, _ = small_flows.resting_point(np.vstack([X3, [0.0, 2.0]]), [9.0, 1.0, 1.0, 1.0])
-    assert kept.tolist() == [True, False, True, False]
-
-
 def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
     rng = RNG(0)
     for item in draw_many(60, 2, 8):
@@ -149,19 +134,6 @@ def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
     flat = Crossing(0.0, 1, np.array([0.3, 0.0]), all_on, np.array([True, False, True]))
     assert not conditions(X, y, flat).full
     assert not conditions(X, y, flat).hold
-
-
-def test_merged_data_have_the_same_flow_and_none_parallel():
-    rng = RNG(2)
-    for _ in range(10):
-        base = norm.built_crossings(rng, int(rng.integers(2, 4)))
-        item = {**base, **norm.with_parallels(base, rng)}
-        one = norm.merged(item)
-        assert len(one["X"]) == len(base["X"]) < len(item["X"])
-        ways = RNG(3).normal(size=(20, base["X"].shape[1]))
-        losses = loss(item["X"], item["y"], ways)
-        apart = losses - loss(one["X"], one["y"], ways)
-        assert np.ptp(apart) < 1e-12 * losses.max() < 1e-9 * np.ptp(losses)
 
 
 def test_one_crossing_that_misses_a_condition_is_enough_to_reject(monkeypatch):

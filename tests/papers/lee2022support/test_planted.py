@@ -46,7 +46,7 @@ def terms(X: NDArray = THREE, w: Sequence[float] = (2, 2), odd: bool = False) ->
 
 def let_go(y: ArrayLike = (4, 1, 1), norms: Sequence[float] = (0.01, 1, 100)) -> Found:
     """Example 3.5's evidence; the last norm counts as far out."""
-    return dynamics.must_deactivate(THREE, y, 1, norms, 25, 0)[0]
+    return dynamics.must_deactivate(THREE, y, 1, norms, 5, 0)[0]
 
 
 def beside(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:

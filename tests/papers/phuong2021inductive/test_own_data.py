@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from reluflow.approx import written
 from reluflow.errors import InputError
-from reluflow.figures import fingerprint_of
+from reluflow.figures.vector import svg
 from reluflow.flows.alignment import align, align_past_opposites
 from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import fully_connected
@@ -234,12 +234,12 @@ def test_a_network_that_dies_and_data_without_a_vector() -> None:
     trained = own_data.train(silent)
     assert own_data.summary(trained)[""]["neurons that live"] == "0 of 2"
     assert own_data.rays(trained).empty
-    assert fingerprint_of(figures.training(trained))
+    assert svg(figures.training(trained))
     other = own_data.train(given([[1, 0], [-1, 0], [0, 1]], [1, 1, -1], 6))
     assert other.goal is None
     assert own_data.summary(other)[""]["distance of (8)"] == "no w₊ or w₋"
     assert other.cosines(1.0).shape[1] == 0
-    assert fingerprint_of(figures.training(other))
+    assert svg(figures.training(other))
 
 
 def test_the_first_steps_of_the_descent_by_hand() -> None:
@@ -268,7 +268,7 @@ def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
     dead = own_data.train(replace(long, optimiser="sgd", epochs=50))
     assert set(own_data.rays(dead).dtypes) == {np.dtype(object)}
     for trained in (short, dead):
-        assert fingerprint_of(figures.training(trained))
+        assert svg(figures.training(trained))
 
 
 def test_opposite_vectors_are_half_a_turn_apart() -> None:

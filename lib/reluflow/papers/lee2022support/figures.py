@@ -494,7 +494,7 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
         path = affine_flow(X, y, eps * v)
         t = np.linspace(0.0, 5.0, 1001)
         above = (path.at(t) ** 2).sum(axis=1) - path.end @ path.end
-        left.plot(t, above / eps**2, color=style.curve_style("ReLU flow", k).colour,
+        left.plot(t, above / eps**2, color=style.pale("#0072B2", 1.0 - 0.32 * k),
                   label=f"$\\varepsilon = {eps:g}$")  # fmt: skip
         if k == 0:
             top = int(np.argmax(above))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,8 @@ from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import in_dimensions, near_boundary_start
 from reluflow.networks import gradient
 from reluflow.parameters import EFFORT, SEED, Parameter, between
+
+Made = TypeVar("Made")
 
 # --- A second method in the plainest arithmetic: descent as a loop, and a general ODE solver ------
 #
@@ -41,7 +43,7 @@ def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_step
 
 def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDArray:
     """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events. Steps
-    are at most 1/1000, so that a short visit to another cell is not stepped over."""
+    are at most 1/100, so that a short visit to another cell is not stepped over."""
     X, y = np.asarray(X, float), np.asarray(y, float)
 
     def velocity(_: float, w: NDArray) -> NDArray:
@@ -49,7 +51,7 @@ def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDAr
         return np.where(h > 0.0, y - h, 0.0) @ X
 
     solution = solve_ivp(velocity, (0.0, horizon), np.asarray(w0, float), method="DOP853",
-                         rtol=1e-12, atol=1e-12, max_step=1e-3)  # fmt: skip
+                         rtol=1e-12, atol=1e-12, max_step=1e-2)  # fmt: skip
     return solution.y[:, -1]
 
 
@@ -266,17 +268,27 @@ def small(item: Instance) -> bool:
     return nontrivial(item) and within(item, guaranteed_radius)
 
 
-def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
+def remembered(function: Callable[..., Made]) -> Callable[..., Made]:
+    """A function of arrays of numbers that is not computed twice: of many data `falsify` asks all
+    hypotheses, and then the slacks."""
+
+    @lru_cache(maxsize=512)
+    def known(*given: tuple[bytes, tuple[int, ...]]) -> Made:
+        return function(*(np.frombuffer(data).reshape(shape) for data, shape in given))
+
+    @wraps(function)
+    def asked(*arrays: ArrayLike) -> Made:
+        given = [np.ascontiguousarray(each, float) for each in arrays]
+        return known(*((each.tobytes(), each.shape) for each in given))
+
+    return asked
+
+
+@remembered
+def guaranteed_radius(X: NDArray, y: NDArray) -> float:
     """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
     a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
     Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist)."""
-    X, y = np.ascontiguousarray(X, float), np.ascontiguousarray(y, float)
-    return _guaranteed(X.tobytes(), y.tobytes(), X.shape)
-
-
-@lru_cache(maxsize=8)  # hypotheses, slack and search ask for the same data in turn
-def _guaranteed(data: bytes, labels: bytes, shape: tuple[int, int]) -> float:
-    X, y = np.frombuffer(data).reshape(shape), np.frombuffer(labels)
     q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
     q = q[(q > 0).all(axis=1)]
     a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())
@@ -320,7 +332,12 @@ def small_flows(
     item: Instance, norms: Sequence[float], radius: Radius = guaranteed_radius
 ) -> list[Trajectory]:
     """The exact flows of an instance from `starts_of`."""
-    return [affine_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
+    return [_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
+
+
+@remembered
+def _flow(X: NDArray, y: NDArray, w0: NDArray) -> Trajectory:
+    return affine_flow(X, y, w0)
 
 
 # --- Points on activation boundaries: random ones, and the sides to which flows leave them --------

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from reluflow import rational
 from reluflow.falsify import Statement, given
+from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
 from reluflow.instances import Draws, Instance, draw, extended, in_dimensions, realisable
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2022support.planar import limits
-from reluflow.papers.lee2022support.setting import assumptions, meets
+from reluflow.papers.lee2022support.setting import assumptions, meets, remembered
 from reluflow.statistics import normal_interval
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
@@ -71,8 +71,13 @@ def _draws() -> Draws:
     return {**plain, **{f"fitted, {k}": one for k, one in extended(plain, realisable).items()}}
 
 
+@remembered
+def _minima(X: NDArray, y: NDArray) -> tuple[StationarySet, ...]:
+    return local_minima(X, y)
+
+
 def _pairs(item: Mapping) -> list[tuple[StationarySet, StationarySet]]:
-    return nested_pairs(local_minima(item["X"], item["y"]))
+    return nested_pairs(_minima(item["X"], item["y"]))
 
 
 def _nested(id: str, **more: Callable[[Mapping], bool]) -> dict[str, Callable[[Mapping], bool]]:
@@ -141,7 +146,9 @@ def survey_norms(
     least = np.array([local_minima(item.X, item.y)[0].loss for item in items])
     X, y = np.array([item.X for item in items]), np.array([item.y for item in items])
     starts = np.multiply.outer(norms, np.array(fits)[:, None] * directions)  # (norms, data sets, d)
-    ends = np.array([limits(X, y, w0) for w0 in starts])
+    ends = np.array(
+        [[affine_flow(*one).end for one in zip(X, y, w0, strict=True)] for w0 in starts]
+    )
     before, after = (np.einsum("mnd,kmd->kmn", X, w) for w in (starts, ends))
     losses = 0.5 * ((np.maximum(after, 0.0) - y) ** 2).sum(axis=2)
     found = {"start": (before > 0).mean(axis=2), "share": (after > 0).mean(axis=2),
