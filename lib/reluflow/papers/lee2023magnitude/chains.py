@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
-from scipy.linalg.blas import daxpy, dger
+from scipy.linalg.blas import daxpy, dger, dnrm2
 from scipy.special import digamma, hyp2f1
 
 from reluflow.errors import InputError
@@ -259,135 +259,100 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
 # --- The active set's H and q, kept up to date while w moves, by looking at few of the data -------
 #
 # The square loss of a neuron depends on the data only through H = sum x x^T and q = sum y x over
-# the active data, those with w.x > 0. With u = w/|w| and u_ref the direction of an earlier w,
-#
-#     |u.x| / |x|  >=  |u_ref.x| / |x| - |u - u_ref|,
-#
-# so a datum whose margin |u_ref.x|/|x| exceeds the drift |u - u_ref| has not flipped. One product
-# with all data gives the margins; the data of least margin are copied, and only they are looked at
-# until the drift reaches the least margin of the rest.
+# the active data, those with w.x > 0. While the steps of w keep within a cone, their directions
+# less than c from a unit vector -e, a way of length s changes w.x / |x| by -s e.x / |x|, up to c s.
+# That tells of each datum how long the way to its flip is at least. One product with all data
+# gives these ways; the data of the shortest are copied, and only they are looked at until the way
+# is as long as the shortest of the rest, and not even they until it is as long as their own.
 
-_EPS = np.finfo(float).eps
 _FLIPS = 256
 """After so many rank-one updates (or n/8 of them) H and q are summed afresh."""
+_CONE = 1.0 / 16.0
+"""c, with some room for rounding."""
+_STRAIGHT = 1.0 - 0.49 * _CONE**2
+"""A step -g is within the cone where g.e is at least this share of |g|."""
+_ROUNDING = 1e-10
+"""Rounding is below this share of |w|: that of w.x / |x| itself, and of 100000 steps of w."""
 
 
 class ActiveSet:
     """The data with w.x > 0, their H = sum x x^T and their q = sum y x (Lee et al. 2022a, eq. 2).
 
-    Parameters: X (n, d) in C order, y (n,), w (d,), all finite. `follow` tells which data flip,
-    `change` makes the change. A datum whose w.x is zero to within rounding is on the side of the
-    computed w.x, as in a plain loop; all others are on their side.
+    Parameters: X (n, d) in C order, y (n,), w (d,), all finite. `go` follows w. A datum whose w.x
+    is zero to within rounding is on the side of the computed w.x, as in a plain loop; all others
+    are on their side.
 
     on (n,)          the activations
     H (d, d), q (d,) the sums over the active data
-    calm             forecast, not a bound: steps until the next flip at the present pace
+    way              how far w has gone
     """
 
     H: NDArray
     q: NDArray
-    _h: NDArray
     _flips: int
 
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
-        self._X, self._y, self._norms = X, y, np.sqrt(np.vecdot(X, X))
-        # A computed margin, a drift and a product w.x are wrong by at most 2d + 8, d + 8 and d
-        # half epsilons (sums of d products, a root, a division). What beats the drift by all of
-        # them fixes the sign even of the computed w.x.
-        self._slack = 4.0 * (X.shape[1] + 8) * _EPS
+        norms = np.sqrt(np.vecdot(X, X))
+        self._X, self._y, self._norms = X, y, np.where(norms > 0.0, norms, np.nan)
         self._near_count = min(len(X), max(32, len(X) // 32))
-        h = self._X @ w
-        self.on, self.calm = h > 0.0, 0.0
+        self.on, self.way = X @ w > 0.0, 0.0
         self._sum()
-        self._refer(w, h)
+        self._look(w, np.zeros_like(w), False)
 
-    def follow(self, W: NDArray) -> tuple[int, NDArray]:
-        """Walk from the present w along the states W (k, d) until data flip. Returns the number of
-        states that keep the present set, and the data (f,) that have flipped at the next one, which
-        becomes the present w; f = 0 where all k states keep the set."""
-        start, k = 0, len(W)
-        while start < k:
-            rest = W[start:]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                cosines = rest @ self._direction / np.sqrt(np.vecdot(rest, rest))
-            # The drift squared is 2 - 2 cos, to less than the slack. Not "drift >= reach": it is
-            # nan where w = 0 has no direction.
-            unsafe = ~(2.0 - 2.0 * cosines + self._slack < self._reach**2)
-            count = int(np.argmax(unsafe)) if unsafe.any() else k - start
-            if count:
-                kept, flipped = self._look(W[start : start + count])
-                if flipped.size:
-                    return start + kept, flipped
-                start += count
-            if start < k:  # a new reference, and all the data are looked at
-                h = self._X @ W[start]
-                flipped = np.nonzero((h > 0.0) != self.on)[0]
-                self._refer(W[start], h)
-                if flipped.size:
-                    return start, flipped
-                start += 1
-        return k, np.zeros(0, int)
+    def go(self, w: NDArray, g: NDArray) -> None:
+        """Take the step -g, which has led to w (d,), and the activations, H and q with it."""
+        size = dnrm2(g)
+        self.way += size
+        straight = g.dot(self._ahead) >= _STRAIGHT * size
+        if not (straight and self.way < self._until):
+            self._look(w, g, straight)
 
-    def change(self, data: NDArray) -> None:
-        """Flip the activations of `data` (f,), and H and q with them."""
+    def _look(self, w: NDArray, g: NDArray, straight: bool) -> None:
+        length = dnrm2(w)  # it at most doubles on a way that is as long
+        if straight and self.way < self._rest:
+            h = self._rows @ w
+            self._flip(self._near[(h > 0.0) != self.on[self._near]])
+            ways = self._ways(h, self._near, length)
+        else:  # all the data are looked at
+            h, size = self._X @ w, dnrm2(g)
+            self._flip(np.flatnonzero((h > 0.0) != self.on))
+            self._ahead = g / size if size else 0.0 * g
+            self._pace = self._X @ self._ahead / self._norms
+            ways = self._ways(h, slice(None), length)
+            # Data that tie go together, so that the rest are away.
+            near = ways <= np.partition(ways, self._near_count - 1)[self._near_count - 1]
+            self._near, self._rows = np.flatnonzero(near), self._X[near]
+            self._rest = self.way + np.fmin.reduce(ways, where=~near, initial=length)
+        self._until = min(self._rest, self.way + float(np.fmin.reduce(ways, initial=length)))
+
+    def _ways(self, h: NDArray, data: NDArray | slice, length: float) -> NDArray:
+        """How far w may go, at least, before `data` (k,) flip, h (k,) being x.w, |w| = length:
+        nowhere where rounding may tell; nan for x = 0, which has no margin."""
+        toward = np.where(self.on[data], self._pace[data], -self._pace[data]) + _CONE
+        left = np.abs(h) / self._norms[data] - _ROUNDING * length
+        return np.where((toward > 0.0) | (left < 0.0), left / np.abs(toward), np.inf)
+
+    def _flip(self, data: NDArray) -> None:
+        if not data.size:
+            return
         self.on[data] ^= True
-        self._near_on = self.on[self._near]
-        signs = 2.0 * self.on[data] - 1.0
         self._flips += len(data)
         if self._flips > max(_FLIPS, len(self._X) // 8):
             self._sum()
             return
+        signs = 2.0 * self.on[data] - 1.0
         for sign, x, target in zip(signs, self._X[data], self._y[data], strict=True):
             self.H = dger(sign, x, x, a=self.H, overwrite_a=1)
             self.q = daxpy(x, self.q, a=sign * target)
-
-    def _look(self, W: NDArray) -> tuple[int, NDArray]:
-        """`follow` for states (k, d) on which the drift is below the reach."""
-        k, H = len(W), self._rows @ W.T
-        changed = (H > 0.0) != self._near_on[:, None]
-        hit = changed.any(axis=0)
-        kept = int(np.argmax(hit)) if hit.any() else k
-        flipped = self._near[changed[:, kept]] if kept < k else np.zeros(0, int)
-        # At the walk's mean pace h turns zero after k h / (start - end) steps.
-        end = H[:, min(kept, k - 1)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            nearest = float(np.fmax.reduce((self._h - H[:, -1]) / end, initial=0.0))
-        self._h = end
-        self.calm = k / nearest if nearest > 0.0 else np.inf
-        return kept, flipped
 
     def _sum(self) -> None:
         rows = self._X[self.on]
         self.H, self.q, self._flips = np.asfortranarray(rows.T @ rows), self._y[self.on] @ rows, 0
 
-    def _refer(self, w: NDArray, h: NDArray) -> None:
-        """Make the direction of w (d,) the reference; h (n,) is X w."""
-        n, count = len(h), self._near_count
-        with np.errstate(invalid="ignore", divide="ignore"):
-            length = np.sqrt(w @ w)
-            self._direction = w / length
-            margins = np.abs(h) / length / self._norms
-        # The margin of x = 0 is nan; it is never active, and put last. Where w = 0 all are nan.
-        margins[np.isnan(margins)] = np.inf
-        self._near, self._reach = np.arange(n), np.inf
-        if count < n:
-            # Data that tie go together, so that the reach is positive.
-            near = margins <= np.partition(margins, count)[count] + 2.0 * self._slack
-            self._near = np.nonzero(near)[0]
-            self._reach = np.min(margins, where=~near, initial=np.inf) - self._slack
-        self._rows, self._h = self._X[self._near], h[self._near]
-        self._near_on = self.on[self._near]
-
 
 # --- Full-batch descent of one neuron, or of a chain of single neurons, on many data --------------
-#
-# A step needs the data only through the active set's H and q, so it costs d^2 in place of n d until
-# a datum flips. Steps are taken in blocks on the supposition that no datum flips;
-# `ActiveSet.follow` then says where in the block that first failed, and the block is cut there.
 
-_BLOCK = 128
-"""Steps taken at most before the data are looked at."""
-_OVERFLOW = 1e150
+_OVERFLOW, _ENDLESS = 1e150, 1e160
 
 
 class Descended(NamedTuple):
@@ -409,70 +374,43 @@ def neuron_descent(
     """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
 
     With p = v_m ... v_1 a step is w <- w - step p (p H w - q), v_k <- v_k - step (p / v_k)
-    (p w.H w - q.w) (Lee et al. 2022b, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum
-    divide the step by n. The paper's network is this product while v_2, ..., v_m are positive.
+    (p w.H w - q.w) (Lee et al. 2022b, eqs. 1 and 3; 14 for v_k). It costs d^2 in place of n d until
+    a datum flips. For a mean in place of the sum divide the step by n. The paper's network is this
+    product while v_2, ..., v_m are positive.
 
     A datum with w.x = 0 is inactive. Equal to the plain loop to rounding, and the same for any
     number of BLAS threads: the process has one while this runs. Raises InputError for arrays that
     do not fit, a step that is not positive, or n_steps < 0.
     """
     X, y, w = problem(X, y, w0)
-    v = np.asarray(v0, float)
-    if v.ndim != 1 or not np.isfinite(v).all():
+    start = np.asarray(v0, float)
+    if start.ndim != 1 or not np.isfinite(start).all():
         raise InputError(f"v0 must be a list of finite numbers, not {v0!r}")
     check_steps(step, n_steps)
-    X, n_steps, done, sound = np.ascontiguousarray(X), int(n_steps), 0, True
-    states, layers = np.empty((n_steps + 1, len(w))), np.empty((n_steps + 1, len(v)))
-    states[0], layers[0] = w, v
-    with one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        for W, V in _blocks(X, y, w, v.tolist(), float(step), n_steps):
-            sound = bool(np.abs(W).max() <= _OVERFLOW and np.abs(V).max(initial=0.0) <= _OVERFLOW)
-            if not sound:  # cut at the first state that overflows
-                end = np.argmin((np.abs(np.hstack([W, V])) <= _OVERFLOW).all(axis=1)) + 1
-                W, V = W[:end], V[:end]
-            here = slice(done + 1, done + 1 + len(W))
-            states[here], layers[here] = W, V
-            done += len(W)
-            if not sound:
+    v, layers, g = start.tolist(), [start], np.empty_like(w)
+    states = np.empty((int(n_steps) + 1, len(w)))
+    states[0] = w
+    with one_thread(), np.errstate(all="ignore"):
+        active = ActiveSet(np.ascontiguousarray(X), y, w)
+        for row in states[1:]:
+            p = math.prod(v)
+            active.H.dot(w, g)
+            if v:
+                g *= p
+            g -= active.q
+            if v:
+                pull = step * float(w.dot(g))
+                rests = [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
+                v = [a - pull * rest for a, rest in zip(v, rests, strict=True)]
+            g *= step * p
+            w = np.subtract(w, g, row)
+            layers.append(v)
+            active.go(w, g)
+            if not active.way < _ENDLESS:
                 break
-    return Descended(states[: done + 1], layers[: done + 1], not sound)
-
-
-def _blocks(
-    X: NDArray, y: NDArray, w: NDArray, v: list[float], step: float, left: int
-) -> Iterator[tuple[NDArray, NDArray]]:
-    """The states (k, d) and factors (k, m) after each of the `left` steps, some at a time."""
-    active = ActiveSet(X, y, w)
-    W, V = np.empty((_BLOCK, len(w))), np.empty((_BLOCK, len(v)))
-    length = 1
-    while left:
-        length = min(length, left)
-        _steps(active.H, active.q, w, v, step, W[:length], V[:length])
-        kept, flipped = active.follow(W[:length])
-        taken = min(kept + 1, length)
-        yield W[:taken], V[:taken]
-        left -= taken
-        w, v = W[taken - 1].copy(), V[taken - 1].tolist()
-        if flipped.size:
-            active.change(flipped)
-        length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
-
-
-def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None:
-    """Fill W (k, d) and V (k, m) with the next k states while H and q stay what they are."""
-    g, product, factors = np.empty_like(w), H.dot, []
-    for row in W:
-        p = math.prod(v)
-        product(w, g)
-        if v:
-            g *= p
-        g -= q
-        if v:
-            pull = step * float(w.dot(g))
-            rests = [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
-            v = [a - pull * rest for a, rest in zip(v, rests, strict=True)]
-            factors.append(v)
-        g *= step * p
-        w = np.subtract(w, g, row)
-    if v:
-        V[:] = factors
+    states, factors = states[: len(layers)], np.array(layers)
+    sound = (np.abs(np.hstack([states, factors])) <= _OVERFLOW).all(axis=1)
+    if sound.all():
+        return Descended(states, factors, len(layers) <= n_steps)
+    end = np.argmin(sound) + 1  # the first state that overflows
+    return Descended(states[:end], factors[:end], True)

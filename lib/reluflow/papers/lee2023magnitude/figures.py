@@ -208,8 +208,8 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
         place = run.setting.restart
         for start, line, word in ((0, "-", "bound"), (place, "--", "restarted")):
             at = T[start <= T]
-            curves = magnitude_curves(run.setting, run.trained, start)
-            lower, upper = (curve[at - start] / run.start.target for curve in curves)
+            curves = magnitude_curves(run.setting, run.trained, start, at)
+            lower, upper = (curve / run.start.target for curve in curves)
             _between(ax, at, lower, upper, line, word)
         _paths(ax, run, T, lambda path: path.length / path.target)
         dot = run.trained.length[place] / run.start.target

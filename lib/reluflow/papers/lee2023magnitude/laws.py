@@ -302,7 +302,7 @@ def identities(m: int) -> Mapping[str, bool]:
         slope = sp.diff(loss, symbol)
         left[f"{radial}, for v_{k}"] = -slope.subs(balanced) - magnitude
         left[f"v_{k} v_{k}' = |w| |w|', balanced or not"] = symbol * slope + RHO * outward
-    return {name: bool(sp.simplify(sp.expand(value)) == 0) for name, value in left.items()}
+    return {name: sp.expand(value.rewrite(sp.exp)) == 0 for name, value in left.items()}
 
 
 def turning_of_field() -> sp.Expr:
@@ -311,7 +311,7 @@ def turning_of_field() -> sp.Expr:
     phi = sp.Symbol("phi", positive=True)
     G = sp.Matrix([phi - sp.sin(phi) * sp.cos(phi), sp.sin(phi) ** 2]) / (2 * sp.pi)
     slope = G.diff(phi)
-    return sp.simplify(slope.dot(slope) - (sp.sin(phi) / sp.pi) ** 2)
+    return sp.expand((slope.dot(slope) - (sp.sin(phi) / sp.pi) ** 2).rewrite(sp.exp))
 
 
 def one_layer_system() -> list[Evidence]:

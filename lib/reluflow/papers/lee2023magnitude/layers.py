@@ -37,10 +37,10 @@ AWAY_DRAWS = draws(
 FAR = f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY_4_2}"
 CALM = "eta max(|w0|, v*)^(2m) <= 1/10"
 AWAY_TESTS = {
-    **{name: descents.ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
     FAR: lambda run: run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2,
-    "r < |w0| < R": lambda run: run.norm_range()[0] < run.start.v < run.norm_range()[1],
     CALM: lambda run: run.overshoot() <= 0.1,
+    **{name: descents.ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
+    "r < |w0| < R": lambda run: run.norm_range()[0] < run.start.v < run.norm_range()[1],
 }
 """Starts away from phi0 = 0 and pi, with r < |w0| < R, while the printed condition is on T > 0
 only, and `CALM`, which is not printed: |w0| far above R, or v*, makes a first step too long."""

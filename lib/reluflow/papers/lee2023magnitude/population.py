@@ -134,7 +134,7 @@ class BalancedFlow(Field):
 
 
 def population_flow(
-    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0, rtol: float = 1e-13
+    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0
 ) -> PopulationPath:
     """The balanced flow at times t (k,) >= 0 that rise; psi and rho are good to ten digits at all
     of them, however late. Raises InputError for a start, time or target that is not finite or out
@@ -155,7 +155,7 @@ def population_flow(
         last = s[-1] or 1.0
         first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
         # rho goes to 0 and may pass through it: its digits count, not its decimals.
-        how = {"rtol": rtol, "atol": [1e-13, 1e-40], "first_step": min(first, last)}
+        how = {"rtol": 1e-13, "atol": [1e-13, 1e-40], "first_step": min(first, last)}
         path = solve_ivp(
             lambda _, z: flow.velocity(z), (0.0, last), start, DOP853, s, events=ahead, **how
         )

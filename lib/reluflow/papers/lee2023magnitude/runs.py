@@ -361,11 +361,14 @@ def angle_curves(run: Run, path: PopulationPath) -> Bounds:
     return gap_bounds(path.t, run.start.psi, r, R, run.start.target, run.setting.m, step)
 
 
-def magnitude_curves(setting: Setting, path: PopulationPath, start: int = 0) -> Bounds:
-    """Figures 2's and 3's bounds on |w| of a path, from its own w(start) on, at every later step.
-    Theorem A.1 or A.3, for the flow 3.3 or 3.8; for more layers 3.8 in its right form, at the times
-    eta T."""
-    t, step = path.t[start:] - path.t[start], setting.rate if path.clock == "steps" else None
+def magnitude_curves(
+    setting: Setting, path: PopulationPath, start: int = 0, at: NDArray | None = None
+) -> Bounds:
+    """Figures 2's and 3's bounds on |w| of a path, from its own w(start) on, at every later step or
+    at some. Theorem A.1 or A.3, for the flow 3.3 or 3.8; for more layers 3.8 in its right form, at
+    the times eta T."""
+    t = path.t[slice(start, None) if at is None else at] - path.t[start]
+    step = setting.rate if path.clock == "steps" else None
     given = float(path.phi[start]), float(path.length[start]), path.target
     if setting.layers > 2:
         return layered_magnitude_bounds(t * (step or 1.0), *given, setting.m)
