@@ -274,7 +274,7 @@ def _of_alignment(study: Study, layers: Followed) -> Iterator[Line]:
     if len(alive) < 2:
         yield _silent(f"{ALIGNMENT}: rank", "all neurons of a label die", happened)
         return
-    tiny = grown.log_eps <= enough_log_eps(own.X, own.y, own.W0, own.signs)
+    tiny = grown.log_eps <= enough_log_eps(own.at)
     verdict = KEPT if tiny and rank and float(rank.removeprefix("≈")) <= 2.0 else OPEN
     promise = "a stable rank of at most 2 in the end, from a start tiny enough to align"
     yield Line(f"{ALIGNMENT}: rank", promise, happened, verdict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,9 +16,9 @@ from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
 from reluflow.papers.min2024early import alignment, theorem_1
 from reluflow.papers.min2024early.setting import (
+    Start,
     alignment_times,
     data_constants,
-    flow,
     neurons,
     patterns,
     polygon,
@@ -49,7 +50,7 @@ def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
     X, y = separable(4, 3, 0.2, rng)
     W, signs = rng.standard_normal((5, 3)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     limit = [align(X, y, w, s) for w, s in zip(W, signs, strict=True)]
-    found = flow(X, y, W, signs, -300.0, 3.0)
+    found = Start(X, y, W, signs, -300.0).flow(3.0)
     assert np.allclose(alignment_times(found), [one.time for one in limit], atol=1e-6)
     ends = neurons(found, 2.0)[0]
     assert np.allclose(ends, [one.at(2.0) for one in limit], atol=1e-6)
@@ -59,7 +60,7 @@ def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
 
 def test_the_flow_is_regular_where_an_antipode_would_wake() -> None:
     X, y = np.array([[1.0, 0.0], [-2.0, 0.0]]), np.array([1.0, -1.0])
-    found = flow(X, y, [[-1.0, 1.0]], [1.0], -20.0, 3.0)
+    found = Start(X, y, np.array([[-1.0, 1.0]]), np.ones(1), -20.0).flow(3.0)
     assert [(e.datum, e.kind) for e in found.events] == [(1, "deactivate")]
     assert alignment_times(found)[0] == pytest.approx(align(X, y, [-1.0, 1.0]).time, abs=1e-7)
 
@@ -103,13 +104,10 @@ def test_the_length_of_a_polygon_by_its_corners(seed: int) -> None:
 
 
 def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
-    X, y = theorem_1.X, theorem_1.Y
     start = theorem_1.start()
-    theta = theorem_1.excluded_angle(X, y, start, np.ones(1))
-    assert theta == pytest.approx(2e-7, rel=1e-6)
-    assert theorem_1.excluded_angle(X, y, start, -np.ones(1)) == np.pi / 2
-    plain = theorem_1.enough_time(X, y, start, -np.ones(1))
-    assert plain == pytest.approx(1.5 * theorem_1.uniform_time(separation(X, y)), rel=1e-14)
-    assert theorem_1.enough_time(X, y, start, np.ones(1)) == pytest.approx(
-        plain + 2.0 * np.log(1e7), rel=1e-6
-    )
+    other = replace(start, signs=-start.signs)
+    assert theorem_1.excluded_angle(start) == pytest.approx(2e-7, rel=1e-6)
+    assert theorem_1.excluded_angle(other) == np.pi / 2
+    plain = theorem_1.enough_time(other)
+    assert plain == pytest.approx(1.5 * theorem_1.uniform_time(start.data.mu), rel=1e-14)
+    assert theorem_1.enough_time(start) == pytest.approx(plain + 2.0 * np.log(1e7), rel=1e-6)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
-from reluflow.papers.min2024early.setting import separable
+from reluflow.papers.min2024early.setting import Start, separable
 from scipy.integrate import solve_ivp
 
 from tests.papers.min2024early.test_planted import LATE, surveys
@@ -43,7 +43,7 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
     W0 = convergence.neurons(PLANE, LABELS, SIGNS, rng)
     W0 /= np.linalg.norm(W0, axis=1, keepdims=True)
     W0[2] = [1.0, 2.0]
-    each = convergence.begin(convergence.Start(PLANE, LABELS, W0, SIGNS, loss, -3.0), t_1=1.0)
+    each = convergence.begin(Start(PLANE, LABELS, W0, SIGNS, -3.0, loss), t_1=1.0)
     assert each is not None
 
     def rate(_: float, z: np.ndarray) -> np.ndarray:
@@ -67,9 +67,7 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
 def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
     rng = np.random.default_rng(3)
     X, y = separable(3, 20, 0.3, rng)
-    given = convergence.Start(
-        X, y, convergence.neurons(X, y, SIGNS, rng), SIGNS, EXPONENTIAL, -2000.0
-    )
+    given = Start(X, y, convergence.neurons(X, y, SIGNS, rng), SIGNS, -2000.0)
     small = convergence.reduced(given)
     assert small.X.shape[1] == 7
     np.testing.assert_allclose(small.X @ small.W0.T, X @ given.W0.T, atol=1e-12)
@@ -127,19 +125,17 @@ def test_the_power_of_the_best_alignment(data, expected) -> None:
     W0 = plus.sum(axis=0) + np.outer([1.0, -1.5, 1.2, 0.0], across)
     W0[3] = X[-1]
     signs = np.array([1.0, 1.0, 1.0, -1.0])
-    given = convergence.Start(X, y, W0, signs, EXPONENTIAL, convergence.SCALES[0])
+    given = Start(X, y, W0, signs, convergence.SCALES[0])
     assert convergence.best_alignment(given).power == pytest.approx(expected, abs=0.01)
 
 
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     """A cone without a neuron; a neuron that is late; a flow that is lost."""
-    alone = convergence.Start(
-        PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), EXPONENTIAL, -2000.0
-    )
+    alone = Start(PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), -2000.0)
     assert convergence.begin(alone, t_1=5.0) is None
     x = PLANE[2:].sum(axis=0)
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], x + 1e-9 * np.array([1.0, 0.0])])
-    behind = convergence.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), EXPONENTIAL, -2000.0)
+    behind = Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), -2000.0)
     assert convergence.begin(behind, t_1=0.5) is None
     assert convergence.begin(behind, t_1=30.0) is not None
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reluflow.flows.charts import Neurons
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import lemmas
+from reluflow.papers.min2024early.setting import Start
 
 FORMULAS = {
     EXPONENTIAL.name: lambda q: torch.exp(-q),
@@ -96,13 +97,13 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
     rng = np.random.default_rng(8)
     X, y, W0 = rng.normal(size=(3, 2)), np.array([1.0, -1.0, 1.0]), rng.normal(size=(2, 2))
     log_eps = lemmas.largest_log_eps(X, W0)
-    start = lemmas.Start(X, y, W0, np.array([1.0, -1.0]), 0.3, EXPONENTIAL, log_eps)
+    start = Start(X, y, W0, np.array([1.0, -1.0]), log_eps, leak=0.3)
     eps, h, n = np.exp(log_eps), 2, 3
     X_max, W_max = (np.linalg.norm(A, axis=1).max() for A in (X, W0))
     assert eps == pytest.approx(1.0 / (4.0 * h**0.5 * X_max * W_max**2))
     printed = [4 * eps * n * h**0.5 * X_max**2 * W_max**2, 2 * eps * W_max**2 / h**0.5,
                2 * eps * h**0.5 * X_max * W_max**2]  # fmt: skip
-    np.testing.assert_allclose(np.exp(start.log_bounds), printed)
+    np.testing.assert_allclose(np.exp(lemmas.log_bounds(start)), printed)
     assert pytest.approx(np.log(1 / (h**0.5 * eps)) / (4 * n * X_max)) == start.T
     flow, along = lemmas.path(start), lemmas.slack(start)
     chart, k, step = Neurons(start.signs, 2, 0.3), 20, 1e-4 * start.T

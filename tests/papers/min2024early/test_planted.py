@@ -229,7 +229,7 @@ def followed() -> tuple[convergence.Whole, convergence.Whole]:
     X = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
     y = np.array([1.0, 1.0, -1.0, -1.0])
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], [1.0, 1.0], [-2.0, -1.0]])
-    four = convergence.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), EXPONENTIAL, -2000.0)
+    four = setting.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), -2000.0)
     first, last = (
         convergence.follow(four, t_1=5.0),
         convergence.follow(convergence.one_against(1)),

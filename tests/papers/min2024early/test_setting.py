@@ -27,25 +27,6 @@ def test_large_numbers_are_written_in_groups(value: float, digits: int, text: st
     assert unmarked(value, digits) == text.removeprefix("≈")
 
 
-def test_eps_by_its_own_formula() -> None:
-    X, y = np.array([[3.0, 0.0], [4.0, 3.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-    data, start = setting.data_constants(X, y), setting.StartConstants(7, 0.5, 2.0, 0.1)
-    zeta = setting.needed_zeta(data, start)
-    assert zeta == 0.1
-    assert setting.printed_zeta(data, start) == data.zeta_1 > 0.1
-    assert setting.needed_zeta(data, setting.StartConstants(7, 0.5, 2.0, 1.0)) == data.zeta_1
-    m = min(data.mu, zeta, data.xi)
-    first = m * data.mu**0.5 * data.X_min / (4 * 7**0.5 * 3 * 25 * 4)
-    assert setting.log_eps_of_outputs(data, start, zeta) == pytest.approx(math.log(first))
-    second = -64 * 3 * 5 * math.log(3) / (m * data.mu**0.5 * data.X_min)
-    asked = second - 0.5 * math.log(7)
-    assert setting.log_eps_of_time(data, 7, zeta) == pytest.approx(asked)
-    assert setting.log_eps_allowed(data, start, zeta) == pytest.approx(asked)
-    single = setting.data_constants(np.array([[2.0, 0.0]]), np.ones(1))
-    outputs = math.log(0.1 * 2 / (4 * 7**0.5 * 4 * 4))
-    assert setting.log_eps_allowed(single, start, 0.1) == pytest.approx(outputs)
-
-
 @given(SEEDS, st.integers(2, 8), st.integers(2, 12), st.floats(-4, -0.05))
 def test_zeta_1_is_at_least_xi(seed: int, n: int, d: int, decade: float) -> None:
     X, y = separable(n, d, 10.0**decade, np.random.default_rng(seed))
@@ -104,15 +85,12 @@ def test_lengths_and_labels_are_told_apart() -> None:
     assert (data.n_plus, data.n_minus) == (2, 1)
     assert [data.X_min, data.X_max] == pytest.approx([2**0.5, 5.0])
     assert data.mu == pytest.approx(0.5**0.5)
-    start = setting.start_constants(X, y, np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([1, -1]))
-    assert [start.h, start.W_min, start.W_max] == pytest.approx([2, 1.0, 5.0])
-    mu, eps = data.mu, -300.0
+    mu, start = data.mu, setting.Start(X, y, np.diag([5.0, 1.0]), np.array([1.0, -1.0]), -300.0)
     g = {1.0: 2 * mu**0.5 * 2**0.5, -1.0: mu**0.5 * 2**0.5}
     for sign, rate in g.items():
         assert setting.refined_delay(data, sign) == pytest.approx(6 / rate)
         growth = math.log(2 / (mu**0.5 * 2**0.5)) + 600 + 4 * 3 * 5 * 7
-        found = setting.fit_time(data, start, eps, 7.0, sign)
-        assert found == pytest.approx(7 + 6 / rate + 4 / rate * growth)
+        assert start.fit_time(7.0, sign) == pytest.approx(7 + 6 / rate + 4 / rate * growth)
 
 
 @given(SEEDS, st.integers(2, 12), st.integers(2, 30), st.floats(-6, -0.01))

@@ -94,7 +94,7 @@ def needed_durations(item: Instance) -> float:
     """ea.pattern-time: with min(zeta_1, zeta_2) no pattern but that of the own cone lasts longer
     than 4/(m_2 sqrt(mu) X_min n_a), m_2 = min(zeta, xi); the slack is relative."""
     found, data = theorem_1.path(item), setting.data_constants(item["X"], item["y"])
-    m_2 = min(setting.needed_zeta(data, theorem_1.started(item)), data.xi)
+    m_2 = min(*theorem_1.zetas(item), data.xi)
     active = found.patterns.sum(axis=1)[:-1]
     allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
     return float(np.min(1.0 - found.durations / allowed, initial=1.0))
@@ -128,7 +128,7 @@ def logs(seed: int, count: int) -> pd.DataFrame:
         W[:2] = 0.2 * W[:2] + np.array([y[y == -s] @ X[y == -s] * -s for s in signs[:2]])
         log_eps = float(rng.uniform(-6.0, 1.0) * np.log(10.0))
         loss = (EXPONENTIAL, LOGISTIC)[k % 2]
-        found = setting.flow(X, y, W, signs, log_eps, 20.0, loss, method=DOP853)
+        found = setting.Start(X, y, W, signs, log_eps, loss).flow(20.0, method=DOP853)
         own = y[:, None] == signs
         wrong = sum((e.kind == "activate") != bool(own[e.datum, e.neuron]) for e in found.events)
         seen = [active for _, active in setting.patterns(found)]

@@ -26,7 +26,7 @@ from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting, theorem_1
-from reluflow.papers.min2024early.setting import none_of
+from reluflow.papers.min2024early.setting import Start, none_of
 from reluflow.papers.min2024early.theorem_1 import (
     both_labels,
     enough_log_eps,
@@ -45,39 +45,6 @@ _POINTS = 160
 
 class Lost(Exception):
     """A trajectory that could not be followed to its end."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """Data X (n, d), y (n,), the matrix W0 (h, d), a row a neuron, signs (h,) of v_j, ln eps."""
-
-    X: NDArray
-    y: NDArray
-    W0: NDArray
-    signs: NDArray
-    loss: Loss
-    log_eps: float
-
-    @property
-    def data(self) -> setting.DataConstants:
-        return setting.data_constants(self.X, self.y)
-
-    @property
-    def start(self) -> setting.StartConstants:
-        return setting.start_constants(self.X, self.y, self.W0, self.signs)
-
-    def centre(self, sign: float) -> NDArray:
-        """x_+ or x_-, (d,)."""
-        return self.X[self.y == sign].sum(axis=0)
-
-    def bound(self, t_1: float, sign: float) -> float:
-        """(39) on t_2^+ (sign 1) or t_2^-."""
-        return setting.fit_time(self.data, self.start, self.log_eps, t_1, sign)
-
-    def flow(self, until: float, **options: Any) -> FlowPath:
-        """The flow from this start over the time `until`."""
-        start = self.X, self.y, self.W0, self.signs, self.log_eps
-        return setting.flow(*start, until, self.loss, **options)
 
 
 @dataclass(frozen=True)
@@ -109,7 +76,7 @@ class Begun:
     @property
     def bounds(self) -> dict[float, float]:
         """{1: bound (39) on t_2^+, -1: that on t_2^-}."""
-        return {s: self.given.bound(self.t_1, s) for s in self.t_2}
+        return {s: self.given.fit_time(self.t_1, s) for s in self.t_2}
 
     def own(self, sign: float) -> NDArray:
         """Indices of the neurons in S_+ (sign 1) or S_- (sign -1) from t_1 on."""
@@ -173,7 +140,7 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     the flow cannot be followed, or has no t_2 up to four times the paper's bound."""
     given = reduced(given)
     if t_1 is None:
-        t_1 = setting.alignment_time(given.data, setting.printed_zeta(given.data, given.start))
+        t_1 = setting.alignment_time(given.data, given.printed_zeta)
     path = given.flow(t_1, rtol=rtol)
     field, chart = setting.parts(path)  # one chart for all legs: no number is as small as e^(-1e5)
     active = [pattern for _, pattern in setting.patterns(path)][-1]
@@ -186,7 +153,7 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
     t_2: dict[float, float] = {}
     while len(t_2) < 2:
         left = [sign for sign in (1.0, -1.0) if sign not in t_2]
-        last = max(given.bound(t_1, s) for s in left)
+        last = max(given.fit_time(t_1, s) for s in left)
         path = then(path, field, 4.0 * last, at_zero=0.0, rtol=rtol,
                     stop=lambda _, z, left=left: 0.25 - max(_largest_output(given, chart, z, s)
                                                             for s in left))  # fmt: skip
@@ -265,14 +232,13 @@ def starts(seed: int, count: int) -> Iterator[Start]:
             X, y = np.asarray(item["X"]), np.asarray(item["y"])
             if len(set(y)) == 2 and separation(X, y) > 0.03:
                 break
-        made = Start(X, y, neurons(X, y, signs, rng), signs, LOSSES[k % 3], 0.0)
+        made = Start(X, y, neurons(X, y, signs, rng), signs, loss=LOSSES[k % 3])
         yield replace(made, log_eps=allowed(made))
 
 
 def allowed(given: Start) -> float:
     """ln of the largest eps that (Small) allows, with zeta = max(zeta_1, zeta_2) as printed."""
-    data, start = given.data, given.start
-    return setting.log_eps_allowed(data, start, setting.printed_zeta(data, start))
+    return given.log_eps_allowed(given.printed_zeta)
 
 
 @dataclass(frozen=True)
@@ -315,11 +281,10 @@ def late_trajectories(seed: int, count: int) -> Survey:
         angle = np.exp(-1.0 - rng.uniform(1.1, 1.2) * setting.alignment_time(data, data.xi))
         W0 = np.vstack([X[1] + angle * across, X]) * 10.0 ** rng.uniform(-3.0, 0.0, (3, 1))
         turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-        made = Start(X @ turned, y, W0 @ turned, signs, LOSSES[k % 3], 0.0)
-        given = made.X, made.y, made.W0, made.signs
-        start = replace(made, log_eps=min(allowed(made), enough_log_eps(*given)))
+        made = Start(X @ turned, y, W0 @ turned, signs, loss=LOSSES[k % 3])
+        start = replace(made, log_eps=min(allowed(made), enough_log_eps(made)))
         pull = float(made.loss.pull(np.zeros(1), np.ones(1))[0])
-        each = follow(start, rtol=LATE, t_1=enough_time(*given) / pull)
+        each = follow(start, rtol=LATE, t_1=enough_time(made) / pull)
         if each is not None and begin(start) is None:
             found.append(each)
     return Survey(found, count - len(found), 0)
@@ -378,16 +343,16 @@ class OnlyLate(NamedTuple):
 def only_late() -> OnlyLate:
     """The second example in numbers, by the flow: a beside x_2 and b along x_1, both with v_j > 0,
     at ln eps = -200. At t = 20 a is home, at 270 b has fitted x_1; the first angle is 2e-7."""
-    W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
-    given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
-    t_1 = setting.alignment_time(given.data, setting.printed_zeta(given.data, given.start))
+    beside = theorem_1.start()
+    given = replace(beside, W0=np.vstack([beside.W0, beside.X[:1]]), signs=np.ones(2))
+    t_1 = setting.alignment_time(given.data, given.printed_zeta)
     path = given.flow(20.0, rtol=1e-12, method=DOP853)
     field, chart = setting.parts(path)
     home = float(setting.alignment_times(path).max())
     path = then(path, field, 250.0, at_zero=0.0, rtol=1e-9, method=DOP853)
     outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, 270.0, 100)[1:])]
     return OnlyLate(float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
-                    given.bound(t_1, -1.0))  # fmt: skip
+                    given.fit_time(t_1, -1.0))  # fmt: skip
 
 
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
@@ -611,7 +576,7 @@ def one_against(many: int) -> Start:
     eps is the largest that (Small) allows."""
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
-    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL, 0.0)
+    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]))
     return replace(made, log_eps=allowed(made))
 
 
@@ -619,10 +584,7 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
     on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
     `one_against`."""
-    early = [
-        each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
-        for each in survey.found
-    ]
+    early = [each.fall / each.given.T for each in survey.found]
     above = [each.fall > max(each.bounds.values()) for each in survey.found]
     log_eps = one_against(99).log_eps
     few, many = (begin(replace(one_against(k), log_eps=log_eps)) for k in (1, 99))
@@ -730,7 +692,7 @@ def excesses(each: Whole, moments: Moments) -> NDArray:
     W, given = _scaled(moments), each.given
     with np.errstate(over="ignore"):
         room = np.exp(given.log_eps - 2.0 * moments.R.max(axis=1))
-        room *= 4.0 * np.sqrt(given.start.h) * given.start.W_max**2
+        room *= 4.0 * np.sqrt(given.h) * given.lengths.max() ** 2
     whole = (W**2).sum(axis=(1, 2))
     return (2.0 * _largest(W) + room - whole) / whole
 
@@ -922,7 +884,7 @@ def spread_runs(seed: int, count: int) -> list[Best]:
         X, y = setting.separable(4, 3, 0.3, rng, 0.2)
         X = X * (y * signs)[:, None]
         W0 = np.vstack([inside_cone(X, signs, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
-        found.append(best_alignment(Start(X, signs, W0, signs, EXPONENTIAL, SCALES[0])))
+        found.append(best_alignment(Start(X, signs, W0, signs, SCALES[0])))
     return found
 
 

@@ -25,7 +25,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.min2024early.setting import flow, none_of, separable
+from reluflow.papers.min2024early.setting import Start, none_of, separable
 
 # --- Random balanced parameters with small outputs, no assumption on data -------------------------
 #
@@ -246,41 +246,13 @@ HORIZON_ROUNDING = 1e-6
 """A bound is passed where what it bounds exceeds it by more than this part of it."""
 
 
-@dataclass(frozen=True)
-class Start:
-    """(Init): W(0) = e^log_eps W0 with W0 (h, d), v_j(0) = signs_j |w_j(0)|; data X (n, d), y (n,);
-    `leak` of the activation."""
-
-    X: NDArray
-    y: NDArray
-    W0: NDArray
-    signs: NDArray
-    leak: float
-    loss: Loss
-    log_eps: float
-
-    @property
-    def h(self) -> int:
-        return len(self.W0)
-
-    @property
-    def X_max(self) -> float:
-        return float(np.linalg.norm(self.X, axis=1).max())
-
-    @property
-    def T(self) -> float:
-        """log(1 / (sqrt(h) eps)) / (4 n X_max); not positive for a large eps."""
-        room = -self.log_eps - 0.5 * np.log(self.h)
-        return float(room / (4.0 * len(self.X) * self.X_max))
-
-    @property
-    def log_bounds(self) -> NDArray:
-        """Logarithms (3,) of the `BOUNDS`: on the errors of directions, |w_j|^2 and |f(x_i)|."""
-        size = self.log_eps + 2.0 * np.log(np.linalg.norm(self.W0, axis=1).max())
-        n, h, X = len(self.X), np.log(self.h), np.log(self.X_max)
-        return np.array([np.log(4.0 * n) + size + 0.5 * h + 2.0 * X,
-                         np.log(2.0) + size - 0.5 * h,
-                         np.log(2.0) + size + 0.5 * h + X])  # fmt: skip
+def log_bounds(start: Start) -> NDArray:
+    """Logarithms (3,) of the `BOUNDS`: on the errors of directions, |w_j|^2 and |f(x_i)|."""
+    size = start.log_eps + 2.0 * np.log(start.lengths.max())
+    n, h, X = len(start.X), np.log(start.h), np.log(start.X_max)
+    return np.array([np.log(4.0 * n) + size + 0.5 * h + 2.0 * X,
+                     np.log(2.0) + size - 0.5 * h,
+                     np.log(2.0) + size + 0.5 * h + X])  # fmt: skip
 
 
 def largest_log_eps(X: NDArray, W0: NDArray) -> float:
@@ -292,8 +264,7 @@ def largest_log_eps(X: NDArray, W0: NDArray) -> float:
 def path(start: Start) -> FlowPath:
     """The flow from a start up to the time 3 T, with s'(0) the leak; it ends before where it slides
     along a boundary."""
-    return flow(start.X, start.y, start.W0, start.signs, start.log_eps, 3.0 * start.T, start.loss,
-                leak=start.leak, rtol=1e-8, method=DOP853)  # fmt: skip
+    return start.flow(3.0 * start.T, rtol=1e-8, method=DOP853)
 
 
 @dataclass(frozen=True)
@@ -331,7 +302,7 @@ def slack(start: Start) -> Slack:
     with np.errstate(divide="ignore"):
         sizes = np.log([errors, np.ones(len(times)), np.abs(f).max(axis=1)]).T
     sizes[:, 1] = 2.0 * R.max(axis=1)
-    return Slack(times / start.T, sizes - start.log_bounds, found.status)
+    return Slack(times / start.T, sizes - log_bounds(start), found.status)
 
 
 def horizon_starts(seed: int, count: int) -> Iterator[Start]:
@@ -360,7 +331,7 @@ def horizon_starts(seed: int, count: int) -> Iterator[Start]:
         shrunk = 0.0 if k % 2 else rng.choice([rng.uniform(0.0, 6.0), rng.uniform(0.0, 60.0)])
         leak = LEAKS[k // 5 % 3]
         loss = LOSSES[k // 2 % len(LOSSES)]
-        yield Start(X, y, W0, signs, leak, loss, allowed - shrunk)
+        yield Start(X, y, W0, signs, allowed - shrunk, loss, leak)
 
 
 Followed = list[tuple[Start, Slack]]
@@ -388,7 +359,7 @@ def table(found: Followed) -> pd.DataFrame:
 def one_neuron(log_eps: float) -> Start:
     """One datum x = y = 1 and one neuron along it, which grows as fast as any can."""
     one = np.ones((1, 1))
-    return Start(one, np.ones(1), one, np.ones(1), 0.0, EXPONENTIAL, log_eps)
+    return Start(one, np.ones(1), one, np.ones(1), log_eps)
 
 
 def _passed(found: pd.DataFrame, names: tuple[str, ...], until: float) -> pd.Series:

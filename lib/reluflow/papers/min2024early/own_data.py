@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any, cast
 
@@ -28,7 +29,7 @@ from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
-from reluflow.papers.min2024early.setting import LOSSES, PRINTED, none_of
+from reluflow.papers.min2024early.setting import LOSSES, PRINTED, Start, none_of
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
 
@@ -55,6 +56,11 @@ class Experiment:
     step: float
     iterations: int
     loss: Loss
+
+    @cached_property
+    def at(self) -> Start:
+        """The shape of the flow's start."""
+        return Start(self.X, self.y, self.W0, self.signs, loss=self.loss)
 
 
 def experiment(
@@ -125,24 +131,20 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
     for _ in range(count):
         n, d, h = (int(rng.integers(least, 6)) for least in (2, 2, 1))
         X, y = setting.separable(n, d, float(rng.uniform(0.2, 0.9)), rng)
-        made.append((X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)))
+        made.append(Start(X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)))
 
     def one(k: int) -> Mapping[str, Any]:
-        X, y, W, signs = made[k // 2]
-        h = len(W)
-        data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
-        zeta = (setting.printed_zeta, setting.needed_zeta)[k % 2](data, begin)
-        log_eps = setting.log_eps_of_outputs(data, begin, zeta)
-        T = setting.horizon(data, h, log_eps)
-        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k // 2 % 2]
-        path = setting.flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
+        at = replace(made[k // 2], loss=(EXPONENTIAL, TWICE_LOGISTIC)[k // 2 % 2])
+        data, zeta = at.data, (at.printed_zeta, at.needed_zeta)[k % 2]
+        small = replace(at, log_eps=at.log_eps_of_outputs(zeta))
+        path = small.flow(small.T, method=DOP853)
         m_1 = min(data.mu, zeta, data.xi)
         allowed = m_1 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
         chart, times = setting.parts(path)[1], np.linspace(0.0, path.t[-1], 40)
-        f = np.array([chart.outputs(z, X) for z in path.at(times)])
-        both = setting.log_eps_allowed(data, begin, zeta)
+        f = np.array([chart.outputs(z, at.X) for z in path.at(times)])
+        both = replace(at, log_eps=at.log_eps_allowed(zeta))
         return {"share": float(np.abs(f).max() / allowed),
-                "ratio": setting.alignment_time(data, zeta) / setting.horizon(data, h, both),
+                "ratio": setting.alignment_time(data, zeta) / both.T,
                 "printed": k % 2 == 0}  # fmt: skip
 
     return survey(range(2 * count), one)
@@ -194,8 +196,8 @@ def constants_table(own: Experiment) -> pd.DataFrame:
     columns = ["μ", "ξ", "ζ₁", "ζ₂", "least ‖xᵢ‖", "largest ‖xᵢ‖"]
     if separation(own.X, own.y) <= 0.0:
         return pd.DataFrame(columns=columns)
-    data, start = _constants(own)
-    row = (data.mu, data.xi, data.zeta_1, start.zeta_2, data.X_min, data.X_max)
+    data = own.at.data
+    row = (data.mu, data.xi, data.zeta_1, own.at.zeta_2, data.X_min, data.X_max)
     return pd.DataFrame([[approx(value) for value in row]], columns=columns, index=[own.name])
 
 
@@ -209,22 +211,15 @@ def promise(own: Experiment) -> pd.DataFrame:
 def _promises(own: Experiment) -> pd.DataFrame:
     rows = {}
     if separation(own.X, own.y) > 0.0 and len(set(own.y)) == 2:
-        data, start = _constants(own)
-        for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
-                           ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
-            largest = setting.log_eps_allowed(data, start, zeta)
-            rows[name] = [setting.alignment_time(data, zeta), largest]
-        given = own.X, own.y, own.W0, own.signs
+        at = own.at
+        for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", at.printed_zeta),
+                           ("t₁, min(ζ₁, ζ₂)", at.needed_zeta)):  # fmt: skip
+            rows[name] = [setting.alignment_time(at.data, zeta), at.log_eps_allowed(zeta)]
         # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of its double at half the speed.
         pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
-        rows["T⁎, proved here"] = [enough_time(*given) / pull, enough_log_eps(*given)]
+        rows["T⁎, proved here"] = [enough_time(at) / pull, enough_log_eps(at)]
     columns = ["home by t", "if ln ε is at most"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
-
-def _constants(own: Experiment) -> tuple[setting.DataConstants, setting.StartConstants]:
-    start = setting.start_constants(own.X, own.y, own.W0, own.signs)
-    return setting.data_constants(own.X, own.y), start
 
 
 def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
@@ -323,8 +318,7 @@ def grow(own: Experiment) -> Grown:
 
     chart = Neurons(own.signs, own.X.shape[1])
     field = GradientFlow(chart, own.loss, own.X, own.y)
-    path = setting.flow(own.X, own.y, own.W0, own.signs, start, 1e12 / longest, own.loss,
-                        loss_over_half, rtol=_RTOL)  # fmt: skip
+    path = replace(own.at, log_eps=start).flow(1e12 / longest, loss_over_half, rtol=_RTOL)
     if path.status == "stopped":
         clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
         path = then(path, clock, 100.0 * np.log(10.0), at_zero=0.0, rtol=_RTOL)

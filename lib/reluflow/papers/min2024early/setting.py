@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -278,16 +278,6 @@ class DataConstants:
         return self.n_plus if sign > 0.0 else self.n_minus
 
 
-@dataclass(frozen=True)
-class StartConstants:
-    """What the start decides: h neurons, the lengths W_min and W_max in W_0, and zeta_2."""
-
-    h: int
-    W_min: float
-    W_max: float
-    zeta_2: float
-
-
 def data_constants(X: NDArray, y: NDArray) -> DataConstants:
     """The constants of data X (n, d) with labels y (n,). They mean what they say under (A1), mu >
     0. Raises InputError for a datum 0 or another label."""
@@ -297,13 +287,6 @@ def data_constants(X: NDArray, y: NDArray) -> DataConstants:
     return DataConstants(len(y), int(np.sum(y > 0.0)), int(np.sum(y < 0.0)), mu,
                          float(lengths.min()), float(lengths.max()), cap(X, y),
                          mu**2)  # fmt: skip
-
-
-def start_constants(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> StartConstants:
-    """The constants of a start W_0 (h, d), a row a neuron, with signs (h,) of +1 and -1."""
-    lengths = np.linalg.norm(W0, axis=1)
-    ends = float(lengths.min()), float(lengths.max())
-    return StartConstants(len(lengths), *ends, clearance(X, y, W0, signs))
 
 
 def centres(X: NDArray, y: NDArray) -> dict[float, NDArray]:
@@ -338,45 +321,9 @@ def clearance(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     return least
 
 
-def printed_zeta(data: DataConstants, start: StartConstants) -> float:
-    """zeta = max(zeta_1, zeta_2), as Appendix C.2 has it."""
-    return max(data.zeta_1, start.zeta_2)
-
-
-def needed_zeta(data: DataConstants, start: StartConstants) -> float:
-    """zeta = min(zeta_1, zeta_2), for the proof needs a cap in S_- with all neurons outside it."""
-    return min(data.zeta_1, start.zeta_2)
-
-
 def alignment_time(data: DataConstants, zeta: float) -> float:
     """t_1 = 16 log n / (m_2 sqrt(mu) X_min), m_2 = min(zeta, xi): Appendix C.2."""
     return 16.0 * math.log(data.n) / (min(zeta, data.xi) * math.sqrt(data.mu) * data.X_min)
-
-
-def horizon(data: DataConstants, h: int, log_eps: float) -> float:
-    """T = log(1/(sqrt(h) eps)) / (4 n X_max), the end of Lemmas 1 and 3; log_eps = ln eps."""
-    return -(0.5 * math.log(h) + log_eps) / (4.0 * data.n * data.X_max)
-
-
-def log_eps_of_outputs(data: DataConstants, start: StartConstants, zeta: float) -> float:
-    """ln of the first bound of eq (28), m_1 sqrt(mu) X_min / (4 sqrt(h) n X_max^2 W_max^2)."""
-    m_1 = min(data.mu, zeta, data.xi)
-    return (
-        math.log(m_1) + 0.5 * math.log(data.mu) + math.log(data.X_min)
-        - math.log(4.0 * data.n) - 0.5 * math.log(start.h)
-        - 2.0 * math.log(data.X_max) - 2.0 * math.log(start.W_max)
-    )  # fmt: skip
-
-
-def log_eps_of_time(data: DataConstants, h: int, zeta: float) -> float:
-    """ln of the second bound of eq (28), h^(-1/2) exp(-64 n X_max log n / (m_2 sqrt(mu) X_min))."""
-    size = 64.0 * data.n * data.X_max * math.log(data.n)
-    return -0.5 * math.log(h) - size / (min(zeta, data.xi) * math.sqrt(data.mu) * data.X_min)
-
-
-def log_eps_allowed(data: DataConstants, start: StartConstants, zeta: float) -> float:
-    """ln of the largest eps that eq (28), (Small), allows: the lesser of its two bounds."""
-    return min(log_eps_of_outputs(data, start, zeta), log_eps_of_time(data, start.h, zeta))
 
 
 def decay(data: DataConstants) -> float:
@@ -389,35 +336,97 @@ def refined_delay(data: DataConstants, sign: float) -> float:
     return 6.0 / (math.sqrt(data.mu) * data.number(sign) * data.X_min)
 
 
-def fit_time(
-    data: DataConstants, start: StartConstants, log_eps: float, t_1: float, sign: float
-) -> float:
-    """The bound of eqs (36)-(39) on t_2^+ (sign 1) or t_2^- (sign -1), from t_1. t_1 + 6/g + (4/g)
-    (log(2/(eps^2 sqrt(mu) X_min W_min^2)) + 4 n X_max t_1) with g = sqrt(mu) n_+ X_min. Raises
-    ZeroDivisionError where no datum has that label."""
-    root = math.sqrt(data.mu)
-    rate = root * data.number(sign) * data.X_min
-    start_size = -2.0 * log_eps - 2.0 * math.log(start.W_min)
-    growth = math.log(2.0) + start_size - math.log(root * data.X_min)
-    return t_1 + 6.0 / rate + 4.0 / rate * (growth + 4.0 * data.n * data.X_max * t_1)
-
-
 # --- (GF) from (Init): balanced neurons of given directions, signs and norms ----------------------
 
 
-def flow(
-    X: ArrayLike, y: ArrayLike, W0: ArrayLike, signs: ArrayLike, log_eps: float, until: float,
-    loss: Loss = EXPONENTIAL, stop: Stop | None = None, leak: float = 0.0, **options: Any,
-) -> FlowPath:  # fmt: skip
-    """The regular solution of (GF), eq (2), from (Init), eq (3), in the chart of the neurons: from
-    w_j = eps W0_j, v_j = sign_j |w_j|. Parameters: X (n, d), y (n,), W0 (h, d) without a row 0,
-    signs (h,), log_eps the logarithm of eps, `until` or `stop` on the clock "time", `leak` the
-    slope of the activation below 0, options those of `integrate`. `neurons` takes states apart."""
-    W0 = np.asarray(W0, float)
-    chart = Neurons(np.asarray(signs, float), W0.shape[1], leak)
-    field = GradientFlow(chart, loss, np.asarray(X, float), np.asarray(y, float), TIME)
-    start = chart.along(W0, log_eps + np.log(np.linalg.norm(W0, axis=1)))
-    return integrate(field, start, until, stop=stop, at_zero=0.0, **options)
+@dataclass(frozen=True, eq=False)
+class Start:
+    """(Init), eq (3): w_j = eps W0_j and v_j = signs_j |w_j|, with W0 (h, d), a row a neuron and
+    none of them 0, signs (h,), and ln eps. Data X (n, d), y (n,); `leak`, the activation's slope
+    below 0. The theorem's constants mean what they say where `leak` is 0."""
+
+    X: NDArray
+    y: NDArray
+    W0: NDArray
+    signs: NDArray
+    log_eps: float = 0.0
+    loss: Loss = EXPONENTIAL
+    leak: float = 0.0
+
+    @property
+    def h(self) -> int:
+        return len(self.W0)
+
+    @cached_property
+    def data(self) -> DataConstants:
+        return data_constants(self.X, self.y)
+
+    @cached_property
+    def zeta_2(self) -> float:
+        return clearance(self.X, self.y, self.W0, self.signs)
+
+    @property
+    def printed_zeta(self) -> float:
+        """zeta = max(zeta_1, zeta_2), as Appendix C.2 has it."""
+        return max(self.data.zeta_1, self.zeta_2)
+
+    @property
+    def needed_zeta(self) -> float:
+        """min(zeta_1, zeta_2), for the proof needs a cap in S_- with all neurons outside it."""
+        return min(self.data.zeta_1, self.zeta_2)
+
+    @property
+    def lengths(self) -> NDArray:
+        """Of the rows of W_0, (h,): from W_min to W_max."""
+        return np.asarray(np.linalg.norm(self.W0, axis=1))
+
+    def centre(self, sign: float) -> NDArray:
+        """x_+ (sign 1) or x_- (sign -1), (d,)."""
+        return np.asarray(self.X[self.y == sign].sum(axis=0))
+
+    @property
+    def X_max(self) -> float:
+        return float(np.linalg.norm(self.X, axis=1).max())
+
+    @property
+    def T(self) -> float:
+        """log(1/(sqrt(h) eps)) / (4 n X_max), the end of Lemmas 1 and 3; not positive for a large
+        eps."""
+        return -(0.5 * math.log(self.h) + self.log_eps) / (4.0 * len(self.X) * self.X_max)
+
+    def log_eps_of_outputs(self, zeta: float) -> float:
+        """ln of the first bound of eq (28), m_1 sqrt(mu) X_min / (4 sqrt(h) n X_max^2 W_max^2)."""
+        data, W_max = self.data, float(self.lengths.max())
+        m_1 = min(data.mu, zeta, data.xi)
+        return (
+            math.log(m_1) + 0.5 * math.log(data.mu) + math.log(data.X_min)
+            - math.log(4.0 * data.n) - 0.5 * math.log(self.h)
+            - 2.0 * math.log(data.X_max) - 2.0 * math.log(W_max)
+        )  # fmt: skip
+
+    def log_eps_allowed(self, zeta: float) -> float:
+        """ln of the largest eps that eq (28), (Small), allows: the lesser of its two bounds, the
+        second of which is h^(-1/2) exp(-64 n X_max log n / (m_2 sqrt(mu) X_min))."""
+        needed = 4.0 * self.data.n * self.data.X_max * alignment_time(self.data, zeta)
+        return min(self.log_eps_of_outputs(zeta), -0.5 * math.log(self.h) - needed)
+
+    def fit_time(self, t_1: float, sign: float) -> float:
+        """The bound of eqs (36)-(39) on t_2^+ (sign 1) or t_2^- (sign -1), from t_1: t_1 + 6/g +
+        (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) + 4 n X_max t_1), g = sqrt(mu) n_+ X_min.
+        Raises ZeroDivisionError where no datum has that label."""
+        data, root = self.data, math.sqrt(self.data.mu)
+        rate = root * data.number(sign) * data.X_min
+        start_size = -2.0 * self.log_eps - 2.0 * math.log(self.lengths.min())
+        growth = math.log(2.0) + start_size - math.log(root * data.X_min)
+        return t_1 + 6.0 / rate + 4.0 / rate * (growth + 4.0 * data.n * data.X_max * t_1)
+
+    def flow(self, until: float, stop: Stop | None = None, **options: Any) -> FlowPath:
+        """The regular solution of (GF), eq (2), in the chart of the neurons, `until` or `stop` on
+        the clock "time"; options those of `integrate`. `neurons` takes its states apart."""
+        chart = Neurons(self.signs, self.W0.shape[1], self.leak)
+        field = GradientFlow(chart, self.loss, self.X, self.y, TIME)
+        start = chart.along(self.W0, self.log_eps + np.log(self.lengths))
+        return integrate(field, start, until, stop=stop, at_zero=0.0, **options)
 
 
 def parts(path: FlowPath) -> tuple[GradientFlow, Neurons]:

@@ -22,7 +22,7 @@ from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.setting import DataConstants, StartConstants, none_of
+from reluflow.papers.min2024early.setting import DataConstants, Start, none_of
 
 # --- How long a neuron needs to its cone as eps -> 0: a bound without n, and its worst data -------
 #
@@ -229,30 +229,32 @@ def time_is_reached() -> list[Evidence]:
 # The page `alignment` has the proof, under `How small`, with phi the largest |f(x_i)| allowed.
 
 
-def excluded_angle(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
-    """The least angle theta to x_- (x_+) of the neurons W (h, d) that start in S_- with sign 1 (in
-    S_+ with sign -1), from sines of chords; pi/2 if there is no such neuron."""
-    return min((angle(w, label * u) for label, u in setting.centres(X, y).items()
-                for w in W[signs == -label] if np.array_equal(X @ w > 0.0, y == label)),
-               default=np.pi / 2)  # fmt: skip
+def excluded_angle(at: Start) -> float:
+    """The least angle theta to x_- (x_+) of the neurons that start in S_- with sign 1 (in S_+ with
+    sign -1), from sines of chords; pi/2 if there is no such neuron."""
+    return min((angle(w, label * u) for label, u in setting.centres(at.X, at.y).items()
+                for w in at.W0[at.signs == -label]
+                if np.array_equal(at.X @ w > 0.0, at.y == label)), default=np.pi / 2)  # fmt: skip
 
 
-def enough_time(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
-    """T_* = (3/2) t_* + 2 log(cot(theta/2)) / min(|x_+|, |x_-|), of a start W (h, d)."""
-    data, tangent = setting.data_constants(X, y), np.tan(0.5 * excluded_angle(X, y, W, signs))
-    least = min(float(np.linalg.norm(u)) for u in setting.centres(X, y).values())
-    return 1.5 * uniform_time(data.mu, data.X_min) - 2.0 * float(np.log(tangent)) / least
+def _sums(at: Start) -> list[float]:
+    """|x_+| and |x_-|."""
+    return [float(np.linalg.norm(u)) for u in setting.centres(at.X, at.y).values()]
 
 
-def enough_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
+def enough_time(at: Start) -> float:
+    """T_* = (3/2) t_* + 2 log(cot(theta/2)) / min(|x_+|, |x_-|)."""
+    stays = 2.0 * float(np.log(np.tan(0.5 * excluded_angle(at)))) / min(_sums(at))
+    return 1.5 * uniform_time(at.data.mu, at.data.X_min) - stays
+
+
+def enough_log_eps(at: Start) -> float:
     """ln of the eps from which all neurons are home at T_*. It is sqrt(phi / (h X_max)) exp(-e^phi
     M T_*) / W_max, phi = sqrt(mu) min(mu, 2 sin theta) / 8."""
-    data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
-    reach = min(data.mu, 2.0 * np.sin(excluded_angle(X, y, W, signs)))
-    phi = np.sqrt(data.mu) * reach / 8.0
-    M = max(float(np.linalg.norm(u)) for u in setting.centres(X, y).values())
-    growth = np.exp(phi) * M * enough_time(X, y, W, signs)
-    return float(0.5 * np.log(phi / (begin.h * data.X_max)) - np.log(begin.W_max) - growth)
+    phi = np.sqrt(at.data.mu) * min(at.data.mu, 2.0 * np.sin(excluded_angle(at))) / 8.0
+    growth = np.exp(phi) * max(_sums(at)) * enough_time(at)
+    size = 0.5 * np.log(phi / (at.h * at.data.X_max)) - np.log(at.lengths.max())
+    return float(size - growth)
 
 
 def at_our_scale(seed: int, count: int) -> pd.DataFrame:
@@ -267,13 +269,11 @@ def at_our_scale(seed: int, count: int) -> pd.DataFrame:
         W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 1.0, (h, 1))
         u = setting.centres(X, y)[-signs[0]] * -signs[0]
         W[0] = u / np.linalg.norm(u) + 10.0 ** -rng.uniform(0.0, 4.0) * rng.standard_normal(d)
-        T, log_eps = enough_time(X, y, W, signs), enough_log_eps(X, y, W, signs)
-        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = setting.flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
-        data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
-        small = setting.log_eps_allowed(data, begin, setting.needed_zeta(data, begin))
+        at = Start(X, y, W, signs, loss=(EXPONENTIAL, TWICE_LOGISTIC)[k % 2])
+        T, log_eps = enough_time(at), enough_log_eps(at)
+        found = replace(at, log_eps=log_eps).flow(T, method=DOP853)
         return {"T": T, "needed": setting.alignment_times(found).max(), "log_eps": log_eps,
-                "log_eps_printed": small}  # fmt: skip
+                "log_eps_printed": at.log_eps_allowed(at.needed_zeta)}  # fmt: skip
 
     return survey(range(count), one)
 
@@ -346,7 +346,7 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
         W, signs = rng.standard_normal((h, X.shape[1])), rng.choice([-1.0, 1.0], h)
         mu, log_eps = separation(X, y), float(rng.uniform(-3.0, 3.0) * np.log(10.0))
         loss = (EXPONENTIAL, LOGISTIC)[k // 4 % 2]
-        flown = setting.flow(X, y, W, signs, log_eps, 20.0, loss, method=DOP853)
+        flown = Start(X, y, W, signs, log_eps, loss).flow(20.0, method=DOP853)
         return {"share": largest_growth(flown) / (1.0 + 1.0 / mu)}
 
     found = survey(range(count), one)
@@ -362,7 +362,7 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
 # As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements
 # are given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
 
-Zeta = Callable[[DataConstants, StartConstants], float]
+Zeta = Callable[[float, float], float]
 RATE = Reading(
     "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
     "not on n and μ",
@@ -371,20 +371,20 @@ RATE = Reading(
 )
 
 
-def started(item: Mapping[str, Any]) -> StartConstants:
-    """The constants of the start of an instance, zeta_2 from its angle where that is given."""
-    w, sign = np.asarray(item["w"])[None], np.array([float(item["sign"])])
-    found = setting.start_constants(item["X"], item["y"], w, sign)
-    if "log_angle" not in item:
-        return found
-    return replace(found, zeta_2=float(np.sin(np.exp(item["log_angle"])) ** 2))
+def zetas(item: Mapping[str, Any]) -> tuple[float, float]:
+    """zeta_1 and zeta_2 of an instance, zeta_2 from the angle of its start where that is given."""
+    X, y = item["X"], item["y"]
+    if "log_angle" in item:
+        return setting.cap(X, y), float(np.sin(np.exp(item["log_angle"])) ** 2)
+    sign = np.array([float(item["sign"])])
+    return setting.cap(X, y), setting.clearance(X, y, np.asarray(item["w"])[None], sign)
 
 
 def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
     """How long before t_1, with this zeta, the neuron is at one of these ends as eps -> 0, in units
     of 1/X_min."""
     found, data = path(item), setting.data_constants(item["X"], item["y"])
-    t_1 = setting.alignment_time(data, zeta(data, started(item)))
+    t_1 = setting.alignment_time(data, zeta(*zetas(item)))
     return (t_1 - found.time) * data.X_min if found.status in ends else -np.inf
 
 
@@ -396,12 +396,12 @@ def home_at_t_1(zeta: Zeta, says: str) -> Statement:
 
 def alignment_printed_time() -> Statement:
     """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
-    return home_at_t_1(setting.printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)")
+    return home_at_t_1(max, "home at t₁ with ζ = max(ζ₁, ζ₂)")
 
 
 def needed_time() -> Statement:
     """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
-    return home_at_t_1(setting.needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)")
+    return home_at_t_1(min, "home at t₁ with ζ = min(ζ₁, ζ₂)")
 
 
 def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:
@@ -429,7 +429,7 @@ def own_label_serves(item: Instance) -> float:
     """ea.thm1.align.2: how long before t_1 a neuron that starts active on a datum of its label
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
     so that zeta_2 does not matter to it."""
-    return before_t_1(item, setting.printed_zeta, "serves")
+    return before_t_1(item, max, "serves")
 
 
 def flows_are_home(seed: int, count: int) -> list[Evidence]:
@@ -442,12 +442,10 @@ def flows_are_home(seed: int, count: int) -> list[Evidence]:
         n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
         X, y = setting.separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
         W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
-        zeta = setting.needed_zeta(data, begin)
-        t_1 = setting.alignment_time(data, zeta)
-        log_eps = setting.log_eps_allowed(data, begin, zeta)
-        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = setting.flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
+        at = Start(X, y, W, signs, loss=(EXPONENTIAL, TWICE_LOGISTIC)[k % 2])
+        t_1 = setting.alignment_time(at.data, at.needed_zeta)
+        log_eps = at.log_eps_allowed(at.needed_zeta)
+        found = replace(at, log_eps=log_eps).flow(t_1, rtol=1e-7)
         last = [active for _, active in setting.patterns(found)][-1]
         own = y[:, None] == signs
         began = np.any((X @ W.T > 0.0) & own, axis=0)
@@ -542,11 +540,12 @@ X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
 Y = np.array([1.0, -1.0])
 
 
-def start() -> NDArray:
-    """The unit vector (1, 2) at the angle theta from x_2, on the side of x_1."""
+def start() -> Start:
+    """The neuron (1, 2), at the angle theta from x_2, on the side of x_1, at ln eps = LOG_EPS."""
     half = float(HALF_TANGENT)
     along, across = (1.0 - half**2) / (1.0 + half**2), 2.0 * half / (1.0 + half**2)
-    return (along * X[1] + across * np.array([5.0 / 13.0, 12.0 / 13.0]))[None]
+    w = along * X[1] + across * np.array([5.0 / 13.0, 12.0 / 13.0])
+    return Start(X, Y, w[None], np.ones(1), LOG_EPS)
 
 
 def _example(
@@ -554,11 +553,9 @@ def _example(
 ) -> Counterexample:
     """When something happens along the flow at ln eps = LOG_EPS, against a part of the printed
     t_1."""
-    given = X, Y, start(), np.ones(1)
-    data, begin = setting.data_constants(X, Y), setting.start_constants(*given)
-    zeta = setting.printed_zeta(data, begin)
-    limit = setting.alignment_time(data, zeta) / part
-    found = setting.flow(*given, LOG_EPS, 20.0, rtol=1e-12)  # the angle is 2e-7 at first
+    at = start()
+    limit = setting.alignment_time(at.data, at.printed_zeta) / part
+    found = at.flow(20.0, rtol=1e-12)  # the angle is 2e-7 at first
     return Counterexample(
         instance={
             "x_1": (1, 0), "y_1": 1,
@@ -570,7 +567,7 @@ def _example(
         assumptions={
             "(A1), μ = 12/13": abs(separation(X, Y) - 12.0 / 13.0) < 1e-12,
             "(A2), w₁(0) is no multiple of x₋ = x₂": HALF_TANGENT > 0,
-            "(Small), by both routes": setting.log_eps_allowed(data, begin, zeta) >= LOG_EPS
+            "(Small), by both routes": at.log_eps_allowed(at.printed_zeta) >= LOG_EPS
                                        and enclosed(HALF_TANGENT, LOG_EPS).small,
             "(R), the neuron is never in S_dead":
                 all(active.any() for _, active in setting.patterns(found)),
@@ -662,22 +659,20 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
                          "printed": setting.alignment_time(data, data.xi)})  # fmt: skip
 
 
-def largest_log_eps(
-    X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float, most: float = 0.0
-) -> float:
+def largest_log_eps(at: Start, least: float, most: float = 0.0) -> float:
     """The largest ln eps up to `most`, to 1/2, at which all neurons are home at T_*; by bisection
     between `most` and `least`, where they are."""
-    until = enough_time(X, y, W, signs)
+    until, shape = enough_time(at), at.W0.shape
 
     def away(_: float, z: NDArray) -> float:
-        active = X @ z[: W.size].reshape(W.shape).T > 1e-9  # a dead one lies on a boundary
-        home = np.all(active == (y[:, None] == signs), axis=0) | ~active.any(axis=0)
+        active = at.X @ z[: at.W0.size].reshape(shape).T > 1e-9  # a dead one lies on a boundary
+        home = np.all(active == (at.y[:, None] == at.signs), axis=0) | ~active.any(axis=0)
         return -1.0 if home.all() else 1.0
 
     def home(log_eps: float) -> bool:
-        if away(0.0, (W / np.linalg.norm(W, axis=1, keepdims=True)).ravel()) < 0.0:
+        if away(0.0, (at.W0 / at.lengths[:, None]).ravel()) < 0.0:
             return True
-        path = setting.flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
+        path = replace(at, log_eps=log_eps).flow(until, away, method=DOP853, rtol=1e-7)
         return path.status == "stopped"
 
     low = high = most
@@ -710,10 +705,9 @@ def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
             X, y = setting.separable(n, d, mu, rng, 0.0)
             W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
             W /= np.linalg.norm(W, axis=1, keepdims=True)
-            data, begin = setting.data_constants(X, y), setting.start_constants(X, y, W, signs)
-            ours = enough_log_eps(X, y, W, signs)
-            small = setting.log_eps_allowed(data, begin, setting.needed_zeta(data, begin))
-            rows.append((small, ours, needed := largest_log_eps(X, y, W, signs, ours, needed)))
+            at = Start(X, y, W, signs)
+            ours, small = enough_log_eps(at), at.log_eps_allowed(at.needed_zeta)
+            rows.append((small, ours, needed := largest_log_eps(at, ours, needed)))
         small, ours, _ = np.min(rows, axis=0)
         return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
 

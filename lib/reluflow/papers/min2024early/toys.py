@@ -12,8 +12,6 @@ from math import cos, sin
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import find_peaks
-from scipy.stats import binom
 
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, statement
@@ -507,7 +505,8 @@ def work(run: Ensemble, until: float, unit: float) -> NDArray:
 def _law(run: Ensemble) -> NDArray:
     """The probabilities (h + 1,) of 0, 1, ... neurons outside S_+ at iteration 21 000."""
     chances = [chance_astray(float(tau), 0.001) for tau in work(run, LATE, 0.5 * STEP)]
-    return np.mean([binom.pmf(np.arange(WIDTH + 1), WIDTH, p) for p in chances], axis=0)
+    return np.mean([[math.comb(WIDTH, k) * p**k * (1.0 - p) ** (WIDTH - k)
+                     for k in range(WIDTH + 1)] for p in chances], axis=0)  # fmt: skip
 
 
 def counts_and_law(run: Ensemble) -> Data:
@@ -551,6 +550,8 @@ def falls(loss: NDArray) -> NDArray:
     """The places (k,) in a curve loss (m,), taken at equal distances, at which it falls sharply.
     They are the peaks of the rate of fall: as high as a tenth of the highest, and apart from a
     higher one by a valley of less than half their height."""
+    from scipy.signal import find_peaks  # half a second, for which no other page waits
+
     rate = np.concatenate([[0.0], -np.diff(loss), [0.0]])
     peaks, told = find_peaks(rate, height=0.1 * rate.max(), prominence=0.0)
     return peaks[told["prominences"] >= 0.5 * told["peak_heights"]] - 1
