@@ -874,12 +874,20 @@ def clusters_trained(X: NDArray, y: NDArray, optimiser: str, seed: int) -> Neuro
     return Neurons(W.detach().numpy(), a.detach().numpy()[0], left)
 
 
-def runs_from(
-    X: NDArray, y: NDArray, seed: int, starts: int
-) -> list[tuple[int, dict[str, Neurons]]]:
+Starts = list[tuple[int, dict[str, Neurons]]]
+
+
+def runs_from(X: NDArray, y: NDArray, seed: int, starts: int) -> Starts:
     """Seeds of `starts` starts, and from each the network of each optimiser."""
     return [(s, {name: clusters_trained(X, y, name, s) for name in OPTIMISERS})
             for s in range(seed, seed + starts)]  # fmt: skip
+
+
+def trained(found: Starts) -> Starts:
+    """Those starts from which both networks are trained; all where there is none."""
+    return [
+        (seed, runs) for seed, runs in found if max(n.loss for n in runs.values()) <= TRAINED
+    ] or found
 
 
 def _spreads(runs: dict[str, Neurons], name: str) -> list[float]:
@@ -892,14 +900,12 @@ def _left(runs: dict[str, Neurons], factor: float = 1.0) -> float:
     return min(TIGHT - factor * max(adam), min(plain) - WIDE)
 
 
-def adam_makes_clusters(
-    X: NDArray, y: NDArray, found: list[tuple[int, dict[str, Neurons]]]
-) -> Statement:
+def adam_makes_clusters(X: NDArray, y: NDArray, found: Starts) -> Statement:
     """os.ours.clusters: from most starts Adam makes clusters of the neurons of either sign, plain
     descent rays. The slack, the lower median over the starts of what the bars leave, is positive
     if and only if more than half of the starts keep them."""
-    W, a = (np.stack(part) for part in zip(*(drawn(X.shape[1], s) for s, _ in found), strict=True))
-    runs = [each for _, each in found]
+    seeds, runs = zip(*trained(found), strict=True)
+    W, a = (np.stack(part) for part in zip(*(drawn(X.shape[1], s) for s in seeds), strict=True))
 
     def start(item: Instance) -> bool:
         size = SCALE / np.sqrt([item["W"].shape[-1], WIDTH])
@@ -926,9 +932,10 @@ def adam_makes_clusters(
     )  # fmt: skip
 
 
-def measured(found: list[tuple[int, dict[str, Neurons]]]) -> list[Evidence]:
+def measured(found: Starts) -> list[Evidence]:
     """The deviations, the bars, and the angles within a group."""
-    runs = [each for _, each in found]
+    runs = [each for _, each in trained(found)]
+    untrained = len(found) - len(runs)
     adam, plain = ([v for each in runs for v in _spreads(each, name)] for name in OPTIMISERS)
     networks = [run for each in runs for run in each.values()]
     fewest = min(len(run.long(sign)) for run in networks for sign in (1.0, -1.0))
@@ -937,7 +944,8 @@ def measured(found: list[tuple[int, dict[str, Neurons]]]) -> list[Evidence]:
              (max(adam), min(plain)), digits=2),
         note("the bars for these", (TIGHT, WIDE), digits=None, after=CLUSTERS_FIRST),
         note("starts that keep both", f"{sum(_left(each) > 0.0 for each in runs)} of {len(runs)}"),
-        note("starts, and the fewest neurons in a group", (len(found), fewest)),
+        note("starts, and the fewest neurons in a group", (len(runs), fewest)),
+        *([note("starts left out, which stay untrained", untrained)] if untrained else []),
         *(note(f"{name}: largest angle of a long neuron to the mean of its group",
                max(each[name].angle(sign) for each in runs for sign in (1.0, -1.0)), "degrees",
                digits=2)

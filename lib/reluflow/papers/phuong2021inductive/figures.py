@@ -380,8 +380,8 @@ _KINDS = {
 """The three kinds of pair; the label of a 1 is positive."""
 _SIDES = ("-", style.INK), ((0, (4.0, 2.0)), style.QUIET)
 """Before the ReLU, and after it."""
-_RANKS = "number, the largest first"
-_DIRECTIONS = {"xlabel": "first singular direction", "ylabel": "second singular direction"}
+_RANKS = "the largest first"
+_DIRECTIONS = {"xlabel": "singular direction 1", "ylabel": "singular direction 2"}
 
 
 @in_house_style
@@ -450,7 +450,7 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
         left, right = axes[2 * k : 2 * k + 2]
         ranks = np.arange(1, SPECTRUM + 1)
         left.plot(ranks, run.singular[:SPECTRUM], "o", color=FIRST, ms=5)
-        left.set(ylim=(0.0, None), xlabel=_RANKS, ylabel="singular value of $W_7$")
+        left.set(ylim=(0.0, None), xlabel=_RANKS)
         left.set_xticks(ranks[::3])
         _signed(right, run.plane, run.second, "W_8[j]")
     legend_below(fig, columns=2)
@@ -505,9 +505,9 @@ def four_layers(
     """Figure 2: the same for the three hidden layers of a residual net, and its first layer's
     correlations; beside them those of two `others`, by name."""
     hidden = look.weights[:-1]
-    titles = [f"({chr(97 + k)}) $W_{k + 1}$: singular values" for k in range(3)]
-    titles += [f"({chr(100 + k)}) $W_{k + 1}$: rows, one run" for k in range(3)]
-    names = ["$W_1$: correlations", *others]
+    titles = [f"({chr(97 + k)}) values, $W_{k + 1}$" for k in range(3)]
+    titles += [f"({chr(100 + k)}) rows, $W_{k + 1}$" for k in range(3)]
+    names = ["four layers", *others]
     titles += [f"({chr(103 + k)}) {name}" for k, name in enumerate(names)]
     fig, axes = panels(3, 3, height=8.0, titles=titles)
     for k, W in enumerate(hidden):
@@ -552,6 +552,7 @@ def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
         place = 0.75 * way + [0.0, 0.3 * np.ptp(plane[:, 1])]
         halo_text(ax, place, words, fontsize=9, color=colour)
     ax.margins(0.08, 0.45)
+    ax.locator_params("y", nbins=4)
     ax.set(**_DIRECTIONS)
 
 
@@ -560,7 +561,7 @@ def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
     ax.stairs(counts.mean(axis=0), _BINS, fill=True, color=FIRST, alpha=0.35,
               label="neurons a bin, mean of the runs")  # fmt: skip
     ax.axvline(HIGH, color=style.INK, lw=0.9, ls=(0, (2, 2)))
-    ax.set(xlabel="cosine with $w_+$ or $w_-$", ylabel="neurons", yticks=[0, 20, 40])
+    ax.set(xlabel="cosine with $w_\\pm$", ylabel="neurons", yticks=[0, 20, 40])
 
 
 @in_house_style

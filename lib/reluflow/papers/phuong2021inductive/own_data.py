@@ -20,7 +20,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
-from reluflow.papers.phuong2021inductive.networks import degrees_between, slopes, units
+from reluflow.papers.phuong2021inductive.networks import degrees_between, minibatch_ensemble, units
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
 from reluflow.statistics import wilson
@@ -261,24 +261,17 @@ def descend(
     X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, epochs: int, rng: np.random.Generator
 ) -> Path:
     """Stochastic gradient descent of the mean logistic loss from rows W0 (p, d) and a_j = signs_j
-    |w_j|, on data X (n, d), y (n,); at every moment the loss of all data is summed, as the flow's.
+    |w_j|, on data X (n, d), y (n,); at ends of epochs the loss of all data is summed, as the flow's.
     """
     pair = [W0[None], (signs * np.linalg.norm(W0, axis=1))[None, None]]
-    seen, batches = [(0, *pair)], -(-len(y) // BATCH)
-    wanted = set(np.unique(np.geomspace(1, epochs * batches, 120).astype(int)).tolist())
-    cuts = range(BATCH, len(y), BATCH)
-    steps = (rows for _ in range(epochs) for rows in np.split(rng.permutation(len(y)), cuts))
-    for k, rows in enumerate(steps, 1):
-        gradients, _ = slopes(pair, X[None, rows], y[None, rows])
-        pair = [W - RATE / len(rows) * G for W, G in zip(pair, gradients, strict=True)]
-        if k in wanted:
-            seen.append((k, *pair))
-    clock, weights, outer = (np.array(part) for part in zip(*seen, strict=True))
+    wanted = np.append(0, np.unique(np.geomspace(1, epochs, 120).astype(int)))
+    seen = minibatch_ensemble(pair, X[None], y[None], RATE, BATCH, wanted.tolist(), [rng])
+    weights, outer = (np.array(part) for part in zip(*(W for _, W, _ in seen), strict=True))
     weights, outer = weights[:, 0], outer[:, 0, 0]
     outputs = (np.maximum(X @ w.T, 0.0) @ v for w, v in zip(weights, outer, strict=True))
     tau = np.array([-float(LOGISTIC.log_value(each, y)) for each in outputs])
     status = f"{epochs} epoch{'s' if epochs > 1 else ''} of minibatches"
-    return Path(status, clock / batches, weights, np.ones(len(y), bool), tau, weights, outer)
+    return Path(status, wanted.astype(float), weights, np.ones(len(y), bool), tau, weights, outer)
 
 
 # --- Where a reader's training leads: the rays of its neurons, and how far it is from a limit -----
