@@ -24,6 +24,7 @@ from reluflow.flows.integrate import FlowPath, Pieces, integrate, then
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt
 from reluflow.margin.kkt import KINK, idle_units, kkt, margins, scaled
+from reluflow.margin.max_margin import sized
 from reluflow.networks.indexed import Network
 
 DECADE = float(np.log(10.0))
@@ -116,7 +117,7 @@ def limit(
     A limit that is one of a manifold of KKT points is only as accurate as the flow that picks it.
     Raises InputError for a start that is 0 or not finite.
     """
-    X, y, start = (np.asarray(a, float) for a in (X, y, start))
+    X, y, start = sized(X), np.asarray(y, float), np.asarray(start, float)
     found, told = _once(network, loss, X, y, start, reach, at_zero, rtol)
     if not told:
         later, _ = _once(network, loss, X, y, start, FARTHER * reach, at_zero, FINER * rtol)
