@@ -44,8 +44,9 @@ class Wrong(Exception):
 
 def numbers(values: ArrayLike) -> Numbers:
     """Floats as the rational numbers that they are, in an array of the same shape."""
-    exact = np.vectorize(lambda v: fmpq(*v.as_integer_ratio()), otypes=[object])
-    return np.asarray(exact(np.asarray(values, float)))
+    values = np.asarray(values, float)
+    exact = [fmpq(*v.as_integer_ratio()) for v in values.ravel().tolist()]
+    return np.array(exact, object).reshape(values.shape)
 
 
 def square(a: Numbers) -> fmpq:
