@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.flows.charts import Polar
-from reluflow.flows.fields import FrozenFlow
+from reluflow.flows.charts import LOG_LOSS, Polar
+from reluflow.flows.fields import FrozenFlow, GradientFlow
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt, growth
 from reluflow.margin.kkt import kkt
-from reluflow.margin.limits import limit
+from reluflow.margin.limits import _turning, limit
 from reluflow.networks.indexed import Network, fully_connected
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
@@ -95,6 +95,11 @@ def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None
     np.testing.assert_allclose(flow.pulls(z).sum(), 1.0)
     assert flow.velocity(z, active)[:-1] @ z[:-1] == pytest.approx(0.0, abs=1e-12)
     assert flow.velocity(z, active)[-1] == 1.0
+    for field in (flow, GradientFlow(Polar(network), LOGISTIC, X, np.ones(3), LOG_LOSS)):
+        v, J = field.linearised(z, active)  # of one state, and on a clock
+        w = v / np.linalg.norm(v)
+        turning = (J - np.outer(w, w @ J)) / np.linalg.norm(v)
+        np.testing.assert_allclose(_turning(field, np.array([z, z]))[1], turning, atol=1e-9)
 
 
 def test_a_datum_that_has_no_multiplier_leaves() -> None:

@@ -44,8 +44,9 @@ class Wrong(Exception):
 
 def numbers(values: ArrayLike) -> Numbers:
     """Floats as the rational numbers that they are, in an array of the same shape."""
-    exact = np.vectorize(lambda v: fmpq(*v.as_integer_ratio()), otypes=[object])
-    return np.asarray(exact(np.asarray(values, float)))
+    values = np.asarray(values, float)
+    exact = [fmpq(*v.as_integer_ratio()) for v in values.ravel().tolist()]
+    return np.array(exact, object).reshape(values.shape)
 
 
 def square(a: Numbers) -> fmpq:
@@ -79,7 +80,9 @@ class Point:
         return self.depth - 1 if self.network.activation == "relu" else 0
 
     def span(self, layer: int) -> slice:
-        """Where the parameters of a layer, from 1, stand in theta."""
+        """Where the parameters of a layer, from 1, stand in theta. Raises Wrong for no layer."""
+        if not 1 <= layer <= self.depth:
+            raise Wrong("there is no such layer")
         counts = [int(g.max(initial=0)) for g in self.network.maps]
         return slice(sum(counts[: layer - 1]), sum(counts[:layer]))
 
@@ -335,8 +338,7 @@ def _key(column: Column) -> Key:
 
 def layer_slack(point: Point, proof: LayerCells) -> arb:
     """1 - bound / value of a proof that theta is an optimum of a layer's problem. Raises Wrong."""
-    if not 1 <= proof.layer <= point.depth:
-        raise Wrong("there is no such layer")
+    u = point.theta[point.span(proof.layer)]
     if not proof.cells:
         raise Wrong("there is no cell")
     for cell in proof.cells:
@@ -346,7 +348,6 @@ def layer_slack(point: Point, proof: LayerCells) -> arb:
             raise Wrong("a cell has patterns or multipliers of another shape")
     least = min(_layer_bound(point, proof.layer, cell) for cell in proof.cells)
     _layer_covered(point, proof)
-    u = point.theta[point.span(proof.layer)]
     value = square(u) / (2 * point.least**2)
     return 1 - arb(least) / arb(value)
 

@@ -20,6 +20,7 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
+from reluflow.margin.max_margin import sized
 from reluflow.networks.indexed import Network
 
 # --- Problem (2) of Vardi et al. 2022: min |theta|^2 / 2, all y_i f(theta; x_i) >= 1 --------------
@@ -40,8 +41,9 @@ def scaled(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> ND
     """theta / (min_i y_i f(theta; x_i))^(1/m): the multiple of theta whose least margin is 1.
 
     Parameters: theta (p,), X (n, d), y (n,). Returns (p,).
-    Raises InputError unless theta classifies every datum correctly.
+    Raises InputError unless theta classifies every datum correctly, and as `sized`.
     """
+    X = sized(X)
     # The direction first: a margin of m factors under- or overflows long before theta does.
     theta = np.asarray(theta, float)
     direction = theta / (np.abs(theta).max(initial=0.0) or 1.0)

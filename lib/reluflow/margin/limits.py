@@ -21,9 +21,10 @@ from scipy.linalg import null_space
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Polar
 from reluflow.flows.fields import FrozenFlow, GradientFlow
 from reluflow.flows.integrate import FlowPath, Pieces, integrate, then
-from reluflow.losses import Loss
+from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt
 from reluflow.margin.kkt import KINK, idle_units, kkt, margins, scaled
+from reluflow.margin.max_margin import sized
 from reluflow.networks.indexed import Network
 
 DECADE = float(np.log(10.0))
@@ -116,7 +117,7 @@ def limit(
     A limit that is one of a manifold of KKT points is only as accurate as the flow that picks it.
     Raises InputError for a start that is 0 or not finite.
     """
-    X, y, start = (np.asarray(a, float) for a in (X, y, start))
+    X, y, start = sized(X), np.asarray(y, float), np.asarray(start, float)
     found, told = _once(network, loss, X, y, start, reach, at_zero, rtol)
     if not told:
         later, _ = _once(network, loss, X, y, start, FARTHER * reach, at_zero, FINER * rtol)
@@ -282,6 +283,7 @@ CURVED = 1e-6
 """H is negative in a direction if it is below minus this: what grows slower is not told."""
 NOTHING = 1e-14  # a part of a unit vector, or a cosine, that is not larger is all rounding
 STRAYS = 1e-12  # a computed unit that rests on a kink strays from it by so much at most
+_AT_ONCE = 1_000_000  # numbers in the arrays of the steps that are looked at together
 APART = 0.03  # the computed direction may be so far from the exact one, on the way to a limit
 
 
@@ -338,27 +340,54 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
     keep[:-1, :-1] -= away @ away.T
     covariance, widest = np.zeros_like(one), 0.0  # in the polar chart
     for path, noise in paths:
-        for A, h in _steps(path):
-            B = h * A
-            turn = np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
+        for turn in _propagators(path):
             turn = keep @ turn if away.size else turn
             covariance = turn @ (covariance + noise**2 * keep) @ turn.T
             widest = float(np.maximum(widest, np.sqrt(np.trace(covariance[:-1, :-1]))))
     return widest
 
 
-def _steps(path: FlowPath) -> Iterator[tuple[NDArray, float]]:
-    """Of each step the derivative (k, k) of the velocity over its length, and the step's length."""
+def _propagators(path: FlowPath) -> Iterator[NDArray]:
+    """Of each step what it makes of a small deviation, (k, k): one step of Radau."""
     for leg in path.legs or (path,):
-        field = leg.field
-        if isinstance(field, GradientFlow):  # the same curve, on a clock that has a Jacobian
-            field = replace(field, clock=LOG_LOSS)
-        assert isinstance(field, GradientFlow | FrozenFlow)
+        assert isinstance(leg.field, GradientFlow | FrozenFlow)
         assert isinstance(leg.interpolant, Pieces)
-        for a, b, dense in leg.interpolant.pieces:
-            z = dense(0.5 * (a + b))
-            active = (field.surfaces(z) > 0.0).astype(float)
-            v, J = field.linearised(z, active)
-            size = float(np.linalg.norm(v))
-            w = v / size
-            yield (J - np.outer(w, w @ J)) / size, float(np.linalg.norm(dense(b) - dense(a)))
+        pieces, one = leg.interpolant.pieces, np.eye(len(leg.states[0]))
+        many = max(1, _AT_ONCE // (len(one) * (len(one) + leg.field.X.size)))
+        for some in (pieces[k : k + many] for k in range(0, len(pieces), many)):
+            lengths = [np.linalg.norm(dense(b) - dense(a)) for a, b, dense in some]
+            middles = np.array([dense(0.5 * (a + b)) for a, b, dense in some])
+            B = np.array(lengths)[:, None, None] * _turning(leg.field, middles)
+            yield from np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
+
+
+def _turning(field: GradientFlow | FrozenFlow, Z: NDArray) -> NDArray:
+    """The derivative (k, p + 1, p + 1) of the velocity's direction v / |v| at states Z (k, p + 1):
+    the same on every clock, so that v is (G - <G,u> u, <G,u>), with G from the pulls on log(1/L).
+    A frozen flow is that of the exponential loss at outputs which the length does not change."""
+    chart, u, X, y = field.chart, Z[:, :-1], field.X, field.y
+    assert isinstance(chart, Polar)
+    network = chart.network
+    if isinstance(field, FrozenFlow):
+        loss, size, radial = EXPONENTIAL, np.full((len(Z), 1), field.factor), 0.0 * u
+    else:
+        loss, size, radial = field.loss, np.exp(network.degree * Z[:, -1:]), u
+    outputs = size * network.output(u, X)
+    log_loss = loss.log_value(outputs, y)
+    c, bend = loss.pull(outputs, y, log_loss), loss.bend(outputs, y, log_loss)
+    patterns = [active[:, None] for active in network.patterns(u, X)]
+    H, T = network.turned(u[:, None], X, c[:, None], np.eye(network.size), patterns)
+    moved = size[..., None] * np.append(T, radial[:, None] @ T, axis=1)
+    G, d_log = np.vecdot(T, c[:, None]), np.vecdot(moved, c[:, None])
+    dG = G[..., None] * d_log[:, None] - (T * bend[:, None]) @ moved.mT
+    dG[..., :-1] += H
+    along, square = np.vecdot(G, u)[:, None], np.vecdot(u, u)[:, None]
+    along = along / square
+    d_along = np.vecdot(u[..., None], dG, axis=1) / square
+    d_along[:, :-1] += (G - 2.0 * along * u) / square
+    dG -= u[..., None] * d_along[:, None]
+    dG[..., :-1] -= along[..., None] * np.eye(network.size)
+    v = np.append(G - along * u, along, axis=1)
+    J, speed = np.append(dG, d_along[:, None], axis=1), np.linalg.norm(v, axis=1)
+    w = v / speed[:, None]
+    return (J - w[..., None] * np.vecdot(w[..., None], J, axis=1)[:, None]) / speed[:, None, None]

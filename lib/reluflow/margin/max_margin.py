@@ -128,6 +128,23 @@ def _off(G: NDArray, h: NDArray, u: NDArray, z: NDArray) -> float:
 
 # --- The shortest vector that separates data ------------------------------------------------------
 
+
+def sized(X: ArrayLike) -> NDArray:
+    """Data X (n, d) as floats. Raises InputError where there are none, and where their squares, or
+    products of these, may be no floats."""
+    X = np.asarray(X, float)
+    if not len(X):
+        raise InputError("there are no data.")
+    sizes = np.abs(X).max(axis=1, initial=0.0)
+    if not ((sizes == 0.0) | ((sizes >= _SMALLEST) & (sizes <= 1.0 / _SMALLEST))).all():
+        raise InputError(
+            f"entries of data must be 0 or of sizes from {_SMALLEST:g} to {1 / _SMALLEST:g}: "
+            "choose another unit."
+        )
+    return X
+
+
+_SMALLEST = 1e-100
 _LONGEST = 3e7
 """A margin is next to 0 if the shortest datum is longer by this factor."""
 
@@ -157,11 +174,9 @@ class MaxMargin:
 def max_margin(X: ArrayLike, y: ArrayLike) -> MaxMargin:
     """The max-margin vector of data X (n, d) with labels y (n,) of +-1.
 
-    Raises InputError for data that no u separates, as far as rounding can tell.
+    Raises InputError for data that no u separates, as far as rounding can tell, and as `sized`.
     """
-    Z = np.asarray(y, float)[:, None] * np.asarray(X, float)
-    if not len(Z):
-        raise InputError("there are no data to separate.")
+    Z = np.asarray(y, float)[:, None] * sized(X)
     shortest = float(np.linalg.norm(Z, axis=1).min())
     try:
         found = least_length(Z, np.ones(len(Z)))

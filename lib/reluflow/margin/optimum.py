@@ -12,7 +12,7 @@ from reluflow.margin import two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
 from reluflow.margin.kkt import KINK, scaled
 from reluflow.margin.local import local_proof, shorter, span
-from reluflow.margin.max_margin import least_length
+from reluflow.margin.max_margin import least_length, sized
 from reluflow.networks.indexed import Network
 
 EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
@@ -101,7 +101,7 @@ def global_optimum(
 
     Raises InputError for another network, for too many cells, and where no theta is feasible.
     """
-    X, y = np.asarray(X, float), np.asarray(y, float)
+    X, y = sized(X), np.asarray(y, float)
     if not two_layers.is_plain(network):
         raise InputError("global_optimum takes networks of depth 2 without shared weights.")
     given = two_layers.neurons(network, X)

@@ -132,12 +132,12 @@ class Network:
         """Number of layers behind which s stands."""
         return self.degree - 1 + self.rectified
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Number of parameters of each layer."""
         return tuple(int(g.max(initial=0)) for g in self.maps)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of parameters p."""
         return sum(self.sizes)

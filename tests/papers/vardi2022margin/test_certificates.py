@@ -27,7 +27,7 @@ def unit(rng: np.random.Generator, d: int) -> np.ndarray:
 
 def test_flows_that_fail_are_noticed() -> None:
     """One whose loss stops, one whose limit is no KKT point, one that starts too high."""
-    fitted = certificates.fitted_flows(1, 6)
+    fitted = certificates.fitted_flows(1, 1)
     stuck = replace(fitted[0], limit=replace(certificates._right_once(), status="converged"))
     off = replace(fitted[0], limit=replace(fitted[0].limit, residual=1e-3))
     slack = certificates.repaired(fitted).slack

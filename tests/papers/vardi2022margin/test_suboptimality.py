@@ -55,7 +55,7 @@ def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -
         g = np.exp(-z[2] * h) * (h > 0.0)
         return np.append(z[2] * (g @ X), g @ h)
 
-    path = solve_ivp(rate, (0.0, 5.0), [*np.linalg.solve(X, [1e-6, 1e-6]), 1.0], max_step=1e-3)
+    path = solve_ivp(rate, (0.0, 5.0), [*np.linalg.solve(X, [1e-6, 1e-6]), 1.0], max_step=1e-2)
     assert ((X @ path.y[:2]).min() > 0.0) == (factor < 1.0)
 
 

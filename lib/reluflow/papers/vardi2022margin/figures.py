@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -308,6 +307,8 @@ def entries(shown: Mapping[str, tables.Table]) -> Figure:
     """Tables of the paper as grids, a panel for each, by title. A cell has the colour of what the
     certificates give, and the paper's entry with its theorem; below stands how many certificates of
     each kind are behind it, or the entry found where that is another."""
+    import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
+
     fig, axes = panels(1, len(shown), height=4.3, titles=list(shown))
     found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
     for ax, table in zip(axes, shown.values(), strict=True):

@@ -14,6 +14,7 @@ import sympy
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow import exact
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.check import numbers
 from reluflow.margin.limits import UNDECIDED, Limit, limit
@@ -110,8 +111,7 @@ def floats(values: Sequence[sympy.Expr]) -> NDArray:
 
 def fraction(value: sympy.Expr) -> Fraction:
     """An exact number that is rational. Raises AttributeError for another."""
-    exact = sympy.radsimp(sympy.expand(value))
-    return Fraction(int(exact.p), int(exact.q))
+    return exact.fraction(sympy.radsimp(sympy.expand(value)))
 
 
 def theorem_3_2() -> Construction:
