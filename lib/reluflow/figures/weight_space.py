@@ -60,8 +60,8 @@ def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike) -> None:
 
 
 @in_house_style
-def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None) -> NDArray:
-    """Draw level curves of L(w) = 1/2 sum_i ([x_i.w]_+ - y_i)^2 and return the levels.
+def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None) -> None:
+    """Draw level curves of L(w) = 1/2 sum_i ([x_i.w]_+ - y_i)^2.
 
     The levels grow geometrically (factor 2) above `floor`, the loss of the global minimum (default:
     the lowest value on the grid). They avoid the loss 1/2 |y|^2 of the dead plateau, where no curve
@@ -81,7 +81,6 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
     most = max(int(np.ceil(np.log2(max(above / height, 1.0)))), 1)
     levels = lowest + height * 2.0 ** (np.arange(-7, most) + 0.5)  # seven under the plateau
     ax.contour(w1, w2, L, levels=levels, colors="#9AA3AD", linewidths=0.7, zorder=1.0)
-    return levels
 
 
 @in_house_style
