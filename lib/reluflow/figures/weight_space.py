@@ -107,9 +107,10 @@ def _reach(ax: Axes) -> float:
 def _cones(X: NDArray, reach: float) -> Iterator[tuple[NDArray, NDArray]]:
     """The cells of data X (n, 2): which data are active (n,), and the corners of the cone."""
     across = np.arctan2(X[:, 1], X[:, 0])
-    turns = np.concatenate([across + np.pi / 2, across - np.pi / 2]) % (2.0 * np.pi)
-    ends = np.unique(np.round(turns, 12))
+    ends = np.sort(np.concatenate([across + np.pi / 2, across - np.pi / 2]) % (2.0 * np.pi))
     for low, high in zip(ends, np.append(ends[1:], ends[0] + 2.0 * np.pi), strict=True):
+        if high - low < SLACK:  # one boundary of several data
+            continue
         angles = np.linspace(low, high, 3)  # of an end, the middle and an end
         around = np.column_stack([np.cos(angles), np.sin(angles)])
         yield X @ around[1] > 0.0, reach * np.vstack([np.zeros(2), around])
