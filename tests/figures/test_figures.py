@@ -24,11 +24,9 @@ from reluflow.figures.frame import (
 )
 from reluflow.figures.style import legend_below
 from reluflow.figures.vector import SVG, cut_off, svg
-from reluflow.figures.weight_space import (
-    activation_boundaries,
-    weight_plane,
-)
+from reluflow.figures.weight_space import _cones, activation_boundaries, weight_plane
 from reluflow.flows.affine import affine_flow
+from reluflow.geometry import enumerate_cells
 from reluflow.site.book import Pictures
 
 X, Y = load("example-5.1").X, load("example-5.1").y
@@ -60,6 +58,18 @@ def test_plane_functions_refuse_other_dimensions():
     _, ax = plane_axes()
     with pytest.raises(InputError, match=r"X has shape \(3, 3\).*d = 2"):
         activation_boundaries(ax, np.eye(3))
+
+
+@given(st.lists(st.tuples(*[st.integers(-2, 2)] * 2).filter(any), min_size=1, max_size=6))
+def test_cells_are_the_cones_that_the_data_cut(X):
+    """Parallel and opposite data, and boundaries along the axes, included."""
+    X = np.array(X, float)
+    cones = list(_cones(X, 1.0))
+    assert {tuple(on) for on, _ in cones} == {tuple(on) for on in enumerate_cells(X).patterns}
+    for on, (_, low, middle, high) in cones:
+        assert ((X @ middle > 0) == on).all()
+        sides = np.where(on, 1, -1)[:, None] * (X @ np.transpose([low, high]))
+        assert sides.min(axis=0) == pytest.approx([0, 0], abs=1e-9)
 
 
 # --- curves over time --------------------------------------------------------------------------

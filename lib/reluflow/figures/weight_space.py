@@ -60,8 +60,8 @@ def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike) -> None:
 
 
 @in_house_style
-def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None) -> NDArray:
-    """Draw level curves of L(w) = 1/2 sum_i ([x_i.w]_+ - y_i)^2 and return the levels.
+def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None) -> None:
+    """Draw level curves of L(w) = 1/2 sum_i ([x_i.w]_+ - y_i)^2.
 
     The levels grow geometrically (factor 2) above `floor`, the loss of the global minimum (default:
     the lowest value on the grid). They avoid the loss 1/2 |y|^2 of the dead plateau, where no curve
@@ -81,7 +81,6 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
     most = max(int(np.ceil(np.log2(max(above / height, 1.0)))), 1)
     levels = lowest + height * 2.0 ** (np.arange(-7, most) + 0.5)  # seven under the plateau
     ax.contour(w1, w2, L, levels=levels, colors="#9AA3AD", linewidths=0.7, zorder=1.0)
-    return levels
 
 
 @in_house_style
@@ -108,9 +107,10 @@ def _reach(ax: Axes) -> float:
 def _cones(X: NDArray, reach: float) -> Iterator[tuple[NDArray, NDArray]]:
     """The cells of data X (n, 2): which data are active (n,), and the corners of the cone."""
     across = np.arctan2(X[:, 1], X[:, 0])
-    turns = np.concatenate([across + np.pi / 2, across - np.pi / 2]) % (2.0 * np.pi)
-    ends = np.unique(np.round(turns, 12))
+    ends = np.sort(np.concatenate([across + np.pi / 2, across - np.pi / 2]) % (2.0 * np.pi))
     for low, high in zip(ends, np.append(ends[1:], ends[0] + 2.0 * np.pi), strict=True):
+        if high - low < SLACK:  # one boundary of several data
+            continue
         angles = np.linspace(low, high, 3)  # of an end, the middle and an end
         around = np.column_stack([np.cos(angles), np.sin(angles)])
         yield X @ around[1] > 0.0, reach * np.vstack([np.zeros(2), around])

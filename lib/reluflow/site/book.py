@@ -96,6 +96,7 @@ class Pictures:
         for each, kind in drawn:
             for image in renderer.render_image(each):
                 image["alt"] = about["alt"]
-                image["classes"] += [kind if len(drawn) > 1 else "alone", f"drawn-{about['name']}"]
+                named = f"drawn-{about.get('name')}"
+                image["classes"] += [kind if len(drawn) > 1 else "alone", named]
                 images.append(image)
         return images

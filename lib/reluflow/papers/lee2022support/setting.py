@@ -293,13 +293,8 @@ def guaranteed_radius(X: NDArray, y: NDArray) -> float:
     q = q[(q > 0).all(axis=1)]
     a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())
     top = float(np.linalg.svd(X, compute_uv=False)[0]) ** 2
-    return float(root_radius(a, np.linalg.norm(y @ X), top))
-
-
-def root_radius(a: ArrayLike, Q: ArrayLike, top: ArrayLike) -> NDArray:
-    """(a + Q - sqrt(Q^2 + 2 a Q)) / top, in the form without cancellation."""
-    a, Q = np.asarray(a, float), np.asarray(Q, float)
-    return np.asarray(a / np.asarray(top) * (a / (a + Q + np.sqrt(Q) * np.sqrt(Q + 2.0 * a))))
+    Q = float(np.linalg.norm(y @ X))  # and without cancellation:
+    return a / top * (a / (a + Q + np.sqrt(Q) * np.sqrt(Q + 2.0 * a)))
 
 
 def gentle_radius(X: ArrayLike, y: ArrayLike) -> float:

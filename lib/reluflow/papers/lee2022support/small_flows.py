@@ -36,7 +36,6 @@ from reluflow.papers.lee2022support.setting import (
     nontrivial,
     plain_descent,
     reactivations,
-    root_radius,
     small,
     small_flows,
     smallest_force,
@@ -111,7 +110,6 @@ def virtual_minima(X: NDArray, y: NDArray, on: NDArray) -> tuple[NDArray, NDArra
 class PlanarData(NamedTuple):
     """What B data sets of the plane tell of the flows from small starts; B rows each."""
 
-    radius: NDArray  # delta_0, by a route that enumerates no cells
     limit: NDArray  # where small starts end, (B, 2)
     support: NDArray  # the number of data active there
     loss: NDArray  # the loss there
@@ -139,12 +137,7 @@ def planar_data(X: NDArray, y: NDArray) -> PlanarData:
         k[b] = kept.sum() - 1 if kept[0] else n + np.argmax(kept)
     k = k.astype(int)
     holds = np.where(on, h > 0, h <= 0).all(axis=2) | (rates[..., 1] == 0.0)
-    q = ((on * y[:, None])[..., None] * X[:, None]).sum(axis=2)
-    ahead = products(X[:, None], q) / size[:, None]
-    ahead = np.where((q > 0).all(axis=2, keepdims=True), ahead, np.inf)
     return PlanarData(
-        radius=root_radius(ahead.min(axis=(1, 2)), np.linalg.norm(q[:, n - 1], axis=1),
-                           rates[:, n - 1, 0]),
         limit=w[rows, k],
         support=on[rows, k].sum(axis=1),
         loss=losses[rows, k],
@@ -236,7 +229,7 @@ def keeps_all_data() -> Statement:
 
 def survey_plane(seed: int, count: int) -> pd.DataFrame:
     """What each of `count` planar data sets of every kind tells of small starts, a row each: its
-    `kind` and its number of `data`, and of their end, the resting point, whether it
+    `kind`, and of their end, the resting point, whether it
 
     gives_up     has lost a datum
     missed       is not a global minimum
@@ -250,7 +243,6 @@ def survey_plane(seed: int, count: int) -> pd.DataFrame:
         told = planar_data(np.array([items[k].X for k in at]), y)
         tables.append(pd.DataFrame({
             "kind": [items[k].kind for k in at],
-            "data": size,
             "gives_up": told.support < size,
             "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
             "not_largest": told.most > told.support,
