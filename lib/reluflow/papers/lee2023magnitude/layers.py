@@ -295,7 +295,7 @@ def run_from_the_middle(step: Fraction) -> tuple[PopulationPath, NDArray, NDArra
 
 
 def _printed_exactly(T: int, eta: Any, share: Any) -> Any:
-    """Theorem A.3's lower bound (share = 1 - eps_0 = 1/pi) or upper one (1) at step T from there."""
+    """Theorem A.3's lower bound (share = 1 - eps_0 = 1/pi) or upper one (1) at step T."""
     return mpmath.sqrt(share / (1 - (1 - share) * (1 - share * eta) ** T))
 
 
