@@ -127,6 +127,13 @@ def test_the_set_of_any_walk(seed, pace) -> None:
         np.testing.assert_allclose(active.q, y[on] @ X[on], rtol=0, atol=1e-14 * scale)
 
 
+def test_a_datum_met_exactly_flips_one_step_later() -> None:
+    active = ActiveSet(np.array([[1.0, 0.0]]), np.ones(1), np.array([-1.0, 1.0]))
+    for w in np.arange(-0.75, 1.0, 0.25):
+        active.go(np.array([w, 1.0]), np.array([-0.25, 0.0]))
+        assert active.on.tolist() == [w > 0.0]
+
+
 # --- Layers ---------------------------------------------------------------------------------------
 
 
