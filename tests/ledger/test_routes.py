@@ -230,7 +230,7 @@ PLANTED = [
      "early = setting.flow(X, Y, X, Y).t", "flow"),
     ("lee2022support.dynamics", "loops[0],", "continuation_sides(one, one[0], [0.0], 0)[0],",
      "continuation_sides"),
-    ("lee2023magnitude.layers", "after = descents.quadrature_step(start, 1, eta)",
+    ("lee2023magnitude.layers", "after = descents.quadrature_step(start, eta)",
      "after = run_from_the_middle(step)[0]", "run_from_the_middle"),
 ]  # fmt: skip
 

@@ -48,7 +48,7 @@ def full():
 
 def test_recorded_steps_come_out_again(full):
     """Those of the other two the page takes again."""
-    assert page.again(full["a-teacher-0.4"], 30, False) < 1e-3
+    assert page.again(full["a-teacher-0.4"], 5, False) < 1e-3
 
 
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):

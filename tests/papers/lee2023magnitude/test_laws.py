@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 from itertools import product
 
-import mpmath
 import numpy as np
 import pytest
 import torch
@@ -83,16 +82,6 @@ def test_triangle_moments():
 
 
 # --- Proposition C.1 ---
-
-
-@pytest.mark.parametrize(("d", "eps"), [(2, 0.3), (3, 0.9), (5, 0.01), (30, 0.5), (400, 0.2)])
-def test_tail_against_mpmath(d, eps):
-    def integral(low, pieces):
-        density = lambda c: (1 - c * c) ** (mpmath.mpf(d - 3) / 2)  # noqa: E731
-        return mpmath.quad(density, mpmath.linspace(low, 1, pieces))
-
-    exact = integral(eps, 9) / integral(-1, 17)
-    assert laws.upper_tail(eps, d) == pytest.approx(float(exact), rel=1e-6)
 
 
 def test_tail_at_its_ends_and_bounds():

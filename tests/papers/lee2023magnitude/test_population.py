@@ -85,19 +85,6 @@ def test_flow_against_the_vector_equation(m) -> None:
     np.testing.assert_allclose(path.phi + path.theta, np.pi, rtol=1e-15)
 
 
-@FEW
-@given(st.integers(0, 4), st.floats(-4.0, 6.0), st.floats(-3.0, 2.0), st.floats(0.01, 60.0))
-def test_flow_from_half_way(m, psi0, rho0, s) -> None:
-    # A flow has no memory; most late ends lie where the linear part has taken over.
-    whole = population_flow(psi0, rho0, m, [0.4 * s, s])
-    rest = population_flow(whole.psi[0], whole.rho[0], m, [0.6 * s])
-    assert rest.psi[0] == pytest.approx(whole.psi[1], abs=1e-10, rel=1e-11)
-    # Where rho passes through 0, or is the difference of two modes, it keeps their digits.
-    modes = abs(whole.rho[0]) + float(shortfall(whole.theta[0]))
-    fade = math.exp(-0.5 * min(m + 1, 2) * 0.6 * s) if modes < 1e-3 else 1.0
-    assert rest.rho[0] == pytest.approx(whole.rho[1], rel=1e-9, abs=1e-11 * modes * fade)
-
-
 @pytest.mark.parametrize(("m", "rate"), [(0, 0.5), (1, 1.0), (2, 1.0), (4, 1.0)])
 def test_late_times(m, rate) -> None:
     # psi = s/2 + const; 1 - |w|/|w*| fades at its own rate far below the last digit of |w|.

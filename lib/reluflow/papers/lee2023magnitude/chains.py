@@ -290,6 +290,9 @@ class ActiveSet:
     H: NDArray
     q: NDArray
     _flips: int
+    _near: NDArray
+    _rows: NDArray
+    _rest: float
 
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
         norms = np.sqrt(np.vecdot(X, X))

@@ -23,7 +23,7 @@ from reluflow.falsify import Instance, Report, Statement, given
 from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline
-from reluflow.papers.lee2023magnitude.setting import Range, Start, bounds_exact_pull, step_limit
+from reluflow.papers.lee2023magnitude.setting import Range, Start, step_limit
 
 SMALLNESS = (10, 100, 1000)
 """A step is tried at these fractions of what it is to be small against."""
@@ -222,7 +222,7 @@ def broken(report: Report) -> list[Evidence]:
     ]
 
 
-# --- Second routes for the descent statements: plain vector steps in high precision ---------------
+# --- Second routes for the descent statements, |w*| = 1: plain vector steps in high precision -----
 #
 # `quadrature_step` does not even use Lemma 2.1: E F(x) = 1/pi * integral of F(e(alpha)) over one
 # turn of the plane of w and w*, for x ~ N(0, I) and every F with F(c x) = c^2 F(x), c > 0.
@@ -257,41 +257,29 @@ def _moved(place: Place, step: mpf, pull: mpc) -> Place:
 
 
 @mpmath.workdps(DIGITS)
-def quadrature_step(place: Place, target: Any, step: Any) -> Place:
+def quadrature_step(place: Place, step: Any) -> Place:
     """One step of descent; every expectation is an integral over the arc on which w.x > 0."""
     (w, v), half = place, mpmath.pi / 2
-    p, best = mpmath.fprod(v), mpf(target) ** (len(v) + 1)
+    p = mpmath.fprod(v)
     own = [mpmath.arg(w) + turn for turn in (-half, 0, half)]
     both = sorted([max(own[0], -half), min(own[2], half)])
     mine = mpmath.quad(lambda a: p * (w * mpmath.expj(-a)).real * mpmath.expj(a), own)
-    theirs = mpmath.quad(lambda a: best * mpmath.cos(a) * mpmath.expj(a), both)
+    theirs = mpmath.quad(lambda a: mpmath.cos(a) * mpmath.expj(a), both)
     return _moved(place, mpf(step), p * (theirs - mine) / mpmath.pi)
 
 
 @mpmath.workdps(DIGITS)
-def vector_descent(place: Place, target: Any, step: Any, n_steps: int) -> list[Place]:
+def vector_descent(place: Place, step: Any, n_steps: int) -> Place:
     """`n_steps` steps of descent by the vector form of Proposition 3.6, p = v_1...v_m:
 
-    -dL/dw = -p^2 w / 2 + p v*^m (phi w* + sin(phi) |w*| u) / (2 pi).
+    -dL/dw = -p^2 w / 2 + p (phi w* + sin(phi) u) / (2 pi).
     """
-    out = [place]
     for _ in range(n_steps):
-        w, v = out[-1]
+        w, v = place
         p, phi = mpmath.fprod(v), mpmath.pi - abs(mpmath.arg(w))
-        turning = (phi + mpmath.sin(phi) * w / abs(w)) * mpf(target) ** (len(v) + 1)
-        out.append(_moved(out[-1], mpf(step), -(p**2) * w / 2 + p * turning / (2 * mpmath.pi)))
-    return out
-
-
-@mpmath.workdps(DIGITS)
-def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
-    """Theorem A.3's two bounds at step T, as they are printed."""
-    theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-    found = []
-    for a in (bounds_exact_pull(mpmath.pi - theta0), mpf(1)):
-        left = (1 - a * (target / v0) ** 2) * (1 - a * target**2 * step) ** T
-        found.append(target * mpmath.sqrt(a / (1 - left)))
-    return found[0], found[1]
+        turning = phi + mpmath.sin(phi) * w / abs(w)
+        place = _moved(place, mpf(step), -(p**2) * w / 2 + p * turning / (2 * mpmath.pi))
+    return place
 
 
 # --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -147,7 +148,7 @@ def beyond_in_floats(theta0: float, v0: float, step: float, side: int) -> float:
 @mpmath.workdps(descents.DIGITS)
 def beyond_by_quadrature(theta0: float, v0: float, step: float, side: int) -> float:
     """The same, of a step by quadrature and of Theorem 4.2's bounds in 30 digits."""
-    place = descents.quadrature_step(descents.balanced(theta0, v0, 1), 1, step)
+    place = descents.quadrature_step(descents.balanced(theta0, v0, 1), step)
     theta, k, eta = abs(mpmath.arg(place.w)), mpmath.tan(mpmath.mpf(theta0) / 2), mpmath.mpf(step)
     least = 2 * k * (1 - eta / 2) - 2 * k**3 / 3 * (1 - 3 * eta / 2)
     most = 2 * k * (1 - (1 - theta0 / mpmath.pi) * eta / 2)
@@ -190,7 +191,7 @@ def small_r() -> list[Evidence]:
     enough = setting.enough_steps(math.log(eps), start.psi, 1.0 - slow * step)
     path = start.descent(step, 1)
     with mpmath.workdps(descents.DIGITS):
-        place = descents.quadrature_step(descents.balanced(mpmath.pi / 2, 1, 2), 1, step)
+        place = descents.quadrature_step(descents.balanced(mpmath.pi / 2, 1, 2), step)
         gap = float(abs(mpmath.arg(place.w)))
     at = "m = 2, |w0| = v* = 1, phi0 = pi/2, r = 1/1000, 1/1000 of its own limit: "
     found = {"": (path.theta[1], path.v[1], path.length[1]),
@@ -293,6 +294,11 @@ def run_from_the_middle(step: Fraction) -> tuple[PopulationPath, NDArray, NDArra
     return path, *setting.two_layer_magnitude_bounds(path.t, math.pi / 2, 1.0, 1.0, float(step))
 
 
+def _printed_exactly(T: int, eta: Any, share: Any) -> Any:
+    """Theorem A.3's lower bound (share = 1 - eps_0 = 1/pi) or upper one (1) at step T."""
+    return mpmath.sqrt(share / (1 - (1 - share) * (1 - share * eta) ** T))
+
+
 def lower_bound_missed() -> Counterexample:
     """ma.thmA.3.1: the lower bound fails at T = 1, for |w| and for v_1, at every step size."""
     runs = [run_from_the_middle(step) for step in STEPS_A_3]
@@ -300,12 +306,11 @@ def lower_bound_missed() -> Counterexample:
            for size in (lambda path: path.length, lambda path: path.v)]  # fmt: skip
     recheck = []
     with mpmath.workdps(descents.DIGITS):
-        right = mpmath.pi / 2
-        start = descents.balanced(right, 1, 1)
+        start = descents.balanced(mpmath.pi / 2, 1, 1)
         for step in STEPS_A_3:
             eta = mpmath.mpf(1) / step.denominator
-            after = descents.quadrature_step(start, 1, eta)
-            lower, _ = descents.two_layer_bounds(1, right, 1, 1, eta)
+            after = descents.quadrature_step(start, eta)
+            lower = _printed_exactly(1, eta, 1 / mpmath.pi)
             recheck += [
                 bound(f"{name}(1) below the lower bound, step {step}, by quadrature",
                       float((lower - value) / eta**2), "<", 0.0, "of the step squared")
@@ -326,9 +331,9 @@ def upper_bound_passed() -> Counterexample:
     runs = [run_from_the_middle(step) for step in STEPS_A_3]
     above = sum(bool(path.length[-1] >= upper[-1]) for path, _, upper in runs)
     with mpmath.workdps(descents.DIGITS):
-        right, eta = mpmath.pi / 2, mpmath.mpf(1) / 10
-        late = descents.vector_descent(descents.balanced(right, 1, 1), 1, eta, 200)[-1]
-        excess = (late.length - descents.two_layer_bounds(200, right, 1, 1, eta)[1]) / eta
+        eta = mpmath.mpf(1) / 10
+        late = descents.vector_descent(descents.balanced(mpmath.pi / 2, 1, 1), eta, 200)
+        excess = (late.length - _printed_exactly(200, eta, 1)) / eta
     return _from_the_middle(
         breaks=(
             fact("of the three steps, how many have |w(20/step)| above the upper bound", above, 0),

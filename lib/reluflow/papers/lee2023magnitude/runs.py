@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -136,7 +133,7 @@ def constants(v0: float, target: float) -> tuple[float, float]:
 # module `experiments` says.
 
 PIECE = 10_000
-"""Steps between which the weights themselves are let go: 8 MB a worker at d = 100."""
+"""Steps between which the weights themselves are let go: 8 MB at d = 100."""
 EXPLODED = np.log(1e3)
 """A descent whose |w| grows by more diverges: one that converges hardly passes its bounds."""
 
@@ -169,23 +166,16 @@ class Run:
         return known if self.empirical is None else {"empirical": self.empirical, **known}
 
 
-def train(settings: Sequence[Setting], data: bool = True, workers: int = 2) -> tuple[Run, ...]:
-    """Train every panel, and show meanwhile how many are done. They are shared out to `workers`
-    processes, 1 for none but this one; with one thread of linear algebra each, which is faster on
-    products this small and makes the digits the same on one core and on many. Raises InputError for
-    the first panel that diverges, or whose start is along the target."""
+def train(settings: Sequence[Setting], data: bool = True) -> tuple[Run, ...]:
+    """Train every panel, and show meanwhile how many are done. Raises InputError for the first
+    panel that diverges, or whose start is along the target."""
     run = partial(train_one, data=data)
-    if min(workers, len(settings)) == 1:
-        return tuple(progress(map(run, settings), len(settings), "panels"))
-    # A forked worker is there at once, with everything imported; its linear algebra has one thread.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(workers, context) as pool:
-        return tuple(progress(pool.map(run, settings), len(settings), "panels"))
+    return tuple(progress(map(run, settings), len(settings), "panels"))
 
 
 def train_one(setting: Setting, data: bool = True) -> Run:
     """Train one panel, without the descent on data if `data` is false."""
-    with threadpool_limits(1):
+    with threadpool_limits(1):  # the same digits on one core and on many
         start = drawn_start(setting)
         empirical = descent_on_data(setting) if data else None
         with np.errstate(all="ignore"):
