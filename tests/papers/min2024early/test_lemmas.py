@@ -1,7 +1,8 @@
-"""Lemmas 1, 3, 4, 10, 15, eq. (50) and balance: against PyTorch, differences and closed forms."""
+"""Lemmas 1, 3, 4, 10, 15, eqs. (46), (50), balance: PyTorch, differences, closed forms."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +13,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.flows.charts import Neurons
+from reluflow.flows.trajectory import Event
+from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early import lemmas
+from reluflow.papers.min2024early import inclusions, lemmas
 from reluflow.papers.min2024early.setting import Start
 
 FORMULAS = {
@@ -163,3 +166,22 @@ def test_where_the_outputs_cancel_the_error_is_rounding(off, slack, monkeypatch)
     assert np.nanmax(np.abs(rate - limit)) > 0.0
     monkeypatch.setattr(lemmas, "rates_of_cosines", lambda *_: (rate + off, limit))
     assert lemmas.cosines_near_the_limit(EXPONENTIAL).slack(state) == slack
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, 1.0])
+    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
+    L = float(loss.value(np.maximum(X @ W.T, 0.0) @ v, y))
+    found = lemmas.velocity({"X": X, "y": y, "W": W, "v": v}, loss) * L
+    expected = np.concatenate([part.ravel() for part in velocities(W, v, X, y, 0.0, loss)])
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
+
+
+def test_a_change_counts_once_until_the_other_one() -> None:
+    assert separation(*inclusions.TWICE[:2]) < 0.0
+    path = inclusions.alone(*inclusions.TWICE, 0.1)
+    kinds = ("deactivate", "deactivate", "activate", "slide", "deactivate")
+    events = tuple(Event(float(k), 3, kind, 1) for k, kind in enumerate(kinds))
+    assert inclusions.crossings(replace(path, events=events)) == {(3, 1): 3}
