@@ -84,26 +84,6 @@ def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     assert found[1] == pytest.approx(float(time) / 2.0 + given.log_eps, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        ([[1.0, 0.0], [0.6, 0.8]], 1.0),  # all <x_i, x_+> equal
-        ([[0.5, 0.15], [1.0, -0.3], [1.5, 0.15]], 0.8),  # x_+ an eigenvector, and they are not
-    ],
-)
-def test_the_power_of_the_best_alignment(data, expected) -> None:
-    """Neurons on either side of x_+."""
-    plus = np.array(data)
-    X = np.vstack([plus, -plus.sum(axis=0)])
-    y = np.append(np.ones(len(plus)), -1.0)
-    across = 0.1 * plus.sum(axis=0) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-    W0 = plus.sum(axis=0) + np.outer([1.0, -1.5, 1.2, 0.0], across)
-    W0[3] = X[-1]
-    signs = np.array([1.0, 1.0, 1.0, -1.0])
-    given = Start(X, y, W0, signs, convergence.SCALES[0])
-    assert convergence.best_alignment(given).power == pytest.approx(expected, abs=0.01)
-
-
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     """A cone without a neuron; a neuron that is late; a flow that is lost."""
     alone = Start(PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), -2000.0)
