@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import mpmath
 import numpy as np
 import pytest
@@ -11,10 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.flows.charts import Neurons
-from reluflow.flows.trajectory import Event
-from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early import inclusions, lemmas
+from reluflow.papers.min2024early import lemmas
 from reluflow.papers.min2024early.setting import Start
 
 FORMULAS = {
@@ -116,11 +112,3 @@ def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
     found = lemmas.velocity({"X": X, "y": y, "W": W, "v": v}, loss) * L
     expected = np.concatenate([part.ravel() for part in velocities(W, v, X, y, 0.0, loss)])
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
-
-
-def test_a_change_counts_once_until_the_other_one() -> None:
-    assert separation(*inclusions.TWICE[:2]) < 0.0
-    path = inclusions.alone(*inclusions.TWICE, 0.1)
-    kinds = ("deactivate", "deactivate", "activate", "slide", "deactivate")
-    events = tuple(Event(float(k), 3, kind, 1) for k, kind in enumerate(kinds))
-    assert inclusions.crossings(replace(path, events=events)) == {(3, 1): 3}
