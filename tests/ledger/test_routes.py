@@ -227,7 +227,7 @@ def test_a_section_of_second_routes_stands_alone(module: str) -> None:
 PLANTED = [
     ("min2024early.alignment", 'followed(TIME), "<="', 'leaving(TIME)[0], "<="', "leaving"),
     ("min2024early.theorem_1", "early = certain.exit < certain.t_1",
-     "early = setting.flow(X, Y, X, Y).t", "flow"),
+     "early = Start(X, Y, X, Y).flow(1.0).t", "Start"),
     ("lee2022support.dynamics", "loops[0],", "continuation_sides(one, one[0], [0.0], 0)[0],",
      "continuation_sides"),
     ("lee2023magnitude.layers", "after = descents.quadrature_step(start, eta)",

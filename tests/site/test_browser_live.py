@@ -233,8 +233,8 @@ def test_the_assumptions_are_those_of_the_library(map: Page) -> None:
         assert its["same"] == pytest.approx(min(same, default=np.inf))
         if data.mu > 0.0:
             held += 1
-            start = setting.StartConstants(10, 1.0, 1.0, 1.0)
-            allowed = setting.log_eps_allowed(data, start, setting.needed_zeta(data, start))
+            start = setting.Start(X, y, np.tile([1.0, 0.0], (10, 1)), np.ones(10))
+            allowed = start.log_eps_allowed(data.zeta_1)
             assert its["allowed"] == pytest.approx(allowed / np.log(10.0), rel=1e-9)
     assert 50 < held < 150
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
-from reluflow.papers.min2024early.setting import Start, separable
+from reluflow.papers.min2024early.setting import PRINTED, Start, separable
 from scipy.integrate import solve_ivp
 
 from tests.papers.min2024early.test_planted import LATE, surveys
 
-PLANE = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
-LABELS = np.array([1.0, 1.0, -1.0, -1.0])
+PLANE, LABELS = PRINTED["figure-6"].X, PRINTED["figure-6"].y
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 
 
@@ -76,30 +75,6 @@ def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
     assert falls[0] == pytest.approx(convergence.begin(given, t_1=30.0).fall, rel=1e-5)
 
 
-def test_the_only_late_neuron_by_its_own_equations() -> None:
-    """Angle and log norms with the outputs written out, by a plain integrator."""
-    only = convergence.only_late()
-    x, at = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]]), np.arctan2(5.0, -12.0)
-
-    def outputs(z: np.ndarray) -> np.ndarray:
-        on = np.maximum(x @ [np.cos(z[0]), np.sin(z[0])], 0.0)
-        return np.exp(2.0 * z[1]) * on + [np.exp(2.0 * z[2]), 0.0]
-
-    def rate(_: float, z: np.ndarray) -> list[float]:
-        u, f = np.array([np.cos(z[0]), np.sin(z[0])]), outputs(z)
-        pull = np.array([np.exp(-f[0]), -np.exp(f[1])]) * (x @ u > 0.0) @ x
-        return [float(pull @ [-u[1], u[0]]), float(pull @ u), float(np.exp(-f[0]))]
-
-    z = [at - 2.0 * np.arctan(1e-7), -200.0, -200.0]
-    path = solve_ivp(rate, (0.0, 20.0), z, rtol=1e-11, atol=1e-13, max_step=0.02)
-    home = np.argmax(np.cos(path.y[0] - at) <= 0.0)
-    assert 15.0 < path.t[home] < 20.0
-    assert only.output == pytest.approx(max(outputs(z)[1] for z in path.y.T[home:]), abs=1e-9)
-    path = solve_ivp(rate, (20.0, 270.0), path.y[:, -1], "LSODA", rtol=1e-10, atol=1e-12)
-    f = outputs(path.y[:, -1])
-    assert only.loss == pytest.approx(np.exp(-f[0]) + np.exp(f[1]), rel=1e-4)
-
-
 def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""
     given = replace(convergence.one_against(4), loss=LOGISTIC)
@@ -107,26 +82,6 @@ def test_the_law_of_t_2_for_the_logistic_loss() -> None:
     found = convergence.gap(given, given.log_eps)
     assert found is not None
     assert found[1] == pytest.approx(float(time) / 2.0 + given.log_eps, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        ([[1.0, 0.0], [0.6, 0.8]], 1.0),  # all <x_i, x_+> equal
-        ([[0.5, 0.15], [1.0, -0.3], [1.5, 0.15]], 0.8),  # x_+ an eigenvector, and they are not
-    ],
-)
-def test_the_power_of_the_best_alignment(data, expected) -> None:
-    """Neurons on either side of x_+."""
-    plus = np.array(data)
-    X = np.vstack([plus, -plus.sum(axis=0)])
-    y = np.append(np.ones(len(plus)), -1.0)
-    across = 0.1 * plus.sum(axis=0) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
-    W0 = plus.sum(axis=0) + np.outer([1.0, -1.5, 1.2, 0.0], across)
-    W0[3] = X[-1]
-    signs = np.array([1.0, 1.0, 1.0, -1.0])
-    given = Start(X, y, W0, signs, convergence.SCALES[0])
-    assert convergence.best_alignment(given).power == pytest.approx(expected, abs=0.01)
 
 
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:

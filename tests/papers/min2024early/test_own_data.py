@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,24 +22,15 @@ def given(**changed: Any) -> Experiment:
     return experiment(**start | changed)
 
 
-def read(cell: str) -> float:
-    """The number in a cell of `own_data.promise`, as -14 110 or 2.789·10⁹."""
-    mantissa, _, power = cell.removeprefix("≈").replace("\u202f", "").partition("·10")
-    return float(mantissa) * 10.0 ** int(
-        unicodedata.normalize("NFKC", power).replace("−", "-") or 0
-    )
-
-
 @pytest.fixture(scope="module")
 def own() -> Experiment:
     return given()
 
 
 def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
-    table, constants = own_data.promise(own), own_data.constants_table(own)
+    rows, constants = own_data._promises(own).to_numpy().tolist(), own_data.constants_table(own)
     mu, xi, *zetas = (written(constants[name].iloc[0]) for name in ("μ", "ξ", "ζ₁", "ζ₂"))
     assert [mu, xi] == pytest.approx([10**-0.5, 0.1], rel=1e-3)
-    rows = [[read(cell) for cell in row] for row in table.to_numpy()]
     for zeta, row in zip((max(zetas), min(zetas)), rows[:2], strict=True):
         t_1 = 16 * np.log(4) / (min(zeta, 0.1) * 10**-0.25 * 2**0.5)
         assert row == pytest.approx([t_1, -0.5 * np.log(12) - 16 * 10**0.5 * t_1], rel=1e-3)
@@ -112,16 +102,10 @@ def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     [
         ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
         ("x1,y\n1,1\n-1,-1\n", 'dataset "my" has one feature: the page takes 2 or more'),
+        ("x1,x2,y\n" + "1,2,1\n" * 1000, r"101 neurons on 1000 data .* choose a smaller h"),
     ],
 )
 def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text(table, encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        experiment(str(tmp_path / "my.csv"))
-
-
-def test_a_width_that_the_page_does_not_take(tmp_path: Path) -> None:
-    (tmp_path / "my.csv").write_text("x1,x2,y\n" + "1,2,1\n" * 1000, encoding="utf-8")
-    assert experiment(str(tmp_path / "my.csv"), h=100).X.shape == (1000, 2)
-    with pytest.raises(InputError, match=r"101 neurons on 1000 data .* choose a smaller h"):
         experiment(str(tmp_path / "my.csv"), h=101)

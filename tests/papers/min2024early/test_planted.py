@@ -226,8 +226,7 @@ def start_decides() -> Faults:
 @cache
 def followed() -> tuple[convergence.Whole, convergence.Whole]:
     """Two trajectories: of four data in the plane, and of one datum a label."""
-    X = np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]])
-    y = np.array([1.0, 1.0, -1.0, -1.0])
+    X, y = setting.PRINTED["figure-6"].X, setting.PRINTED["figure-6"].y
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], [1.0, 1.0], [-2.0, -1.0]])
     four = setting.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), -2000.0)
     first, last = (
@@ -239,37 +238,35 @@ def followed() -> tuple[convergence.Whole, convergence.Whole]:
     return first, last
 
 
-def survey(**changed: Any) -> convergence.Survey:
-    """Both trajectories, and the first once more, with other moments or times, between them."""
-    each, last = followed()
-    other = replace(each)
-    other.__dict__.update({"waiting": each.waiting, "falling": each.falling} | changed)
-    return convergence.Survey([each, other, last], 0, 0)
-
-
-def at_moments(**change: Callable[[NDArray], NDArray]) -> convergence.Survey:
-    """`survey` with other directions U or log norms R at all moments."""
-    first = followed()[0]
-    return survey(**{
-        name: replace(at, **{key: other(getattr(at, key)) for key, other in change.items()})
-        for name in ("waiting", "falling") for at in [getattr(first, name)]
-    })  # fmt: skip
-
-
 ONLY = convergence.OnlyLate(0.0, 1.0, 99.0)
 LATE = convergence.LateNeuron(15.0, 1.0)
 
 
 @cache
 def surveys() -> dict[str, convergence.Survey]:
-    """What may be wrong with the trajectories of a survey."""
+    """Both trajectories, and between them the first once more, with something wrong with it."""
+    each, last = followed()
+    both = {"waiting": each.waiting, "falling": each.falling}
+
+    def survey(lost: int = 0, **changed: Any) -> convergence.Survey:
+        other = replace(each)
+        other.__dict__.update(both | changed)
+        return convergence.Survey([each, other, last], 0, lost)
+
+    def at_moments(**change: Callable[[NDArray], NDArray]) -> convergence.Survey:
+        """Other directions U or log norms R at all moments."""
+        return survey(**{
+            name: replace(at, **{key: other(getattr(at, key)) for key, other in change.items()})
+            for name, at in both.items()
+        })  # fmt: skip
+
     return {
         "late": survey(t_2={1.0: 1e12, -1.0: 1e12}), "early": survey(t_2={1.0: 1.0, -1.0: 1.0}),
         "turned": at_moments(U=np.negative), "shrunk": at_moments(R=lambda R: R - 1e6),
         "backwards": at_moments(R=lambda R: R[::-1]),
         "wide": at_moments(U=lambda U: np.broadcast_to(np.eye(4), (len(U), 4, 4)),
                            R=np.zeros_like),
-        "lost": replace(survey(), lost=1),
+        "lost": survey(lost=1),
     }  # fmt: skip
 
 
@@ -293,9 +290,7 @@ def exact_order() -> Faults:
     log_eps = convergence.one_against(9).log_eps
     first, last = followed()
 
-    def judge(
-        change: float = 0.0, line: float = 0.0, late: bool = True, outside: int = 0
-    ) -> list[Evidence]:
+    def judge(change: float = 0.0, line: float = 0.0, late: bool = True) -> list[Evidence]:
         """`gap` of a start, which changes so, of nine data against one, and of the late one."""
 
         def gap(given: Any, at: float, rtol: float = 0.0, t_1: Any = None) -> NDArray | None:
@@ -305,12 +300,11 @@ def exact_order() -> Faults:
                 return np.array([0.0, log_eps + convergence.fall_on_a_line(log_eps) + line])
             return convergence.gap_of(first) + np.array([change, 0.0])
 
-        early, behind = convergence.Survey([first], 0, 0), convergence.Survey([last], outside, 0)
-        return where(partial(convergence.exact_order, early, behind), convergence, gap=gap)
+        survey = convergence.Survey([first], 0, 0)
+        return where(partial(convergence.exact_order, survey, last), convergence, gap=gap)
 
-    yield judge(change=0.0501)
-    yield judge(late=False)
-    yield judge(line=-0.0501, outside=1)
+    for fault in ({"change": 0.0501}, {"late": False}, {"line": -0.0501}):
+        yield judge(**fault)
 
 
 # --- Flows and lemmas -----------------------------------------------------------------------------

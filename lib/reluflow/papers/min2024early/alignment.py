@@ -41,8 +41,8 @@ def _network(item: Instance, rng: np.random.Generator) -> Instance:
 
 
 def placed(item: Instance) -> tuple[NDArray, NDArray]:
-    """W (h, d) with its first row on the boundary of datum 1, at the scale of eq (29), and the
-    outputs (n,)."""
+    """W (h, d) with its first row on the boundary of datum 1, and the outputs (n,) at the scale of
+    eq (29)."""
     X, y, signs, W = item["X"], item["y"], item["signs"], np.array(item["W"])
     x = X[0] / np.linalg.norm(X[0])
     W[0] -= (W[0] @ x) * x
@@ -52,7 +52,7 @@ def placed(item: Instance) -> tuple[NDArray, NDArray]:
     data = setting.data_constants(X, y)
     most = data.mu**2 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
     size = np.abs(outputs).max()
-    return (W * np.sqrt(most / size), outputs * most / size) if size > 0.0 else (W, outputs)
+    return W, outputs * most / size if size > 0.0 else outputs
 
 
 @statement("on a boundary the neuron turns to the right side, by the rate of the proof",

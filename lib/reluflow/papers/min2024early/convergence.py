@@ -262,39 +262,18 @@ def trajectories(seed: int, count: int) -> Survey:
     return Survey(found, count - len(found) - lost, lost)
 
 
-def late_trajectories(seed: int, count: int) -> Survey:
-    """The trajectories of `count` starts that are not home at the printed t_1, from a time at which
-    they are; `outside` are those of which either is not so.
-
-    Two data in the plane, one of them up to twice as long, with mu from 0.88 to 0.99, and three
-    neurons: one so near to the direction that (A2) forbids it that it stays in the wrong cone for
-    longer than t_1, and one along either datum. eps is the largest that (Small) allows as printed,
-    or that of `theorem_1` if it is less; the time is T_*, at which all neurons are home by it.
-    """
-    rng, found = np.random.default_rng(seed), list[Whole]()
-    for k in range(count):
-        mu, turn, side = rng.uniform(0.88, 0.99), rng.uniform(0.0, 2.0 * np.pi), 1.0 - 2.0 * (k % 2)
-        across = np.array([np.sqrt(1.0 - mu**2), mu])
-        X = np.array([[rng.uniform(1.0, 2.0), 0.0], [-mu, across[0]]])
-        y, signs = side * np.array([1.0, -1.0]), side * np.array([1.0, 1.0, -1.0])
-        data = setting.data_constants(X, y)
-        angle = np.exp(-1.0 - rng.uniform(1.1, 1.2) * setting.alignment_time(data, data.xi))
-        W0 = np.vstack([X[1] + angle * across, X]) * 10.0 ** rng.uniform(-3.0, 0.0, (3, 1))
-        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-        made = Start(X @ turned, y, W0 @ turned, signs, loss=LOSSES[k % 3])
-        start = replace(made, log_eps=min(allowed(made), enough_log_eps(made)))
-        pull = float(made.loss.pull(np.zeros(1), np.ones(1))[0])
-        each = follow(start, rtol=LATE, t_1=enough_time(made) / pull)
-        if each is not None and begin(start) is None:
-            found.append(each)
-    return Survey(found, count - len(found), 0)
-
-
-def all_late(survey: Survey) -> Evidence:
-    """That late starts are what they should be: not home at the printed t_1, and home at T_*."""
-    drawn = len(survey.found) + survey.outside
-    return fact("of these, late starts: not home at the printed t₁, home at T⁎; and all drawn",
-                (len(survey.found), drawn), (drawn, drawn))  # fmt: skip
+def late_trajectory() -> Whole:
+    """The trajectory of a start that is not home at the printed t_1, from T_*, at which it is: one
+    neuron beside x_2 as in `theorem_1.start`, one along x_1 and one along x_2. eps is the largest
+    that (Small) allows as printed, or that of `theorem_1` if it is less."""
+    beside = theorem_1.start()
+    W0, signs = np.vstack([beside.W0, beside.X]), np.array([1.0, 1.0, -1.0])
+    made = replace(beside, W0=W0, signs=signs)
+    start = replace(made, log_eps=min(allowed(made), enough_log_eps(made)))
+    found = follow(start, rtol=LATE, t_1=enough_time(made))
+    if found is None or begin(start) is not None:
+        raise Lost("the late start is home at the printed t₁, or not at T⁎")
+    return found
 
 
 def followed(survey: Survey) -> list[Evidence]:
@@ -620,17 +599,16 @@ def gap_of(each: Begun) -> NDArray:
     )
 
 
-def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
+def exact_order(survey: Survey, late: Whole) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
-    for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of the
-    trajectories `behind` from late starts, T_*."""
+    for the loss log(1 + e^(-y f)). t_1 is a time at which part 1 holds: the printed one, or, of
+    the `late` start, T_*."""
     # Tenth powers of an eps below e^-100000 are not followed.
     early = [each for each in survey.found if each.given.log_eps >= -1e5][:2]
     tenth = [gap(each.given, 10.0 * each.given.log_eps) for each in early]
     found = [(gap_of(each), far) for each, far in zip(early, tenth, strict=True) if far is not None]
-    for slow in behind.found:
-        far = gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
-        found.append((gap_of(slow), np.full(2, np.nan) if far is None else far))
+    slow = gap(late.given, 10.0 * late.given.log_eps, LATE, late.t_1)
+    found.append((gap_of(late), np.full(2, np.nan) if slow is None else slow))
     changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
     line = one_against(9)
     by_flow, exactly = gap(line, line.log_eps), line.log_eps + fall_on_a_line(line.log_eps)
@@ -639,7 +617,6 @@ def exact_order(survey: Survey, behind: Survey) -> list[Evidence]:
         fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
              "power", int((~(changes <= GAP)).sum()), 0),
-        all_late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", float(np.nanmax(sizes)), digits=2),
@@ -746,10 +723,10 @@ def below_two() -> Statement:
     return slack()
 
 
-def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
-    """Flows against the closed form, those `behind` from late starts among them, and the pair of
-    data on which 2/(1 + mu) is reached."""
-    ends = [_end(each) for each in (*survey.found, *behind.found)]
+def reaches_its_limit(survey: Survey, late: Whole) -> list[Evidence]:
+    """Flows against the closed form, that from the `late` start among them, and the pair of data on
+    which 2/(1 + mu) is reached."""
+    ends = [_end(each) for each in (*survey.found, late)]
     X, y = np.array([[5, 0], [-3, 4]]), np.array([1.0, -1.0])
     # Of a single datum u is x / |x|^2; both |x| are 5, and W^T W goes along the sum of the x x^T.
     trace, determinant = int(np.sum(X * X)), round(np.linalg.det(X)) ** 2
@@ -757,7 +734,6 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
-        all_late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic",
              str(Fraction(2 * trace, trace + root)), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),

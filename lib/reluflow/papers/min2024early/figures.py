@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import style
 from reluflow.figures.frame import fresh, halo_text, name_curves
-from reluflow.figures.style import INK, in_house_style, legend_below, legend_entry, panels
-from reluflow.flows.alignment import Alignment
+from reluflow.figures.style import INK, in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, signed, silent
 from reluflow.losses import LOGISTIC
 from reluflow.papers.min2024early.convergence import (
@@ -291,13 +290,9 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
     ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
             label="data that come nearest to $t_*$")  # fmt: skip
     for n, marker in zip(ns, "osD^v", strict=False):
-        fills = ("white", "#BBBBBB", "#444444")
-        for d, fill in zip(sorted(found.d.unique()), fills, strict=False):
-            part = found[(found.n == n) & (found.d == d)]
-            ax.plot(part.mu, part.needed, ls="", marker=marker, ms=4.5, mfc=fill, mec=NEEDED,
-                    mew=0.9)  # fmt: skip
-        legend_entry(ax, f"slowest neuron drawn, $n = {n}$", ls="", marker=marker, ms=4.5,
-                     mfc="white", mec=NEEDED, mew=0.9)  # fmt: skip
+        part = found[found.n == n].groupby("mu").needed.max()
+        ax.plot(part.index, part, ls="", marker=marker, ms=4.5, mfc="white", mec=NEEDED, mew=0.9,
+                label=f"slowest neuron drawn, $n = {n}$")  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel="separation $\\mu$",
            ylabel="time until home, in $1 / X_{\\min}$")  # fmt: skip
     legend_below(fig, columns=3)
@@ -345,38 +340,6 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
         ax.minorticks_off()
     axes[0].set_ylabel("$-\\ln\\,\\varepsilon$")
     name_curves(axes[0], *axes[1:])
-    return fig
-
-
-def _angle(u: NDArray) -> NDArray:
-    return np.degrees(np.arctan2(u[..., 1], u[..., 0]))
-
-
-@in_house_style
-def journeys(
-    X: NDArray, y: NDArray, found: Mapping[float, Sequence[Alignment]], until: float
-) -> Figure:
-    """Directions in the plane over time, a panel for each sign, with the cones behind them.
-    Parameters: X (n, 2), y (n,), the alignments by sign, the last time shown."""
-    titles = {1.0: "$v_j > 0$", -1.0: "$v_j < 0$"}
-    fig, axes = panels(1, 2, height=4.3, sharey=True, titles=[titles[s] for s in found])
-    times = np.linspace(0.0, until, 241)
-    for ax, each in zip(axes, found.values(), strict=True):
-        _bands(ax, X, y, -np.pi)
-        for one in each:
-            angles = _angle(one.at(times))
-            jumps = np.flatnonzero(np.abs(np.diff(angles)) > 180.0) + 1
-            drawn = np.insert(angles.astype(float), jumps, np.nan)
-            ax.plot(np.insert(times, jumps, np.nan), drawn, color=INK, lw=0.9, alpha=0.75)
-            shown = [event.t for event in one.events if event.t <= until]
-            ax.plot(shown, _angle(one.at(shown)) if shown else [], ls="", marker="o", ms=3.2,
-                    mfc="white", mec=INK, mew=0.8)  # fmt: skip
-        ax.set(xlim=(0.0, until), ylim=(-180.0, 180.0), xlabel="time")
-        ax.set_xticks(np.linspace(0.0, until, 5))
-        ax.set_yticks([-180, -90, 0, 90, 180])
-    axes[0].set_ylabel("direction, in degrees")
-    legend_entry(axes[0], "a datum changes", color=INK, marker="o", ms=3.2, mfc="white", ls="")
-    legend_below(fig, columns=4)
     return fig
 
 
@@ -603,7 +566,6 @@ def _training(left: Axes, right: Axes, curves: pd.DataFrame) -> None:
 
 # --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
 
-CONE_COLOURS = {"$S_+$": POSITIVE, "$S_-$": NEGATIVE, "$S_{dead}$": style.QUIET}
 HULL, CAP = "#117733", "#AA4499"
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 
@@ -621,24 +583,19 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
     """The cones of data in the plane, a panel for each (title, X (n, 2), y (n,))."""
     fig, axes = panels(1, len(data), height=4.5, titles=[title for title, _, _ in data])
     for ax, (_, X, y) in zip(axes, data, strict=True):
-        ax.set(xlim=(-1.52, 1.52), ylim=(-1.52, 1.52), aspect="equal")
+        plane(ax, X, y)
+        ax.set_axis_on()
         _bare(ax)
-        for name, where in regions(X, y).items():
-            words = name.replace("dead", r"\mathrm{dead}")
-            for ends in np.array(where):
-                _wedge(ax, ends, 1.0, 1.0, PALE[name], words, 1.0)
-                place = 0.62 * np.array([np.cos(ends.mean()), np.sin(ends.mean())])
-                halo_text(ax, place, words, fontsize=11, color=CONE_COLOURS[name], zorder=6)
-        K = hull(X, y)
-        _wedge(ax, K, 1.12, 0.1, HULL, "$K$", 0.9)
-        _wedge(ax, K + np.pi, 1.12, 0.1, HULL, "$-K$", 0.35)
-        half = np.arcsin(np.sqrt(cap(X, y)))
+        K, half = hull(X, y), np.arcsin(np.sqrt(cap(X, y))) * np.array([-1.0, 1.0])
+        rings = [("$K$", HULL, 1.12, K, 0.9), ("$-K$", HULL, 1.12, K + np.pi, 0.35)]
         for sign, u in centres(X, y).items():
-            ends = np.arctan2(*(sign * u)[::-1]) + half * np.array([-1.0, 1.0])
-            _wedge(ax, ends, 1.28, 0.1, CAP, "caps of $\\zeta_1$", 0.7)
-            _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
-        for label, x in zip(y, X, strict=True):
-            _arrow(ax, x, POSITIVE if label > 0 else NEGATIVE, "", 0.8)
+            end = sign * u / np.linalg.norm(u)
+            rings.append(("caps of $\\zeta_1$", CAP, 1.28, np.arctan2(*end[::-1]) + half, 0.7))
+            ax.plot(*np.array([0.0 * end, end]).T, color=CAP, lw=1.4, ls="--", zorder=1.4)
+            halo_text(ax, 1.4 * end, "$x_+$" if sign > 0 else "$x_-$", fontsize=10, color=CAP)
+        for words, colour, radius, ends, alpha in rings:
+            ax.add_patch(Wedge((0.0, 0.0), radius, *np.degrees(ends), width=0.1, color=colour,
+                               lw=0.0, alpha=alpha, label=fresh(ax, words)))  # fmt: skip
     legend_below(fig, columns=4)
     return fig
 
@@ -659,25 +616,6 @@ def _bare(ax: Axes) -> None:
     """No frame and no ticks; `axis("off")` would leave the title out of the layout."""
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-
-
-def _wedge(
-    ax: Axes, ends: NDArray, radius: float, width: float, colour: str, label: str, alpha: float
-) -> None:
-    ax.add_patch(
-        Wedge((0.0, 0.0), radius, *np.degrees(ends), width=width, facecolor=colour,
-              edgecolor="none", alpha=alpha, label=fresh(ax, label), zorder=1)
-    )  # fmt: skip
-
-
-def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
-    end = length * x / np.linalg.norm(x)
-    line = "--" if name else "-"
-    ax.annotate("", end, (0.0, 0.0), zorder=4,
-                arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4, "ls": line,
-                            "shrinkA": 0, "shrinkB": 0, "mutation_scale": 10})  # fmt: skip
-    if name:
-        halo_text(ax, 1.43 * end / length, name, fontsize=10, color=colour)
 
 
 # --- What happens on a boundary of activity: the examples of Appendix E -----------------------

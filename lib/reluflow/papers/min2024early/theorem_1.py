@@ -388,20 +388,12 @@ def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
     return (t_1 - found.time) * data.X_min if found.status in ends else -np.inf
 
 
-def home_at_t_1(zeta: Zeta, says: str) -> Statement:
-    """As eps -> 0 the neuron is home at t_1, computed with this zeta."""
+def home_at_t_1(zeta: Zeta) -> Statement:
+    """ea.thm1.align.1: as eps -> 0 every neuron is home at t_1, with `max` of zeta_1 and zeta_2, as
+    it is printed, or with `min`."""
     slack = where_mu_is_known(lambda item: before_t_1(item, zeta, "serves", "dead"))
-    return Statement(says, everywhere(), slack, BOTH_LABELS, fixed=("y", "sign", "log_angle"))
-
-
-def alignment_printed_time() -> Statement:
-    """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
-    return home_at_t_1(max, "home at t₁ with ζ = max(ζ₁, ζ₂)")
-
-
-def needed_time() -> Statement:
-    """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
-    return home_at_t_1(min, "home at t₁ with ζ = min(ζ₁, ζ₂)")
+    return Statement(f"home at t₁ with ζ = {zeta.__name__}(ζ₁, ζ₂)", everywhere(), slack,
+                     BOTH_LABELS, fixed=("y", "sign", "log_angle"))  # fmt: skip
 
 
 def _hardly_active(item: Instance, rng: np.random.Generator) -> Instance:

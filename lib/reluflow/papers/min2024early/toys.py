@@ -168,7 +168,7 @@ EARLY, LATE = 7000, 21_000
 """The iterations at which A.2 looks."""
 WELL = 0.99
 """A neuron is well aligned from this cosine on."""
-EVERY = 25
+EVERY = 50
 """A step of the flow's integrator in steps of descent."""
 BEGUN = 0.99
 """The loss begins to fall where it leaves this share of its first value."""
@@ -272,7 +272,7 @@ def mean_step(data: Data) -> float:
 
 def flow(data: Data, seed: int, networks: int, record: ArrayLike) -> Ensemble:
     """The gradient flow from the same starts, on the clock of the descent's iterations. `record`
-    are multiples of 25 iterations; the loss is taken every 25."""
+    are multiples of 50 iterations; the loss is taken every 50."""
     W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
     unit, looks = mean_step(data), np.asarray(record, float)
     run = ensemble_flow(*data, W, v, EXPONENTIAL, EVERY * unit, unit * looks)
@@ -706,7 +706,7 @@ def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
     v[predicted(W, v) == 2] = 0.0
     W[v == 0.0] = -SIGMA
     step = mean_step(FIGURE_9)
-    again = ensemble_descent(*FIGURE_9, W, v, EXPONENTIAL, step, [LATE], every=LATE)
+    again = ensemble_flow(*FIGURE_9, W, v, EXPONENTIAL, EVERY * step, [LATE * step])
     return [
         bound("least share of an output that comes from the neurons along x₊",
               float(theirs[some].min()), ">", 0.95, "", digits=2),
@@ -745,7 +745,7 @@ def start_decides(seed: int, networks: int) -> list[Evidence]:
         lengths = np.random.default_rng([seed, k]).uniform(0.7, 1.4, plus + minus)
         X, y = np.diag(lengths), np.repeat([1.0, -1.0], [plus, minus])
         W, v = balanced_starts(seed + k, networks, 40, plus + minus, 1e-6)
-        run = ensemble_flow(X, y, W, v, EXPONENTIAL, 0.05, [40.0])
+        run = ensemble_flow(X, y, W, v, EXPONENTIAL, 0.1, [40.0])
         for sign in (1.0, -1.0):
             full = np.all(W @ X[y == sign].T > 0.0, axis=-1)
             ends = serves(X, y, run.W[-1], sign)
