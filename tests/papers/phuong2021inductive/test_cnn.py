@@ -9,7 +9,7 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
@@ -153,7 +153,10 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
             yield loss
 
     seen: list[float] = []
-    monkeypatch.setattr(cnn, "RECORDED", {cnn.DIGITS: (replace(cnn.DESCENT, epochs=4), 0)})
+    few = replace(digits(), levels=digits().levels[:200], digit=digits().digit[:200])
+    setting = replace(cnn.DESCENT, epochs=4, batch=16)
+    monkeypatch.setattr(cnn, "digits", lambda: few)
+    monkeypatch.setattr(cnn, "RECORDED", {cnn.DIGITS: (setting, 0)})
     monkeypatch.setattr(cnn, "APART", 1)
     whole = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path / "whole").read(cnn.DIGITS)
     with monkeypatch.context() as patch:
@@ -163,7 +166,7 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
     monkeypatch.setattr(cnn, "minibatch_steps", noted)
     again = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path).read(cnn.DIGITS)
     assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
-    assert len(seen) == 2 * cnn.steps_of(cnn.DESCENT, 360)  # two of four epochs had been kept
+    assert len(seen) == 2 * cnn.steps_of(setting, whole["images"])  # two of four epochs were kept
 
 
 def two_layers(spread, loss=0.0):
@@ -198,6 +201,7 @@ def cost(P, rows):
     return sum(min(np.hypot(*(p - P[m])) for m in rows) for p in P)
 
 
+@settings(max_examples=30)
 @given(st.integers(3, 8), st.integers(0, 10**6), st.sampled_from([1e-9, 1.0, 1e6]))
 def test_no_triple_is_better(n, seed, scale):
     P = scale * np.random.default_rng(seed).integers(-4, 5, (n, 2)).astype(float)
