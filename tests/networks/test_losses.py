@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss, scaled
 
@@ -22,6 +22,7 @@ numbers = st.lists(st.floats(-30.0, 30.0), min_size=1, max_size=5)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@settings(max_examples=25)
 @given(z=numbers, label=st.sampled_from([-2.0, -1.0, 1.0]))
 def test_values_and_derivatives_are_those_of_the_formula(
     loss: Loss, z: list[float], label: float

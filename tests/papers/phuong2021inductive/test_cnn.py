@@ -1,4 +1,4 @@
-"""Appendix D of Phuong & Lampert 2021: its network, its record, and that its evidence can fail."""
+"""Appendix D of Phuong & Lampert 2021: its network, its record, and what its claim is asked of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
@@ -17,25 +17,18 @@ from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive import cnn
 from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, recorded
-from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
+from reluflow.papers.phuong2021inductive.setting import pair_products
 
 SHORT = replace(PAPER, epochs=2)
 
 
-@pytest.mark.parametrize("biases", [True, False])
-def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases):
-    plain = replace(PAPER, biases=biases, scale=1.0)
-    scaled = replace(plain, scale=0.5)
-    nets = [cnn.started(setting, 8, np.random.default_rng(1)) for setting in (plain, scaled)]
-    fan_in = (9, 288, 800, 288, 576, 1600, 256, 128)
+def test_a_start_without_biases_and_its_scale():
+    plain = [replace(PAPER, biases=False, scale=scale) for scale in (1.0, 0.5)]
+    nets = [cnn.started(setting, 8, np.random.default_rng(1)) for setting in plain]
     for k, (w, v) in enumerate(zip(*(net.parameters() for net in nets), strict=True)):
         layer, bias = divmod(k, 2)
-        torch.testing.assert_close(v, (0.5 if layer > 5 and not bias else 1.0) * w)
-        assert v.requires_grad == (biases or not bias)
-        if not v.requires_grad:
-            assert not w.any()
-        elif w.numel() > 1:
-            assert 0.7 < fan_in[layer] ** 0.5 * float(w.detach().abs().max()) <= 1.0 + 1e-6
+        torch.testing.assert_close(v, 0.0 * w if bias else (0.5 if layer > 5 else 1.0) * w)
+        assert v.requires_grad == (not bias)
 
 
 def test_a_device_that_is_not_there_is_refused():
@@ -43,18 +36,9 @@ def test_a_device_that_is_not_there_is_refused():
         cnn.as_images(np.zeros((1, 4)), 2, "abacus")
 
 
-def failing(evidence):
-    return {item.what for item in evidence if item.decides and not item.holds}
-
-
 @pytest.fixture(scope="module")
 def data():
     return cnn.task(digits())
-
-
-@pytest.fixture(scope="module")
-def paper():
-    return recorded("taken")
 
 
 def test_looks_features_and_what_is_kept_are_of_one_network(data):
@@ -105,37 +89,6 @@ def test_the_first_recorded_steps_come_out_again(name, data):
             np.testing.assert_allclose(*counts, atol=0.001 * len(sample.y) ** 2)
 
 
-def test_evidence_that_layers_separate_can_fail(paper):
-    turned = replace(paper, layers=paper.layers[::-1])
-    assert len(failing(cnn.other_moves(turned))) == 2
-
-    def moving(**moves):  # means that move by these steps, in any unit as the square is 1
-        steps = {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0} | moves
-        means = [{kind: k * s for kind, s in steps.items()} for k in range(len(paper.layers))]
-        pairs = zip(paper.before(), means, strict=True)
-        layers = [{BEFORE: replace(before, square=1.0, means=moved)} for before, moved in pairs]
-        return failing(cnn.layers_separate(replace(paper, layers=layers), {}))
-
-    assert not moving()
-    moves = {"units, of the two, in which either class moves right and the pairs across move left"}
-    for kind, wrong in ((MINUS, -1.0), (PLUS, -2.0), (ACROSS, 1.0)):
-        assert moving(**{kind: wrong}) == moves
-
-
-def test_evidence_that_features_are_separable_can_fail(paper):
-    def with_violations(violations):
-        changed = replace(whole, violations=violations)
-        return replace(paper, whole={**paper.whole, BEFORE: changed})
-
-    whole = paper.whole[BEFORE]
-    worse = with_violations({**whole.violations, ACROSS: whole.number // 50})
-    assert len(failing(cnn.nearly_separable(worse, {}))) == 1
-    assert len(failing(cnn.nearly_separable(paper, {"another start": worse}))) == 1
-    clean = with_violations(dict.fromkeys(whole.violations, 0))
-    assert not failing(cnn.separable_features(clean, {"another start": clean}))
-    assert len(failing(cnn.separable_features(clean, {"another start": paper}))) == 1
-
-
 def test_pixels_may_be_standardised():
     wide = cnn.task(digits(), cnn.READINGS["pixels standardised"]).images
     assert float(wide.min()) == pytest.approx(-0.1307 / 0.3081)
@@ -153,7 +106,10 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
             yield loss
 
     seen: list[float] = []
-    monkeypatch.setattr(cnn, "RECORDED", {cnn.DIGITS: (replace(cnn.DESCENT, epochs=4), 0)})
+    few = replace(digits(), levels=digits().levels[:200], digit=digits().digit[:200])
+    setting = replace(cnn.DESCENT, epochs=4, batch=16)
+    monkeypatch.setattr(cnn, "digits", lambda: few)
+    monkeypatch.setattr(cnn, "RECORDED", {cnn.DIGITS: (setting, 0)})
     monkeypatch.setattr(cnn, "APART", 1)
     whole = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path / "whole").read(cnn.DIGITS)
     with monkeypatch.context() as patch:
@@ -163,7 +119,7 @@ def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
     monkeypatch.setattr(cnn, "minibatch_steps", noted)
     again = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path).read(cnn.DIGITS)
     assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
-    assert len(seen) == 2 * cnn.steps_of(cnn.DESCENT, 360)  # two of four epochs had been kept
+    assert len(seen) == 2 * cnn.steps_of(setting, whole["images"])  # two of four epochs were kept
 
 
 def two_layers(spread, loss=0.0):
@@ -198,6 +154,7 @@ def cost(P, rows):
     return sum(min(np.hypot(*(p - P[m])) for m in rows) for p in P)
 
 
+@settings(max_examples=30)
 @given(st.integers(3, 8), st.integers(0, 10**6), st.sampled_from([1e-9, 1.0, 1e6]))
 def test_no_triple_is_better(n, seed, scale):
     P = scale * np.random.default_rng(seed).integers(-4, 5, (n, 2)).astype(float)

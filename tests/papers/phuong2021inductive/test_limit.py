@@ -28,7 +28,7 @@ LINE = Start(
 
 @pytest.fixture(scope="module")
 def of_sizes() -> flows.Survey:
-    return flows.spanning_of_sizes(3, 1)
+    return flows.flows(3, 1, ["spanning"], [np.log(10.0)])
 
 
 def test_the_closed_form_is_reached_by_the_limit_itself() -> None:
@@ -99,7 +99,7 @@ def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None
     assert not limit_page.both_alive({"flow": replace(late, given=replace(given, y=-given.y))})
     X, y = np.vstack([given.X, 9.0 * given.X[:1]]), np.append(given.y, -given.y[0])
     assert not limit_page.separable({"flow": replace(late, given=replace(given, X=X, y=y))})
-    few = {"flow": flows.not_spanning(3, 1).found[0]}
+    few = {"flow": flows.flows(3, 1, ["few"], [flows.NEAR_ZERO]).found[0]}
     assert law.unmet(few)
     assert every.unmet(few) is None
 
@@ -125,7 +125,7 @@ def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """From norm 20 the datum (1, 8), which the neuron does not see, waits until e^-400 moves it."""
-    monkeypatch.setattr(flows, "integrate", partial(integrate, max_steps=3000))
+    monkeypatch.setattr(flows, "integrate", partial(integrate, max_steps=600))
     X, y = np.array([[8.0, 1.0], [1.0, 8.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     W0 = np.array([[1.0, -0.2], [-1.0, -1.0]]) / np.hypot(1.0, 0.2)
     start = Start(X, y, W0, np.full(2, np.log(20.0)), np.array([1.0, -1.0]))

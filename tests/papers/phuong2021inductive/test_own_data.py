@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +22,7 @@ from reluflow.papers.phuong2021inductive.flows import Start, follow_long
 from reluflow.papers.phuong2021inductive.limit import point
 from reluflow.papers.phuong2021inductive.own_data import LABELS, PLANE, Experiment
 from reluflow.papers.phuong2021inductive.sectors import chances
-from reluflow.papers.phuong2021inductive.setting import PARAMETERS, limit, right_angles, supported
+from reluflow.papers.phuong2021inductive.setting import PARAMETERS, right_angles, supported
 from reluflow.parameters import check
 
 DEFAULTS: dict[str, Any] = {
@@ -81,6 +82,9 @@ def test_who_can_die_in_the_plane(seed: int) -> None:
     X = 10.0 ** rng.uniform(-2, 2, (len(turns), 1)) * np.stack([np.cos(turns), np.sin(turns)], 1)
     gaps = np.diff(np.append(turns, turns[0] + 2 * np.pi))
     assert own_data.can_die(X) == bool(gaps.max() >= np.pi)
+
+
+def test_who_can_die_on_the_edge() -> None:
     edges = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])  # with two of them a rank is missing
     assert [own_data.can_die(edges[:n]) for n in (2, 3, 4)] == [True, True, False]
 
@@ -98,7 +102,7 @@ def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) 
     assert chances(pair @ Q, LABELS[[0, 3]])[:2] == pytest.approx((exact, exact))
 
 
-@pytest.mark.parametrize("x", [(1.0, 1.0), (3.0, 1.0), (0.1, -0.7)])
+@pytest.mark.parametrize("x", [(3.0, 1.0), (0.1, -0.7)])
 def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
     """A neuron that leaves -x comes to x at the same place, which draws it on."""
     own = given([x, np.multiply(-2.0, x)], [1, -1], 8)
@@ -110,15 +114,14 @@ def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
     assert align_past_opposites(X, y, (0.6, 0.8), -1.0).status == "dead"
 
 
-@pytest.mark.parametrize(
-    ("d", "counts", "scale"), [(2, (2, 2), 1e-6), (3, (3, 2), 0.1), (2, (1, 2), 2.0)]
-)
+@pytest.mark.parametrize(("d", "counts", "scale"), [(3, (3, 2), 1e-12), (2, (1, 2), 2.0)])
 def test_the_flow_is_the_one_that_stops_at_each_boundary(
     d: int, counts: tuple[int, int], scale: float
 ) -> None:
     item = supported(d, counts, np.random.default_rng(5))
     own = given(item["X"], item["y"], 6, scale)
     path = flows.follow_own(own.X, own.y, own.W0, own.signs)
+    assert path.early[0] == pytest.approx(own.W0, rel=1e-9, abs=0.0)
     late = follow_long(Start(own.X, own.y, own.W0, np.full(6, np.log(scale)), own.signs))
     assert late is not None
     assert path.status == flows.FOLLOWED
@@ -134,22 +137,14 @@ def test_the_flow_is_the_one_that_stops_at_each_boundary(
     assert np.abs(there - early[: 6 * d].reshape(6, d)).max() < 0.1
 
 
-@pytest.mark.parametrize("short", [1e-1, 1e-3, 1e-5])
-def test_data_of_very_different_lengths(short: float) -> None:
+def test_data_of_very_different_lengths() -> None:
     """All lengths that the page takes: both labels are learned, however long one of them takes."""
-    own = given([[90.0, 30.0], [-90.0 * short, 0.0]], [1, -1])
+    own = given([[90.0, 30.0], [-90e-5, 0.0]], [1, -1])
     trained = own_data.train(own)
     assert trained.path.status == flows.FOLLOWED
     assert trained.distances[-1] < 1e-3
     told = own_data.separability_table(own)["plane"]["linearly separable"]
-    assert written(told.split()[-1]) == pytest.approx(90.0 * short, rel=2e-3)
-
-
-def test_tiny_neurons_keep_their_size() -> None:
-    """At the start of a flow its weights are those that were given, however small."""
-    W0 = 1e-12 * np.array([[3.0, 4.0], [-5.0, 12.0]])
-    path = flows.follow_own(PLANE, LABELS, W0, np.array([1.0, -1.0]))
-    assert path.early[0] == pytest.approx(W0, rel=1e-9, abs=0.0)
+    assert written(told.split()[-1]) == pytest.approx(90e-5, rel=2e-3)
 
 
 def test_a_neuron_slides_where_it_must() -> None:
@@ -176,7 +171,7 @@ def test_flows_that_do_not_come_to_the_end() -> None:
     assert flows.follow_own(own.X, own.y, own.W0, own.signs, 2e7).status == flows.SLOW
 
 
-@pytest.mark.parametrize(("n", "d", "p"), [(1000, 50, 10), (1000, 30, 20), (20, 50, 12)])
+@pytest.mark.parametrize(("n", "d", "p"), [(1000, 30, 20), (20, 50, 12)])
 def test_the_work_of_a_flow_is_bounded(
     n: int, d: int, p: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,12 +188,6 @@ def test_the_work_of_a_flow_is_bounded(
     path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), 2e8)
     assert path.status == flows.SLOW
     assert -step <= made[0].left[0] < 0.0
-
-
-def test_slopes_are_those_of_the_relu_off_the_boundary() -> None:
-    width = flows.WIDTH
-    found = flows.slopes(np.array([-1.0, -width, -0.5 * width, 0.0, width, 0.5]))
-    assert found.tolist() == [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
 
 
 def test_the_gap_is_that_of_chapter_five() -> None:
@@ -239,47 +228,28 @@ def test_a_network_that_dies_and_data_without_a_vector() -> None:
     assert other.goal is None
     assert own_data.summary(other)[""]["distance of (8)"] == "no w₊ or w₋"
     assert other.cosines(1.0).shape[1] == 0
-    assert svg(figures.training(other))
-
-
-def test_the_first_steps_of_the_descent_by_hand() -> None:
-    own = experiment(width=4, scale=0.5)
-    path = own_data.descend(own.X, own.y, own.W0, own.signs, 2, np.random.default_rng(0))
-    W, a = own.W0.copy(), own.signs * np.linalg.norm(own.W0, axis=1)
-    for _ in range(2):  # six data are one minibatch
-        before = own.X @ W.T
-        pull = own.y / (1.0 + np.exp(own.y * (np.maximum(before, 0.0) @ a))) / 6.0
-        active = (before > 0.0) * pull[:, None]
-        W, a = W + 0.1 * a[:, None] * (active.T @ own.X), a + 0.1 * (active * before).sum(axis=0)
-    assert path.clock.tolist() == [0.0, 1.0, 2.0]
-    assert path.W[-1] == pytest.approx(W)
-    assert path.a[-1] == pytest.approx(a)
-    loss = np.log1p(np.exp(-own.y * (np.maximum(own.X @ W.T, 0.0) @ a))).sum()
-    assert path.tau[-1] == pytest.approx(-np.log(loss))
 
 
 @pytest.mark.filterwarnings("error")
 def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
     short = own_data.train(replace(experiment(width=4), optimiser="sgd", epochs=1))
     assert own_data.summary(short)[""]["the training"] == "1 epoch of minibatches"
+    own, path = short.own, short.path  # six data are one minibatch, and their mean the loss
+    active = own.X @ own.W0.T > 0.0
+    a = own.signs * np.linalg.norm(own.W0, axis=1)
+    outputs = np.maximum(own.X @ own.W0.T, 0.0) @ a
+    pull = own.y / (1.0 + np.exp(own.y * outputs)) / 6.0
+    W = own.W0 + 0.1 * a[:, None] * ((active * pull[:, None]).T @ own.X)
+    assert path.W[-1] == pytest.approx(W)
+    outputs = np.maximum(own.X @ W.T, 0.0) @ path.a[-1]
+    assert path.tau[-1] == pytest.approx(-np.log(np.log1p(np.exp(-own.y * outputs)).sum()))
+    assert path.clock.tolist() == [0.0, 1.0]
     many = experiment(dataset="section-5.1", d=3, n=120, width=2, optimiser="sgd", epochs=2)
     assert own_data.train(many).path.clock[-1] == 2.0
     long = given([[900, 300], [-500, 200]], [1, -1], 10, 0.05)
     dead = own_data.train(replace(long, optimiser="sgd", epochs=50))
     assert set(own_data.rays(dead).dtypes) == {np.dtype(object)}
-    for trained in (short, dead):
-        assert svg(figures.training(trained))
-
-
-def test_opposite_vectors_are_half_a_turn_apart() -> None:
-    """The cosine of two opposite vectors may round to less than -1."""
-    rng, beyond = np.random.default_rng(0), 0
-    for x in rng.integers(1, 50, (60, 3)).astype(float):
-        plus, minus = limit(np.array([x, -x]), np.array([1.0, -1.0])).vectors.values()
-        beyond += bool(plus @ minus / (np.linalg.norm(plus) * np.linalg.norm(minus)) < -1.0)
-        table = own_data.promise(given([x, -x], [1.0, -1.0]))[""]
-        assert table["angle between w₊ and w₋"] == "≈180.0°"
-    assert beyond
+    assert svg(figures.training(dead))
 
 
 def test_few_data_of_the_page_have_both_labels() -> None:
@@ -295,34 +265,21 @@ def test_few_data_of_the_page_have_both_labels() -> None:
         ({"width": 50}, 'parameter "width": the flow of 50 neurons on 500 data .* or "sgd"'),
         ({"dataset": "plane", "width": 200}, None),
         ({"n": 1000, "width": 21}, r"width n <= 20000"),
-        ({"width": 50, "optimiser": "sgd"}, None),
         ({"n": 500, "epochs": 5001, "optimiser": "sgd"}, "are 50010 steps, and this page takes"),
         ({"n": 500, "epochs": 5001}, None),
         ({"n": 501, "epochs": 5000, "optimiser": "sgd"}, "are 55000 steps"),
         ({"n": 1000, "width": 20}, None),
+        ({"dataset": "x1,x2,y\n1,2,1\n0,0,-1\n"}, r"my, data row 2 .* has the length 0"),
+        ({"dataset": "x1,x2,y\n1,2,1\n5000,0,-1\n"}, r"my, data row 2 .* length 5e\+03"),
+        ({"dataset": "x1,x2,y\n1,2,1\n"}, 'dataset "my" has 1 data, and the page takes 2 to 1000'),
+        ({"dataset": "x1,x2,y\n1,2,1\n2,2,1\n"}, 'dataset "my" has no datum with the label -1'),
     ],
 )
-def test_parameters_that_do_not_fit(changed: dict[str, Any], told: str | None) -> None:
+def test_what_does_not_fit(changed: dict[str, Any], told: str | None, tmp_path: Path) -> None:
     values = {**DEFAULTS, "dataset": "section-5.1", "effort": 1.0, **changed}
-    if told is None:
+    if "\n" in (table := values["dataset"]):
+        values["dataset"] = str(tmp_path / "my.csv")
+        (tmp_path / "my.csv").write_text(table, encoding="utf-8")
+    with pytest.raises(InputError, match=told) if told else nullcontext() as caught:
         own_data.of_parameters(check(values, PARAMETERS))
-        return
-    with pytest.raises(InputError, match=told) as caught:
-        own_data.of_parameters(check(values, PARAMETERS))
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        ("x1,x2,y\n1,2,1\n0,0,-1\n", r"my, data row 2 .* has the length 0"),
-        ("x1,x2,y\n1,2,1\n5000,0,-1\n", r"my, data row 2 .* length 5e\+03"),
-        ("x1,x2,y\n1,2,1\n", 'dataset "my" has 1 data, and the page takes 2 to 1000'),
-        ("x1,x2,y\n1,2,1\n2,2,1\n", 'dataset "my" has no datum with the label -1'),
-    ],
-)  # fmt: skip
-def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
-    (tmp_path / "my.csv").write_text(table, encoding="utf-8")
-    with pytest.raises(InputError, match=told) as caught:
-        experiment(dataset=str(tmp_path / "my.csv"))
-    assert "\n" not in str(caught.value)
+    assert not told or "\n" not in str(caught.value)

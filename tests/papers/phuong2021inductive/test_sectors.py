@@ -49,6 +49,7 @@ def test_horns_matrix_is_copositive_as_its_two_forms_say() -> None:
 
 
 @given(SEEDS)
+@settings(max_examples=20)
 def test_points_of_an_orthant_have_no_certificate(seed: int) -> None:
     rng = np.random.default_rng(seed)
     assert sectors.certificate(rng.integers(0, 9, (5, 4)).tolist()) >= 0
@@ -60,11 +61,11 @@ def test_four_points_and_a_basis_fit_into_an_orthant() -> None:
 
 
 @given(st.floats(90.0, 170.0), st.floats(0.5, 4.0))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) -> None:
     X, y = sectors.plane(gap, width)
     shares = sectors.chances(X, y)
-    around = 360
+    around = 180
     grid = 2.0 * np.pi * (np.arange(around) + 0.5) / around
     U = np.stack([np.cos(grid), np.sin(grid)], axis=1)
     for k, sign in enumerate((1.0, -1.0)):

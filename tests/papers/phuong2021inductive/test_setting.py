@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reluflow.papers.phuong2021inductive import setting
@@ -38,6 +38,7 @@ def slow(X, y):
 
 
 @given(data, st.integers(1, 5))
+@settings(max_examples=30)
 def test_all_pairs_one_at_a_time(drawn, rows):
     X, y = drawn
     X, y = np.vstack([X, np.eye(4, 3)]), np.r_[y, 1.0, 1.0, -1.0, -1.0]
@@ -62,6 +63,7 @@ def test_all_pairs_one_at_a_time(drawn, rows):
 
 
 @given(data, st.integers(1, 5))
+@settings(max_examples=30)
 def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
     X, y = drawn
     with patch.object(setting, "_ROWS", rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, islice
 from math import comb, isqrt, sqrt
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     PLUS,
     Pairs,
     left_out,
+    of_record,
     pair_products,
     short,
     top_plane,
@@ -487,7 +488,7 @@ class Shown:
 
 def shown(facts: Mapping[str, Any]) -> Shown:
     """A run from what is kept of it."""
-    setting: Setting = _kept(Setting, facts["setting"])
+    setting: Setting = of_record(Setting, facts["setting"])
     looks, whole = facts["looks"], facts["whole"]["train"]
     steps = np.array([each["step"] for each in looks])
     pairs = {side: [sum(each[side]["violations"]) for each in looks] for side in (BEFORE, AFTER)}
@@ -505,8 +506,8 @@ def shown(facts: Mapping[str, Any]) -> Shown:
         losses=np.array([each.get("loss", np.nan) for each in looks]),
         violated={side: np.array(values) / number for side, values in pairs.items()},
         spectra=np.array([each["singular"] for each in looks]),
-        layers=[{side: _kept(Pairs, each[side]) for side in each} for each in facts["layers"]],
-        whole={side: _kept(Pairs, whole[side]) for side in (BEFORE, AFTER)},
+        layers=[{side: of_record(Pairs, each[side]) for side in each} for each in facts["layers"]],
+        whole={side: of_record(Pairs, whole[side]) for side in (BEFORE, AFTER)},
         errors=whole["errors"],
         left_out=tuple(whole["left_out"]),
         singular=np.array(kept["singular"]),
@@ -525,12 +526,6 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
     steps = np.unique(np.linspace(0, last, looks + 1).astype(int)).tolist()
     run = train(data, setting, seed, steps, data.some(LOOKED))
     return shown(summary(run, data, seed))
-
-
-def _kept(kind: type, kept: Mapping[str, Any]) -> Any:
-    """A dataclass from what is kept, of which older records have more."""
-    names = {field.name for field in fields(kind)}
-    return kind(**{name: value for name, value in kept.items() if name in names})
 
 
 # --- Appendix D of Phuong & Lampert 2021, judged on the record of its run at full scale -----------

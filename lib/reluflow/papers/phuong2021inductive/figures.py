@@ -451,6 +451,7 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
         ranks = np.arange(1, SPECTRUM + 1)
         left.plot(ranks, run.singular[:SPECTRUM], "o", color=FIRST, ms=5)
         left.set(ylim=(0.0, None), xlabel=_RANKS)
+        left.locator_params("y", nbins=4)
         left.set_xticks(ranks[::3])
         _signed(right, run.plane, run.second, "W_8[j]")
     legend_below(fig, columns=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import comb
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     filtered_gaussian,
     in_orthants,
     limit,
+    of_record,
     short,
     supported,
     top_plane,
@@ -452,10 +453,8 @@ def kept(found: Course) -> list[dict[str, Any]]:
 
 
 def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
-    """A course from a record, of which older ones have more."""
-    names = {each.name for each in fields(Seen)}
-    kept = [{name: value for name, value in look.items() if name in names} for look in looks]
-    return Course(tuple(Seen(**{**look, "loss": look["loss"] or np.nan}) for look in kept))
+    """A course from a record."""
+    return Course(tuple(of_record(Seen, {**e, "loss": e["loss"] or np.nan}) for e in looks))
 
 
 # --- The records of the networks of Section 5 -----------------------------------------------------
@@ -931,14 +930,15 @@ def _half_space(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     return (y * rng.uniform(0.5, 2.0, _DATA))[:, None] * Z, y
 
 
-def cases(seed: int, count: int, follows: bool = False) -> list[Case]:
-    """`count` data sets and networks by descent in full batches; `follows` goes on by the flow."""
+def cases(seed: int, count: int, follows: bool = False, first: int | None = None) -> list[Case]:
+    """`count` data sets and networks by descent in full batches, or the `first` of them; `follows`
+    goes on by the flow."""
     rng = np.random.default_rng(seed)
     drawn = [_half_space(rng) for _ in range(count)]
-    X, y = (np.array(part) for part in zip(*drawn, strict=True))
-    W = 1e-3 * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))
+    X, y = (np.array(part[:first]) for part in zip(*drawn, strict=True))
+    W = 1e-3 * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))[:first]
     signs = np.where(np.arange(_CASE_NEURONS) % 2 == 0, 1.0, -1.0)
-    a = np.broadcast_to(1e-3 * signs, (count, 1, _CASE_NEURONS))
+    a = np.broadcast_to(1e-3 * signs, (len(W), 1, _CASE_NEURONS))
     for _ in range(4000):
         slope, loss = slopes([W, a], X, y)
         W, a = W - 0.2 * slope[0], a - 0.2 * slope[1]
@@ -951,7 +951,7 @@ def cases(seed: int, count: int, follows: bool = False) -> list[Case]:
             float(_DATA * loss[k]),
             distance(X[k], y[k], W[k], a[k, 0]) if follows else None,
         )
-        for k in range(count)
+        for k in range(len(W))
     ]
 
 

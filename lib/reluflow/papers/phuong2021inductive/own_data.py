@@ -261,7 +261,7 @@ def descend(
     X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, epochs: int, rng: np.random.Generator
 ) -> Path:
     """Stochastic gradient descent of the mean logistic loss from rows W0 (p, d) and a_j = signs_j
-    |w_j|, on data X (n, d), y (n,); at ends of epochs the loss of all data is summed, as the flow's.
+    |w_j|, on data X (n, d), y (n,); at ends of epochs the loss of all data is summed, as a flow's.
     """
     pair = [W0[None], (signs * np.linalg.norm(W0, axis=1))[None, None]]
     wanted = np.append(0, np.unique(np.geomspace(1, epochs, 120).astype(int)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import combinations, cycle, islice, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,6 +170,11 @@ class Pairs:
 def short(values: Iterable[float]) -> list[float]:
     """Numbers to six digits."""
     return [float(f"{value:.6g}") for value in values]
+
+
+def of_record(kind: type, kept: Mapping[str, Any]) -> Any:
+    """A dataclass from what a record keeps, of which older ones have more."""
+    return kind(**{one.name: kept[one.name] for one in fields(kind) if one.name in kept})
 
 
 def pair_products(X: NDArray, y: NDArray) -> Pairs:
