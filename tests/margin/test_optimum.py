@@ -149,7 +149,7 @@ def test_branch_and_bound_says_when_it_gives_up() -> None:
     with pytest.raises(InputError, match="that were found"):
         global_optimum(fully_connected([2, 4]), X, y, nodes=1)
     given = two_layers.neurons(fully_connected([2, 4]), X)
-    assert not two_layers.minimum(given, y, nodes=60).complete
+    assert not two_layers.minimum(given, y, nodes=20).complete
 
 
 def orthogonal_pair(n: int, d: int) -> tuple[NDArray, NDArray, list[NDArray]]:

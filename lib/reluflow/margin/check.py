@@ -162,10 +162,11 @@ def missing(rows: Numbers, given: set[tuple[bool, ...]]) -> tuple[bool, ...] | N
     """Signs (True: positive) of u on the rows, none of them 0, that are not among those given,
     though nothing proves that no u has them; None if there are none. A shorter answer is a
     beginning of such signs."""
+    begun = {pattern[:k] for pattern in given for k in range(len(rows) + 1)}
 
     def below(prefix: tuple[bool, ...]) -> tuple[bool, ...] | None:
         k = len(prefix)
-        if not any(pattern[:k] == prefix for pattern in given):
+        if prefix not in begun:
             signed = rows[:k] * np.where(prefix, 1, -1)[:, None]
             return None if prefix and is_empty(signed) else prefix
         if k == len(rows):
@@ -287,7 +288,7 @@ def _cells_covered(point: Point, given: Sequence[Seen], families: Sequence[Famil
     for box in boxes:
         for group, own in zip(groups, box, strict=True):
             keys[group] |= own
-    for group, neuron in zip(groups, given, strict=True):
+    for group, neuron in dict(zip(groups, given, strict=True)).items():
         _complete(point, neuron, keys[group])
 
     steps = count()
