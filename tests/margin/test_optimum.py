@@ -255,6 +255,14 @@ def test_a_strict_optimum_of_a_deep_network() -> None:
     assert classify_optimum(net, [2.0, 1, 0.5], [[1.0]], [1]).verdict == "not local"
 
 
+def test_a_linear_network_whose_optima_are_a_manifold() -> None:
+    """Two hidden units may be turned, and a weight is missing, so that the bound of the predictor
+    does not speak of it: a linear network has no idle unit that might be revived."""
+    net = Network((np.array([[1, 0]]), np.array([[1], [2]]), np.array([[1, 2]])), "linear")
+    found = classify_optimum(net, [1.0, 1, 0, 1, 0], [[1.0, 2.0]], [1])
+    assert (found.verdict, found.certificate) == ("undecided", None)
+
+
 MANY = np.vstack([c * WIDE * [1.0, 1.0 + s] for c in (1.0, 2.0, 3.0) for s in (0.0, 0.5)])
 
 

@@ -433,8 +433,11 @@ def residual(point: Point, proof: SecondOrder) -> arb:
     f is a polynomial around theta. H + c sum g_i g_i' > 0 for some c proves H > 0 where all g_i.d =
     0 (Finsler); with g_i = grad f_i wherever lambda_i > 0 these d are the critical directions.
     """
-    if any((point.signs(k) == 0).any() for k in range(1, point.relus + 1)):
-        raise Wrong("the input of a unit is 0")
+    seen = point.X != 0
+    for k, g in enumerate(point.network.maps[: point.relus], start=1):
+        seen = seen @ (g.T > 0)  # by what weights ever: other inputs are 0 around theta, too
+        if (seen & (point.signs(k) == 0)).any():
+            raise Wrong("the input of a unit is 0")
     _, pulls = weighted(point, proof.multipliers)
     largest = max(map(abs, pulls))
     held = [i for i, pull in enumerate(pulls) if abs(pull) > TIGHT * largest]
