@@ -506,6 +506,10 @@ def test_a_kink_has_no_second_order() -> None:
     proof = SecondOrder(np.ones(2), 0.5)
     found = check(pair, kinked, X[::-1], np.array([1.0, -1.0]), proof)
     assert "input of a unit" in found.detail
+    # A unit that sees nothing is at 0 whatever the weights.
+    blind = Network((np.array([[1], [0]]), np.array([[1, 2]])))
+    at = np.array([1.0, 1.0, 0.0])
+    assert check(blind, at, np.ones((1, 1)), y, smooth).verdict == "local"
     loose = np.array([[1.0, 0.0], [2.0, 0.0]])
     kept = SecondOrder(np.array([1.0, 0.0]), 0.5)
     assert check(network, theta, loose, np.ones(2), kept).verdict == "local"

@@ -162,10 +162,11 @@ def missing(rows: Numbers, given: set[tuple[bool, ...]]) -> tuple[bool, ...] | N
     """Signs (True: positive) of u on the rows, none of them 0, that are not among those given,
     though nothing proves that no u has them; None if there are none. A shorter answer is a
     beginning of such signs."""
+    begun = {pattern[:k] for pattern in given for k in range(len(rows) + 1)}
 
     def below(prefix: tuple[bool, ...]) -> tuple[bool, ...] | None:
         k = len(prefix)
-        if not any(pattern[:k] == prefix for pattern in given):
+        if prefix not in begun:
             signed = rows[:k] * np.where(prefix, 1, -1)[:, None]
             return None if prefix and is_empty(signed) else prefix
         if k == len(rows):
@@ -287,7 +288,7 @@ def _cells_covered(point: Point, given: Sequence[Seen], families: Sequence[Famil
     for box in boxes:
         for group, own in zip(groups, box, strict=True):
             keys[group] |= own
-    for group, neuron in zip(groups, given, strict=True):
+    for group, neuron in dict(zip(groups, given, strict=True)).items():
         _complete(point, neuron, keys[group])
 
     steps = count()
@@ -432,8 +433,11 @@ def residual(point: Point, proof: SecondOrder) -> arb:
     f is a polynomial around theta. H + c sum g_i g_i' > 0 for some c proves H > 0 where all g_i.d =
     0 (Finsler); with g_i = grad f_i wherever lambda_i > 0 these d are the critical directions.
     """
-    if any((point.signs(k) == 0).any() for k in range(1, point.relus + 1)):
-        raise Wrong("the input of a unit is 0")
+    seen = point.X != 0
+    for k, g in enumerate(point.network.maps[: point.relus], start=1):
+        seen = seen @ (g.T > 0)  # by what weights ever: other inputs are 0 around theta, too
+        if (seen & (point.signs(k) == 0)).any():
+            raise Wrong("the input of a unit is 0")
     _, pulls = weighted(point, proof.multipliers)
     largest = max(map(abs, pulls))
     held = [i for i, pull in enumerate(pulls) if abs(pull) > TIGHT * largest]

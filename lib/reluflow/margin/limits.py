@@ -383,11 +383,11 @@ def _turning(field: GradientFlow | FrozenFlow, Z: NDArray) -> NDArray:
     dG[..., :-1] += H
     along, square = np.vecdot(G, u)[:, None], np.vecdot(u, u)[:, None]
     along = along / square
-    d_along = np.vecdot(u[..., None], dG, axis=1) / square
+    d_along = (u[:, None] @ dG)[:, 0] / square
     d_along[:, :-1] += (G - 2.0 * along * u) / square
     dG -= u[..., None] * d_along[:, None]
     dG[..., :-1] -= along[..., None] * np.eye(network.size)
     v = np.append(G - along * u, along, axis=1)
     J, speed = np.append(dG, d_along[:, None], axis=1), np.linalg.norm(v, axis=1)
     w = v / speed[:, None]
-    return (J - w[..., None] * np.vecdot(w[..., None], J, axis=1)[:, None]) / speed[:, None, None]
+    return (J - w[..., None] * (w[:, None] @ J)) / speed[:, None, None]

@@ -196,7 +196,7 @@ def local_proof(
         return LayerCells(layer, cells) if 0 < len(cells) == len(proofs) else None
     if len(proofs) == 1 and isinstance(proofs[0], SecondOrder):
         return proofs[0]
-    return _revived(network, theta, X, y)
+    return _revived(network, theta, X, y) if network.layers else None
 
 
 def _revived(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Shorter | None:
