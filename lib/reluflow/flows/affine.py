@@ -118,7 +118,7 @@ def first_contact(
         if room is not None:
             a, b = np.append(a, room[0]), np.vstack([b, room[1]])
             sign = np.append(sign, np.ones(len(room[0])))
-            if limit is not None:
+            if limit is not None and noise is not None:
                 limit = np.append(limit, room[2])
                 noise = tuple(np.concatenate(two) for two in zip(noise, room[3:], strict=True))
         if len(a):
@@ -448,10 +448,10 @@ def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
             rows = list(surface.plus if side > 0 else surface.minus)
             H, v = H + X[rows].T @ X[rows], v + surface.jump[side > 0] * surface.normal
             S, size = S + np.abs(X[rows]).T @ np.abs(X[rows]), size + np.abs(y[rows] @ X[rows])
-    scale = [size]
+    orders = [size]
     for _ in range(d):
-        scale.append(S @ scale[-1])
-    scale = np.array(scale)
+        orders.append(S @ orders[-1])
+    scale = np.array(orders)
     N = np.array([surface.normal for surface in stay]).reshape(-1, d)
     P = tangent_projector(N, d)
     free, jet = [v], [P @ v]  # derivatives of q - H w(t), and of w(t)
@@ -588,7 +588,13 @@ def _ending(state: _State) -> tuple[str, str]:
     return "converged", "no datum is active, so the flow stays where it is"
 
 
-def _beyond(X: NDArray, y: NDArray, products, state: _State, last: Segment) -> str:
+def _beyond(
+    X: NDArray,
+    y: NDArray,
+    products: tuple[NDArray, NDArray],
+    state: _State,
+    last: Segment,
+) -> str:
     """A datum that the limit of the last segment does not leave on its side, if there is one.
 
     Limits that are rounding alone count as zero, which those of flows that fade on a boundary are.

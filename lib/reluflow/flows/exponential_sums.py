@@ -41,7 +41,7 @@ def zeros(
     sign0: NDArray,
     limit: NDArray | None = None,
     until: float = np.inf,
-    noise: tuple[NDArray, NDArray, NDArray] | None = None,
+    noise: tuple[NDArray, ...] | None = None,
 ) -> Zeros:
     """All zeros in 0 < t <= until of f_j(t) = a_j + sum_k b_jk (1 - exp(-l_k t)), j = 1..m.
 

@@ -500,7 +500,7 @@ def slopes_of(X: NDArray, rows: NDArray, current: Segment) -> NDArray:
 
 def limits_of(
     X: NDArray, rows: NDArray, h: NDArray, known: NDArray, current: Segment
-) -> tuple[NDArray, tuple[NDArray, NDArray, NDArray]] | tuple[None, None]:
+) -> tuple[NDArray | None, tuple[NDArray, ...] | None]:
     """Limits (k,) of x_j.w(t) of the data `rows` (k,), those that are rounding alone set to zero,
     and the errors of h, of the amplitudes (k, r) and of these limits; None for an opening.
 
