@@ -14,13 +14,17 @@ derivative. An interval is
 Intervals are visited from left to right, so the first zero found is the first zero. No step can
 jump over one. Two zeros close to each other, or a minimum that nearly touches, only cost more cuts.
 A true tangency runs out of cuts and is an error. Inputs are doubles and are taken exactly.
+
+With a label below zero both velocities may point to the boundary. Then the flow slides along it, by
+the same formulas within the hyperplane, until the force of the others leaves the range that the
+datum can balance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from mpmath import inf, matrix, mp, mpf
@@ -32,7 +36,7 @@ TOGETHER = mpf(10) ** -50  # relative distance of two zeros that are one event
 
 
 class NotTransversal(ValueError):
-    """The flow touches a boundary without crossing it, or starts or ends on one."""
+    """The flow touches a boundary without crossing it, starts or ends on one, or slides on two."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def reference_flow(
 
     X has shape (n, d), y (n,), w0 (d,). With activation="linear" every datum stays active, and the
     zeros of w.x_j are still listed. A start 10^k times as long as the limit needs k more `digits`.
-    Raises NotTransversal at a tangency, a start on a boundary or where the flow slides along one,
+    Raises NotTransversal at a tangency, a start on a boundary or where the flow slides along two,
     ValueError for x_j = 0.
     """
     if not np.all(np.any(np.asarray(X) != 0, axis=1)):
@@ -87,25 +91,41 @@ def reference_flow(
         labels = [mpf(float(v)) for v in y]
         w = matrix([mpf(float(v)) for v in w0])
         positive = [_sign_of_product(x, w) > 0 for x in rows]
-        segments, times, data, kinds = [], [], [], []
-        t, crossed = mpf(0), ()
+        segments, events = [], []
+        t, crossed, held, smooth = mpf(0), (), None, False
         while True:
-            active = tuple(positive) if activation == "relu" else (True,) * len(rows)
-            segment = _solve_cell(rows, labels, active, w, t)
-            _check_directions(segment, rows, crossed, positive)
+            active = tuple(p or activation == "linear" for p in positive)
+            segment = _solve_cell(rows, labels, active, w, t, held)
+            if not smooth:
+                _check_directions(segment, rows, crossed, positive)
             segments.append(segment)
-            s, crossed = _next_event(segment, rows, crossed)
+            sums = [_sum(segment, x) for j, x in enumerate(rows) if j != held]
+            keys = [j for j in range(len(rows)) if j != held]
+            if held is not None:
+                sums += _balance(segment, rows, labels, held)
+                keys += [-1, -2]
+            s, crossed = _next_event(segment, dict(zip(keys, sums, strict=True)), crossed)
             if not crossed:
                 break
-            t, w = t + s, segment.at(s)
-            for j in crossed:
-                positive[j] = not positive[j]
-                times.append(t)
-                data.append(j)
-                kinds.append("activate" if positive[j] else "deactivate")
-        return ReferenceFlow(
-            tuple(times), tuple(data), tuple(kinds), tuple(segments), tuple(segments[-1].limit)
-        )
+            t, w, was, smooth = t + s, segment.at(s), held, crossed[-1] < 0
+            if smooth:  # the datum lets go
+                positive[held], crossed, held = crossed == (-2,), (held,), None
+            else:
+                for j in crossed:
+                    positive[j] = not positive[j]
+                if activation == "relu" and (held is not None or len(crossed) == 1):
+                    one = crossed[0] if held is None else held
+                    low, high = _pushes(rows, labels, positive, w, one)
+                    held = one if low > 0 > high else None
+                    if held is not None and was is None:
+                        positive[one], crossed = False, ()
+                    elif was is not None and held is None:
+                        positive[one], crossed = high > 0, (*crossed, one)
+            for j in sorted({*crossed, *({held} - {was, None})}):
+                kind = "slide" if j == held else "activate" if positive[j] else "deactivate"
+                events.append((t, j, kind))
+        times, data, kinds = zip(*events, strict=True) if events else ((), (), ())
+        return ReferenceFlow(times, data, kinds, tuple(segments), tuple(segments[-1].limit))
 
 
 def _dot(a: Iterable[mpf], b: Iterable[mpf]) -> mpf:
@@ -125,9 +145,14 @@ def _sign_of_product(x: matrix, w: matrix) -> int:
 
 
 def _solve_cell(
-    rows: list[matrix], labels: list[mpf], active: tuple[bool, ...], w: matrix, start: mpf
+    rows: list[matrix],
+    labels: list[mpf],
+    active: tuple[bool, ...],
+    w: matrix,
+    start: mpf,
+    held: int | None,
 ) -> Segment:
-    """Solve w' = q - H w by the eigenvectors of H.
+    """Solve w' = q - H w by the eigenvectors of H, on the boundary of the datum `held` if any.
 
     On the null space of H nothing moves, as q is in the range of H.
     """
@@ -135,6 +160,9 @@ def _solve_cell(
     H, q = mp.zeros(d, d), mp.zeros(d, 1)
     for x, label, on in zip(rows, labels, active, strict=True):
         if on:
+            if held is not None:
+                n = rows[held]
+                x = x - n * (_dot(x, n) / _dot(n, n))
             H += x * x.T
             q += label * x
     values, vectors = mp.eigsy(H)
@@ -172,10 +200,44 @@ def _check_directions(
             raise NotTransversal(f"the velocity of datum {j} turns back on its boundary")
 
 
+def _sum(segment: Segment, x: matrix, c: float = 0.0) -> tuple[mpf, list[mpf]]:
+    """c + x.w as a constant and the amplitudes of exponentials."""
+    total, size = c + _dot(x, segment.limit), abs(c) + _size(x, segment.limit)
+    return total if abs(total) > ZERO * size else mpf(0), [_dot(x, m) for m in segment.modes]
+
+
+def _pushes(rows, labels, active, w: matrix, j: int) -> tuple[mpf, mpf]:
+    """The velocities of x_j.w at w, where it is 0, on the inactive and on the active side."""
+    pulls = [
+        (y - _dot(x, w)) * _dot(x, rows[j])
+        for i, (x, y, on) in enumerate(zip(rows, labels, active, strict=True))
+        if on and i != j
+    ]
+    jump = labels[j] * _dot(rows[j], rows[j])
+    low, high = mp.fsum(pulls), mp.fsum([*pulls, jump])
+    size = mp.fsum(abs(p) for p in pulls) + abs(jump)
+    if min(abs(low), abs(high)) <= ZERO * size and any(active):
+        raise NotTransversal(f"datum {j} has no velocity on a side of its boundary")
+    return low, high
+
+
+def _balance(segment, rows, labels, held: int) -> list[tuple[mpf, list[mpf]]]:
+    """`_pushes` along the segment, as sums."""
+    each = [
+        (x, y, _dot(x, rows[held]))
+        for x, y, on in zip(rows, labels, segment.active, strict=True)
+        if on
+    ]
+    z, c = rows[held] * 0, mpf(0)
+    for x, y, share in each:
+        z, c = z - share * x, c + share * y
+    return [_sum(segment, z, c), _sum(segment, z, c + labels[held] * _dot(rows[held], rows[held]))]
+
+
 def _next_event(
-    segment: Segment, rows: list[matrix], crossed: tuple[int, ...]
+    segment: Segment, sums: dict[int, tuple[mpf, list[mpf]]], crossed: tuple[int, ...]
 ) -> tuple[mpf, tuple[int, ...]]:
-    """Return the time since the start of the segment and the data of the first crossing.
+    """Return the time since the start of the segment and the first of `sums` that are zero.
 
     Without a crossing the answer is (inf, ()).
     """
@@ -183,16 +245,25 @@ def _next_event(
         return inf, ()
 
     @cache
-    def decay(s: mpf) -> tuple[mpf, ...]:
-        return tuple(mp.exp(-rate * s) for rate in segment.rates)
+    def decay(rates: tuple[mpf, ...], s: mpf) -> tuple[mpf, ...]:
+        return tuple(mp.exp(-rate * s) for rate in rates)
 
     zeros = {}
-    for j, x in enumerate(rows):
-        c = _dot(x, segment.limit)
-        b = [_dot(x, mode) for mode in segment.modes]
+    for j, (c, b) in sums.items():
+        rates = segment.rates
+        if abs(c) <= ZERO * mp.fsum(
+            map(abs, b)
+        ):  # it fades: the slowest part, which is left, is one
+            k = rates.index(min(rates))
+            c, b = b[k], b[:k] + b[k + 1 :]
+            rates = tuple(rate - rates[k] for i, rate in enumerate(rates) if i != k)
+            if not rates or abs(c) <= ZERO * mp.fsum(map(abs, b)):
+                continue
         earliest = min(zeros.values(), default=inf)
         # Look a little beyond the earliest zero so far, so that a simultaneous one is seen.
-        zero = _first_zero(c, b, segment.rates, decay, j in crossed, earliest * (1 + TOGETHER))
+        zero = _first_zero(
+            c, b, rates, partial(decay, rates), j in crossed, earliest * (1 + TOGETHER)
+        )
         if zero < inf:
             zeros[j] = zero
     first = min(zeros.values(), default=inf)
@@ -212,11 +283,12 @@ def _first_zero(
     zero_at_start says that s = 0 is a zero already counted; it and only it is left out.
     """
     slope = [-rate * bk for rate, bk in zip(rates, b, strict=True)]
+    bend = [-rate * bk for rate, bk in zip(rates, slope, strict=True)]
 
     def value(s: mpf) -> mpf:
         return c + _dot(b, decay(s))
 
-    def monotone(a: mpf, z: mpf) -> bool:
+    def monotone(a: mpf, z: mpf, slope: Sequence[mpf] = slope) -> bool:
         low, high = _enclose(mpf(0), slope, decay(a), decay(z))
         margin = FLAT * _size(slope, decay(a))
         return low > margin or high < -margin
@@ -234,7 +306,8 @@ def _first_zero(
     start = mpf(0)
     if zero_at_start:
         start = scale
-        while not monotone(mpf(0), start):
+        still = abs(mp.fsum(slope)) <= FLAT * mp.fsum(map(abs, slope))
+        while not monotone(mpf(0), start, bend if still else slope):
             start /= 2
             if start < ZERO * scale:
                 raise NotTransversal("a pre-activation leaves its boundary with no velocity")

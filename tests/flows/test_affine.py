@@ -62,19 +62,6 @@ def assert_stationary(X, y, w) -> None:
 
 @FEW
 @given(SEEDS)
-def test_agrees_with_small_steps_where_it_slides(seed) -> None:
-    X, y, w0 = random_problem(seed, "mixed")
-    flow = affine_flow(X, y, w0)
-    assume(any(e.kind == "slide" for e in flow.events))
-    T = 3.0 / np.linalg.norm(X, 2) ** 2
-    by_steps = descended(X, y, w0, T, 3000)
-    # Descent zigzags across the boundary with an amplitude of the order of its step.
-    scale = np.abs(X).max() * (np.abs(y).sum() + np.linalg.norm(X) * np.linalg.norm(w0))
-    np.testing.assert_allclose(flow.at(T), by_steps, rtol=0, atol=3 * T / 3000 * scale)
-
-
-@FEW
-@given(SEEDS)
 def test_the_limit_is_a_stationary_point(seed) -> None:
     X, y, w0 = random_problem(seed, "mixed")
     flow = affine_flow(X, y, w0)
@@ -308,7 +295,7 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
     """Labels 0 and opposite data: a flow that fades on its boundary would part from the exact one
     for good if rounding took it across."""
     rng, left_open = np.random.default_rng(0), 0
-    for _ in range(1000):
+    for _ in range(300):
         p = rng.integers(-4, 5, 2)
         if not p.any():
             continue
@@ -327,7 +314,7 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
             left_open += 1
             continue
         np.testing.assert_allclose(flow.end, exact, atol=1e-9 * max(1.0, np.abs(w).max()))
-    assert left_open < 10
+    assert left_open < 3
 
 
 FAILED = {  # X, y, w0; the status, all events or their number, the end or None

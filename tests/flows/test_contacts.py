@@ -12,7 +12,7 @@ from reluflow.flows import affine, exponential_sums
 from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.descent import affine_descent
-from reluflow.flows.segment import limits_of, segment, slopes_of
+from reluflow.flows.segment import limits_of, products_of, segment, slopes_of
 from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -26,15 +26,18 @@ def random_flow(seed: int):
     X = rng.random((n, d)) if seed % 2 else rng.normal(size=(n, d))
     X *= 10.0 ** rng.uniform(-1.5 * (seed % 3), 0.0, d)
     y, w = rng.uniform(0.2, 3.0, n), rng.normal(size=d) * 10.0 ** rng.uniform(-6, 2)
-    h = X @ w
-    flow = segment(X, y, w, h > 0, np.zeros((0, d)), 0.0)
-    return X, y, h, np.where(h > 0, 1.0, -1.0), flow
+    h = products_of(X, w)
+    flow = segment(X, y, w, h[0] > 0, np.zeros((0, d)), 0.0)
+    return X, y, h, np.where(h[0] > 0, 1.0, -1.0), flow
 
 
-def among_all(X, h, sides, flow):
+def among_all(X, h, sides, flow, among=True):
     """The time of the first contact, and the datum that has it, found by looking at all data."""
-    limits = limits_of(X, h, flow)
-    zeros = exponential_sums.zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
+    rows = np.flatnonzero(np.broadcast_to(among, len(X)))
+    limits, noise = limits_of(X, rows, *h, flow)
+    zeros = exponential_sums.zeros(
+        h[0][rows], slopes_of(X, rows, flow), flow.rates, sides[rows], limits, noise=noise
+    )
     times = np.hstack([zeros.crossings, zeros.touches]).min(axis=1, initial=np.inf)
     return times.min(), int(times.argmin())
 
@@ -55,7 +58,7 @@ def test_the_first_contact_is_the_first_of_all_data(seed) -> None:
     w = contact.moment.state
     np.testing.assert_array_equal(w, flow.after(np.array([contact.moment.s]))[0])
     rounding = 1e-14 * contact.moment.summed * np.linalg.norm(X, axis=1)
-    assert (np.abs(contact.h - X @ w) <= rounding).all()
+    assert (np.abs(contact.products[0] - X @ w) <= rounding).all()
 
 
 @settings(FEW, max_examples=400)
@@ -64,7 +67,8 @@ def test_a_flow_is_called_free_only_where_it_meets_no_boundary_any_more(seed, pa
     X, _, h, sides, flow = random_flow(seed)
     assume(flow.rates.size)
     moment = flow.moment(part / flow.span[0])
-    near, norms = sides * moment.products(X, h), np.linalg.norm(X, axis=1)
+    norms = np.linalg.norm(X, axis=1)
+    near = sides * moment.products(X, norms, *h)[0]
     assume((near > 0.0).all())
     free = affine._free(X, norms, sides, near, moment)
     later = sides * (
@@ -107,7 +111,7 @@ def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
     time, datum = among_all(X, h, sides, flow)
     assume(np.isfinite(time))
     rest = np.arange(len(X)) != datum
-    later, _ = among_all(X[rest], h[rest], sides[rest], flow)
+    later, _ = among_all(X, h, sides, flow, rest)
     contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides * rest, flow)
     assert (np.inf if contact is None else contact.moment.s) == pytest.approx(later, rel=1e-9)
     assert contact is None or contact.data[datum]

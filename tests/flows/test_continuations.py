@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reluflow.flows import affine
 from reluflow.flows.affine import continuations
 from reluflow.flows.segment import (
+    products_of,
     sliding_condition,
     switching_surfaces,
     tangent_basis,
@@ -25,7 +26,8 @@ def leave(X, y, w, tolerance=1e-9):
     X, y, w = np.asarray(X, float), np.asarray(y, float), np.asarray(w, float)
     on_boundary = (np.abs(X @ w) <= tolerance) & X.any(axis=1)
     here = switching_surfaces(X, y, np.nonzero(on_boundary)[0])
-    return here, continuations(X, y, w, (X @ w > 0) & ~on_boundary, here)
+    products = np.where(on_boundary, 0.0, products_of(X, w))
+    return here, continuations(X, y, products, (X @ w > 0) & ~on_boundary, here)
 
 
 def sides(modes):
@@ -102,7 +104,8 @@ def test_one_surface_met_tangentially(y1, bend, expected) -> None:
 def test_a_crossing_so_slow_that_its_speed_is_rounding(force, arrival, expected) -> None:
     X, y = np.array([[1.0, 0.0], [force, 1.0]]), np.array([1.0, 2.0])
     here = switching_surfaces(X, y, np.array([0]))
-    modes = continuations(X, y, np.array([0.0, 1.0]), np.array([False, True]), here, arrival)
+    products = np.array([[0.0, 1.0], [0.0, 1e-16]])
+    modes = continuations(X, y, products, np.array([False, True]), here, arrival)
     assert sides(modes) == expected
 
 
@@ -122,15 +125,12 @@ def test_no_way_out_is_missed(seed, k, dependent) -> None:
     here, modes = leave(X, y, w)
     assume(len(here) >= 4)
     active = np.arange(k + 1) == k
-    H, v = np.outer(X[k], X[k]), X[k] * (2.0 - X[k] @ w)
-    B = np.abs(X)
-    scale = [B.T @ (np.abs(y) + B @ np.abs(w))]
-    for _ in range(d):
-        scale.append(B.T @ (B @ scale[-1]))
+    H, v, B = np.outer(X[k], X[k]), X[k] * (2.0 - X[k] @ w), np.abs(X[k])
+    sizes = np.outer(B, B), B * (2.0 + B @ np.abs(w))
     every = [
         face
         for face in product((1, -1, 0), repeat=len(here))
-        if affine._consistent(X, H, v, np.array(scale), here, face) is not None
+        if affine._consistent(X, y, H, v, sizes, here, face) is not None
     ]
     assert sides(modes) == sorted(every)
     assert active.sum() == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from scipy.optimize import lsq_linear
 from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
+from reluflow.exact import fractions, null_vectors, solve
 from reluflow.flows import exponential_sums
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.exponential_sums import evaluated
@@ -30,6 +32,7 @@ from reluflow.flows.segment import (
     one_thread,
     opening,
     problem,
+    products_of,
     segment,
     sliding_condition,
     slopes_of,
@@ -63,14 +66,14 @@ _EPS = np.finfo(float).eps
 class Contact:
     """The flow meets boundaries at a moment.
 
-    h     (n,) the data's x.w there
+    products  the data's x.w (n,) there, and their errors (n,)
     data  (n,) those that are on their boundary, or stay on it
     came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
           not be
     """
 
     moment: Moment
-    h: NDArray
+    products: tuple[NDArray, NDArray]
     data: NDArray
     came: NDArray
 
@@ -78,25 +81,26 @@ class Contact:
 def first_contact(
     X: NDArray,
     norms: NDArray,
-    h: NDArray,
+    products: tuple[NDArray, NDArray],
     sides: NDArray,
     flow: Segment,
     until: float = np.inf,
-    room: tuple[NDArray, NDArray, NDArray] | None = None,
+    room: tuple[NDArray, ...] | None = None,
     clear: float = 0.0,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
-    Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
-    zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on
-    their boundary; room, values (m,), amplitudes (m, r) and limits (m,) of other sums that must
-    stay positive; clear, a time up to which no contact is known from elsewhere.
+    Parameters: X (n, d) with the lengths `norms` (n,) of its rows; products, their x.w (n,) at the
+    start, zero on a boundary, and the errors (n,) of these; sides (n,) 1 for active data, -1 for
+    inactive ones, 0 for those that stay on their boundary; room, other sums that must stay
+    positive, as `rooms` gives them; clear, a time up to which no contact is known from elsewhere.
     """
     if flow.rates.size == 0:
         return None
+    h, known = products
     if clear and room is None:
         moment = flow.moment(clear)
-        if _free(X, norms, sides, sides * moment.products(X, h), moment):
+        if _free(X, norms, sides, sides * moment.products(X, norms, h, known)[0], moment):
             return None
     lo, near = 0.0, sides * h
     while lo < until:
@@ -104,20 +108,22 @@ def first_contact(
             return None
         hi = min(until, _window(X, flow, sides, near, lo))
         moment = flow.moment(hi)
-        far = sides * moment.products(X, h)
+        far = sides * moment.products(X, norms, h, known)[0]
         rows, slopes = _suspects(X, norms, moment, sides, np.minimum(near, far), lo)
         if rows.size == 0 and room is None:
             lo, near = hi, far
             continue
         a, b, sign = h[rows], slopes, sides[rows]
-        limit = limits_of(X[rows], a, flow)
+        limit, noise = limits_of(X, rows, h, known, flow)
         if room is not None:
             a, b = np.append(a, room[0]), np.vstack([b, room[1]])
             sign = np.append(sign, np.ones(len(room[0])))
-            limit = None if limit is None else np.append(limit, room[2])
+            if limit is not None and noise is not None:
+                limit = np.append(limit, room[2])
+                noise = tuple(np.concatenate(two) for two in zip(noise, room[3:], strict=True))
         if len(a):
-            found = exponential_sums.zeros(a, b, flow.rates, sign, limit, hi)
-            contact = _contact(X, norms, h, sides, flow, rows, found)
+            found = exponential_sums.zeros(a, b, flow.rates, sign, limit, hi, noise)
+            contact = _contact(X, norms, products, sides, flow, rows, found)
             if contact is not None:
                 return contact
         lo, near = hi, far
@@ -145,7 +151,7 @@ def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Mom
     rows = np.nonzero((near <= (way + rounding) * norms) & (sides != 0.0))[0]
     if rows.size == 0:
         return True
-    slopes = sides[rows, None] * slopes_of(X[rows], flow)
+    slopes = sides[rows, None] * slopes_of(X, rows, flow)
     closest = near[rows] + np.minimum(slopes, 0.0) @ share
     return bool((closest > rounding * norms[rows])[slopes.any(axis=1)].all())
 
@@ -167,14 +173,14 @@ def _suspects(
     rows = rows[sides[rows] != 0.0]
     if rows.size == 0:
         return rows, np.zeros((0, len(share)))
-    slopes = slopes_of(X[rows], flow)
+    slopes = slopes_of(X, rows, flow)
     # The same bound with each datum's own amplitudes, where slow eigenvectors hardly count.
     keep = ~(closest[rows] > np.abs(slopes) @ share + rounding * norms[rows])
     keep &= slopes.any(axis=1)
     return rows[keep], slopes[keep]
 
 
-def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
+def _contact(X, norms, products, sides, flow: Segment, rows, found) -> Contact | None:
     """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
     times = np.hstack([found.crossings, found.touches]).min(axis=1, initial=np.inf)
     wait = times.min()
@@ -186,50 +192,59 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
         crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
         came[crossed] = sides[crossed]
     moment = flow.moment(float(wait))
-    ahead = moment.products(X, h)
+    h, known = products
+    ahead, error = moment.products(X, norms, h, known)
     # What rounding cannot tell from a contact at the same moment is one, and so is what rounding
     # has put on its boundary or across it: parallel data among them.
-    close = (np.abs(ahead) <= moment.rounding * norms) & ~data
+    close = (np.abs(ahead) <= error) & ~data
     maybe = np.nonzero(close)[0]
     if maybe.size:
-        slopes = slopes_of(X[maybe], flow)
-        limit = limits_of(X[maybe], h[maybe], flow)
+        slopes = slopes_of(X, maybe, flow)
+        limit, _ = limits_of(X, maybe, h, known, flow)
         waits = np.full((len(maybe), 1), wait)
         value, terms = evaluated(h[maybe], slopes, flow.rates, waits, limit)
         there = np.abs(value[:, 0]) <= 8 * _EPS * terms[:, 0]
         there |= sides[maybe] * ahead[maybe] <= 0.0
         data[maybe] = slopes.any(axis=1) & there
-    return Contact(moment, ahead, data, came)
+    return Contact(moment, (ahead, error), data, came)
 
 
 def rooms(
     X: NDArray,
     y: NDArray,
-    h: NDArray,
+    products: tuple[NDArray, NDArray],
     flow: Segment,
     on: NDArray,
     stay: tuple[SwitchingSurface, ...],
-) -> tuple[NDArray, NDArray, NDArray]:
-    """How far the surfaces `stay` of the flow of the data `on`, whose x.w are h (n,) at first, are
-    from letting go: values (m,), amplitudes (m, r) and limits (m,).
+) -> tuple[NDArray, ...]:
+    """How far the surfaces `stay` of the flow of the data `on`, whose x.w are known at first, are
+    from letting go: values (m,), amplitudes (m, r) and limits (m,), and the errors of the three.
 
     A surface lets go where one of these sums becomes negative: not where what holds it only fades
     as the flow comes to rest, which is a limit of zero. Sums that do not change are left out.
     """
     F, c = sliding_condition(X, stay)
-    A, B, target = X[on], np.abs(X[on]), y[on]
+    G, wide = F @ X[on].T, 8 * _EPS * (np.abs(F) @ np.abs(X[on]).T)
 
-    def room(h: NDArray, width: NDArray) -> tuple[NDArray, NDArray]:
-        value = c - F @ (A.T @ (target - h))
-        size = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + width))
-        return np.where(np.abs(value) <= 1e-13 * size, 0.0, value), size
+    def room(h: NDArray, known: NDArray) -> tuple[NDArray, NDArray]:
+        gap = y[on] - h
+        error = 4 * (np.abs(G) @ (known + 4 * _EPS * (np.abs(y[on]) + np.abs(h))))
+        return c - G @ gap, 8 * _EPS * np.abs(c) + wide @ np.abs(gap) + error
 
-    first, size = room(h[on], B @ np.abs(flow.w0))
-    last, _ = room(A @ flow.fit, B @ np.abs(flow.fit))
-    slopes = F @ (A.T @ (A @ (flow.V * flow.b)))
-    slopes = np.where(np.abs(slopes) <= 1e-13 * size[:, None], 0.0, slopes)
-    moving = slopes.any(axis=1)
-    return first[moving], slopes[moving], last[moving]
+    P, M, errors = flow.P, 4 * _EPS * flow.M, flow.errors[1]
+    last, of_last = room(P @ flow.c, M @ np.abs(flow.c) + np.abs(P) @ errors)
+    slopes = G @ (P * flow.b)
+    size = (wide @ np.abs(P) + 4 * (np.abs(G) @ M)) * np.abs(flow.b)
+    slopes = np.where(np.abs(slopes) <= size, 0.0, slopes)
+    first, of_first = room(products[0][on], products[1][on])
+    of_slopes = size + np.abs(G @ P) * flow.errors[0]
+    of_other = of_last + of_slopes.sum(axis=1)
+    first = np.where(of_first <= of_other, first, last - slopes.sum(axis=1))
+    of_first = np.minimum(of_first, of_other)
+    first = np.where(np.abs(first) <= of_first, 0.0, first)
+    last, moving = np.where(np.abs(last) <= of_last, 0.0, last), slopes.any(axis=1)
+    sums = first, slopes, last, of_first, of_slopes, of_last
+    return tuple(v[moving] for v in sums)
 
 
 # --- The ways in which a flow can leave a point on switching surfaces: one, none or several -------
@@ -269,63 +284,57 @@ def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
 def continuations(
     X: NDArray,
     y: NDArray,
-    w: NDArray,
+    products: tuple[NDArray, NDArray],
     active: NDArray,
     here: tuple[SwitchingSurface, ...],
     arrival: int = 0,
 ) -> tuple[Continuation, ...]:
-    """All ways in which a flow can leave w, a point on the surfaces `here`; at least two of them
-    where there are many.
+    """All ways in which a flow can leave a point on the surfaces `here`; at least two of them where
+    there are many.
 
     A face stands if the flow that it implies stays in it for small t > 0, decided on the first
-    derivatives that do not vanish. `active` (n,) is true for the data strictly active at w;
+    derivatives that do not vanish. `products` are the data's x.w and their errors, `active` (n,) is
+    true for the data strictly active there;
     `arrival` is the side from which a flow is known to cross a single surface, 0 where none is.
 
     Raises ValueError if more surfaces meet at w than can be resolved.
     """
     if len(here) == 1:
-        clear = _transversal(X, y, w, active, here[0], arrival)
+        clear = _transversal(X, y, products, active, here[0], arrival)
         if clear is not None:
             return clear
     if len(here) > 3 and not active.any():
         data = [j for surface in here for j in surface.data]
         if (y[data] > 0).all():
             return _from_rest(X[data], y[data], here)
-    A, target = X[active], y[active]
-    H, v = A.T @ A, A.T @ (target - A @ w)
+    A, (h, known) = X[active], products
+    H, v = A.T @ A, A.T @ (y - h)[active]
     # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
-    near = active.copy()
-    near[[j for surface in here for j in surface.data]] = True
-    B = np.abs(X[near])
-    # On a boundary x.w is zero, and not the rounding of a far w.
-    scale = [B.T @ (np.abs(y[near]) + active[near] * (B @ np.abs(w)))]
-    for _ in range(X.shape[1]):
-        scale.append(B.T @ (B @ scale[-1]))
+    B = np.abs(A)
+    sizes = B.T @ B, B.T @ (np.abs(y) + np.abs(h) + known / _TOL)[active]
     found = []
-    for sides in _candidates(X, v, scale[0], here):
-        mode = _consistent(X, H, v, np.array(scale), here, sides)
+    for sides in _candidates(X, v, sizes[1], here):
+        mode = _consistent(X, y, H, v, sizes, here, sides)
         if mode is not None:
             found.append(mode)
     return tuple(found)
 
 
 def _transversal(
-    X, y, w, active, surface: SwitchingSurface, arrival: int
+    X, y, products, active, surface: SwitchingSurface, arrival: int
 ) -> tuple[Continuation, ...] | None:
     """The continuations from a single surface where first derivatives decide, else None."""
-    along, rest = X @ surface.normal, np.where(active, y - X @ w, 0.0)
-    speeds = rest @ along + np.array(surface.jump)
-    # The sizes of the terms: bounded at once, and added up only where this bound does not do.
-    length = np.linalg.norm(X)
-    common = length * (np.sqrt(y @ y) + length * np.sqrt(w @ w))
-    if not (np.abs(speeds) > _TOL * (common + np.abs(surface.jump))).all():
-        B = np.abs(X[active])
-        common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)
-    known = np.abs(speeds) > _TOL * (common + np.abs(surface.jump))
+    along, (h, known) = X @ surface.normal, products
+    gap = np.where(active, y - h, 0.0)
+    speeds = gap @ along + np.array(surface.jump)
+    # The sizes of the terms, with what the products are known to.
+    wide = 8 * _EPS * (np.abs(gap) @ (np.abs(X) @ np.abs(surface.normal)))
+    wide += (active * (_TOL * (np.abs(y) + np.abs(h)) + known)) @ np.abs(along)
+    sure = np.abs(speeds) > wide + _TOL * np.abs(surface.jump)
     # A flow that crosses moves away from where it came, however slowly: also where the rounding of
     # w, which `known` does not count, turns that speed around. Where the other side pushes it on
     # even more, it is as sure there.
-    sure = np.sign(speeds) * known
+    sure = np.sign(speeds) * sure
     if arrival:
         ahead = surface.jump[1] >= surface.jump[0]
         sure = np.where([arrival < 0 or ahead, arrival > 0 or ahead], -arrival, sure)
@@ -427,19 +436,22 @@ def _narrowed(N, jumps, convex, v, size) -> Iterator[tuple[int, ...]]:
             yield tuple(map(int, sides))
 
 
-def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
+def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
     """The mode of the face `sides`, or None if its flow does not stay in it.
 
-    H (d, d) and v (d,) are of the data strictly active; scale (d + 1, d) bounds the terms of the
-    derivatives of the velocity.
+    H (d, d) and v (d,) are of the data strictly active, `sizes` the same of absolute values.
     """
-    d = X.shape[1]
+    d, (S, size) = X.shape[1], sizes
     stay = tuple(surface for surface, s in zip(here, sides, strict=True) if s == 0)
     for surface, side in zip(here, sides, strict=True):
         if side:
-            rows = X[list(surface.plus if side > 0 else surface.minus)]
-            H = H + rows.T @ rows
-            v = v + surface.jump[side > 0] * surface.normal
+            rows = list(surface.plus if side > 0 else surface.minus)
+            H, v = H + X[rows].T @ X[rows], v + surface.jump[side > 0] * surface.normal
+            S, size = S + np.abs(X[rows]).T @ np.abs(X[rows]), size + np.abs(y[rows] @ X[rows])
+    orders = [size]
+    for _ in range(d):
+        orders.append(S @ orders[-1])
+    scale = np.array(orders)
     N = np.array([surface.normal for surface in stay]).reshape(-1, d)
     P = tangent_projector(N, d)
     free, jet = [v], [P @ v]  # derivatives of q - H w(t), and of w(t)
@@ -457,6 +469,9 @@ def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
     first = np.vstack([c, np.zeros((d, len(c)))])
     room = first - np.array(free) @ F.T
     width = scale @ np.abs(F).T + np.abs(first) + 1e-300
+    if len(stay) > 1:  # c is added up from their jumps
+        jumps = np.array([np.abs(surface.jump).max() for surface in stay])
+        width[0] += np.abs(F) @ (jumps @ np.abs(N))
     if any(_lexicographic_sign(*each) < 0 for each in zip(room.T, width.T, strict=True)):
         return None
     jumps = np.array(free) @ np.linalg.pinv(N)
@@ -517,9 +532,9 @@ def affine_flow(
 def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajectory:
     norms = np.linalg.norm(X, axis=1)
     t = 0.0
-    h = X @ w
+    h, known = products_of(X, w)
     # A datum counts as on its boundary when rounding alone could have put it there.
-    on_boundary = (np.abs(h) <= 4 * _EPS * (np.abs(X) @ np.abs(w))) & (norms > 0)
+    on_boundary = (np.abs(h) <= known) & (norms > 0)
     state = _State((h > 0.0) & ~on_boundary)
     came = np.zeros(len(X), int)
     segments: list[Segment] = []
@@ -529,31 +544,32 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
     status, detail = "", ""
     while not status:
         if on_boundary.any():
-            choice = _leave(X, y, w, state, on_boundary, came)
+            choice = _leave(X, y, (h, known), state, on_boundary, came)
             if isinstance(choice, str):
                 status, detail = "non-unique", choice
                 break
             events += _changes(t, state, choice, on_boundary)
             state = choice
             if state.stay:  # and is on them, not its rounding off
-                onto = tangent_projector(state.normals, len(w)) @ w
-                w, h = onto, h + X @ (onto - w)
-        h = np.where(on_boundary, 0.0, h)
-        current, contact = _course(X, y, norms, w, h, state, t)
+                w = tangent_projector(state.normals, len(w)) @ w
+        h, known = np.where(on_boundary, 0.0, h), np.where(on_boundary, 0.0, known)
+        current, contact = _course(X, y, norms, w, (h, known), state, t)
         segments.append(current)
         if contact is None:
             w = current.limit
             status, detail = _ending(state)
+            if past := _beyond(X, y, (h, known), state, current):
+                status, detail = "non-unique", f"rounding hides how {past} ends: undecided"
         elif len(segments) > max_events:
             status, detail = "horizon", f"stopped after {max_events} events"
         else:
             stalled = stalled + 1 if t + contact.moment.s == t else 0
             t = t + contact.moment.s
-            w, h = contact.moment.state, contact.h
+            w, (h, known) = contact.moment.state, contact.products
             on_boundary, came = contact.data, contact.came
             if length_of(w) <= _ROUNDING * contact.moment.summed:
                 # It is 0, where all boundaries meet.
-                w, h = np.zeros_like(w), np.zeros_like(h)
+                w, h, known = np.zeros_like(w), np.zeros_like(h), np.zeros_like(h)
                 on_boundary, came = norms > 0.0, np.zeros_like(came)
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
@@ -572,13 +588,48 @@ def _ending(state: _State) -> tuple[str, str]:
     return "converged", "no datum is active, so the flow stays where it is"
 
 
+def _beyond(
+    X: NDArray,
+    y: NDArray,
+    products: tuple[NDArray, NDArray],
+    state: _State,
+    last: Segment,
+) -> str:
+    """A datum that the limit of the last segment does not leave on its side, if there is one.
+
+    Limits that are rounding alone count as zero, which those of flows that fade on a boundary are.
+    Whether they are so is asked of the fit in rational arithmetic, where it is one point.
+    """
+    held = [j for surface in state.held for j in surface.data]
+    if not last.rates.size or last.opens or len(held) > 1 or state.resting or X.size > 1000:
+        return ""
+    near = np.setdiff1d(np.flatnonzero(slopes_of(X, np.arange(len(X)), last).any(axis=1)), held)
+    limits, _ = limits_of(X, near, *products, last)
+    near = near[limits == 0.0]
+    fades = held and (rooms(X, y, products, last, state.on, state.stay)[2] == 0.0).any()
+    if not near.size and not fades:
+        return ""
+    A, target, along = (fractions(v) for v in (X[state.on], y[state.on], X[held]))
+    B = np.array(null_vectors(along, X.shape[1]), object).T
+    try:
+        w = B @ solve((A @ B).T @ (A @ B), (A @ B).T @ target)
+    except ValueError:
+        return ""
+    sides = zip(near, fractions(X[near]) @ w, strict=True)
+    past = [j for j, h in sides if h and (h > 0) != state.on[j]]
+    if fades:
+        push = along[0] @ (A.T @ (target - A @ w))
+        past += [j for j in held if not 0 <= push <= -Fraction(y[j]) * (along[0] @ along[0])]
+    return f"x_{past[0] + 1}" if past else ""
+
+
 def _names(named: tuple[SwitchingSurface, ...]) -> str:
     data = [f"x_{j + 1}" for surface in named for j in surface.data]
     return ", ".join(data[:6]) + (f" and {len(data) - 6} more" if len(data) > 6 else "")
 
 
 def _leave(
-    X: NDArray, y: NDArray, w: NDArray, state: _State, on_boundary: NDArray, came: NDArray
+    X: NDArray, y: NDArray, products, state: _State, on_boundary: NDArray, came: NDArray
 ) -> _State | str:
     """How the flow goes on from w on some boundaries, or a sentence that says why it cannot.
 
@@ -588,10 +639,9 @@ def _leave(
     crossed = [j for j in here[0].data if came[j]]
     arrival = int(came[crossed[0]] * (1 if crossed[0] in here[0].plus else -1)) if crossed else 0
     strictly = state.on & ~on_boundary
-    # Round the point onto its surfaces: the modes are decided as if the contact were exact.
-    P = tangent_projector(np.array([surface.normal for surface in here]), len(w))
+    # The point is on its surfaces: the modes are decided as if the contact were exact.
     try:
-        modes = continuations(X, y, P @ w, strictly, here, arrival)
+        modes = continuations(X, y, products, strictly, here, arrival)
     except (np.linalg.LinAlgError, QhullError):
         raise InputError(
             f"the activation boundaries of {_names(here)} meet at angles too small to tell in "
@@ -627,25 +677,27 @@ def _course(
     y: NDArray,
     norms: NDArray,
     w: NDArray,
-    h: NDArray,
+    products: tuple[NDArray, NDArray],
     state: _State,
     t: float,
 ) -> tuple[Segment, Contact | None]:
-    """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
+    """The segment from w on, where the data have these `products`, and the contact that ends it."""
+    h = products[0]
     sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:
         gap = state.on * (y - h)
         current, length = opening(X[state.on], gap @ X, w, t)
-        contact = first_contact(X, norms, h, sides, current, length)
+        contact = first_contact(X, norms, products, sides, current, length)
         if contact is not None:
             if _goes_on(X, contact, np.abs(gap) @ norms):
                 return current, contact
             length = 0.0
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
-    current = segment(X, y, w, state.on, state.normals, t, h)
-    room = rooms(X, y, h, current, state.on, state.stay) if state.stay else None
-    return current, first_contact(X, norms, h, sides, current, room=room, clear=length)
+    current = segment(X, y, w, state.on, state.normals, t, products)
+    held = state.stay and current.rates.size
+    room = rooms(X, y, products, current, state.on, state.stay) if held else None
+    return current, first_contact(X, norms, products, sides, current, room=room, clear=length)
 
 
 def _goes_on(X: NDArray, contact: Contact, force: float) -> bool:
@@ -690,12 +742,13 @@ def _together(events: list[Event]) -> list[Event]:
 def _linear_flow(X: NDArray, y: NDArray, w: NDArray) -> Trajectory:
     with one_thread():
         only = segment(X, y, w, np.ones(len(X), bool), np.zeros((0, len(w))), 0.0)
-    slopes = slopes_of(X, only)
-    start = X @ w
+    rows, (start, known) = np.arange(len(X)), products_of(X, w)
+    slopes = slopes_of(X, rows, only)
     first = np.where(start != 0.0, np.sign(start), np.sign(slopes @ only.rates))
     events = []
     if only.rates.size:
-        found = exponential_sums.zeros(start, slopes, only.rates, first, limits_of(X, start, only))
+        limits, noise = limits_of(X, rows, start, known, only)
+        found = exponential_sums.zeros(start, slopes, only.rates, first, limits, noise=noise)
         for j, times in enumerate(found.crossings):
             for k, t in enumerate(times[np.isfinite(times)]):
                 rising = (first[j] > 0) == (k % 2 == 1)

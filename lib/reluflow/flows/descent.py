@@ -19,6 +19,7 @@ from reluflow.flows.segment import (
     limits_of,
     one_thread,
     problem,
+    products_of,
     segment,
     slopes_of,
 )
@@ -109,14 +110,14 @@ def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
     flipped = ((piece.at(piece.t0 + early) @ X.T > 0.0) != sides).any(axis=1)
     if flipped.any():
         return int(np.argmax(flipped)) + 1
-    slopes = slopes_of(X, piece)
+    slopes = slopes_of(X, np.arange(len(X)), piece)
     rows = np.nonzero(slopes.any(axis=1))[0]
     if rows.size == 0:
         return never
-    start = X[rows] @ piece.w0
+    start, known = products_of(X, piece.w0)
     sign = np.where(sides[rows], 1.0, -1.0)
-    limits = limits_of(X[rows], start, piece)
-    found = exponential_sums.zeros(start, slopes[rows], piece.rates, sign, limits)
+    limits, _ = limits_of(X, rows, start, known, piece)
+    found = exponential_sums.zeros(start[rows], slopes[rows], piece.rates, sign, limits)
     times = np.concatenate([found.crossings.ravel(), found.touches.ravel()])
     for root in np.sort(times[np.isfinite(times)]):
         # A visit to the other side that falls between two steps leaves no trace in descent.

@@ -41,12 +41,14 @@ def zeros(
     sign0: NDArray,
     limit: NDArray | None = None,
     until: float = np.inf,
+    noise: tuple[NDArray, ...] | None = None,
 ) -> Zeros:
     """All zeros in 0 < t <= until of f_j(t) = a_j + sum_k b_jk (1 - exp(-l_k t)), j = 1..m.
 
     Parameters: a (m,), b (m, r), rates (r,) positive in any order, sign0 (m,) signs of +1 or -1
     just after t = 0; limit (m,) of the sums, where it is known better than by adding up, as beside
-    a far a. Returns `Zeros`.
+    a far a; noise, errors of a (m,), b (m, r) and the limit (m,) that are no rounding of them: a
+    sign that they may have made is not sure. Returns `Zeros`.
     """
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]
@@ -54,7 +56,12 @@ def zeros(
     row, lo, hi, steep = _isolated(a, b, rates, sign0, limit, until)
     touches = _by_row(len(a), row[~steep], lo[~steep])
     value, size = evaluated(a[row], b[row], rates, np.stack([lo, hi], axis=1), limit[row])
-    signs = np.where(np.abs(value) <= _ROUNDING * size, 0.0, np.sign(value))
+    unsure = _ROUNDING * size
+    if noise is not None:
+        of_a, of_b, of_limit = (v[row] for v in noise)
+        ends = np.stack([lo, hi], axis=1)
+        unsure = unsure + evaluated(of_a, of_b[:, order], rates, ends, of_limit)[1]
+    signs = np.where(np.abs(value) <= unsure, 0.0, np.sign(value))
     # The last sign of each sum that is sure, and when it was seen.
     known, since = sign0.tolist(), [0.0] * len(a)
     brackets = []

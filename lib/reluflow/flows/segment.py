@@ -53,18 +53,20 @@ def dot(A: NDArray, v: NDArray, v_low: NDArray | float = 0.0) -> tuple[NDArray, 
     return two_sum(products.sum(axis=1), low)
 
 
-def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> NDArray:
+def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, P: NDArray, rates: NDArray) -> NDArray:
     """Least-squares solution of A w = b improved from w inside span(V).
 
-    V (d, r) and rates (r,) are the eigenvectors and eigenvalues of A^T A. Two corrections take a
-    relative error of cond(H) * 1e-16 below rounding.
+    V (d, r) and rates (r,) are the eigenvectors and eigenvalues of A^T A, and P (m, r) is A V. Two
+    corrections take a relative error of cond(H) * 1e-16 below rounding.
     """
     for _ in range(2):
         # A^T (b - A w), correct to about one unit of rounding of the terms' condensed sum.
         high, low = dot(A, w)
         r, error = two_sum(b, -high)
         g, g_low = dot(np.ascontiguousarray(A.T), r, error - low)
-        w = w + V @ ((V.T @ (g + g_low)) / rates)
+        g = g + g_low
+        surer = np.sqrt(g @ g) <= np.sqrt(rates * (r @ r))
+        w = w + V @ (np.where(surer, V.T @ g, P.T @ r) / rates)
     return w
 
 
@@ -175,14 +177,21 @@ def sliding_condition(X: NDArray, stay: tuple[SwitchingSurface, ...]) -> tuple[N
     return F, c - F @ centre
 
 
+_Products = tuple[NDArray, NDArray]  # x.w (n,), and what they are known to (n,)
+
+
 @dataclass(frozen=True)
 class Segment:
     """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
 
     Shapes: w0 (d,), V (d, r), b and rates (r,). The limit is `rest` + `fit` (d,): the part of w0
-    off span(V), and V c. c (r,) do not depend on w0; b and c are added up from numbers of the sizes
-    `terms` (2, r). The first form keeps the digits early, the second one late, when a far start is
-    forgotten. An `opening` knows no limit (fit is inf, and there is no c).
+    off span(V), and V c. c (r,) do not depend on w0; `errors` (2, r) are those of b and of c. The
+    first form keeps the digits early, the second one late, when a far start is forgotten. An
+    `opening` knows no limit (fit is inf, and there is no c).
+
+    Of an active datum `place` (n,) is the row of its part along V in P (m, r). The singular vectors
+    tell P to the rounding of M (m, r), of s_k where this is less than the datum's length: so a
+    datum keeps its digits that is fitted while the weights are far away. Others have -1.
     """
 
     t0: float
@@ -193,7 +202,10 @@ class Segment:
     rest: NDArray
     fit: NDArray
     c: NDArray
-    terms: NDArray
+    errors: NDArray
+    P: NDArray
+    M: NDArray
+    place: NDArray
 
     @property
     def opens(self) -> bool:
@@ -282,16 +294,41 @@ class Moment:
         """A bound on the rounding of x.w for x of length one."""
         return 4.0 * (len(self.flow.w0) + 8) * _EPS * self.summed
 
-    def products(self, X: NDArray, h: NDArray) -> NDArray:
-        """The x.w (n,), from h (n,) at the start on; a far `rest` is no part of their rounding for
-        the data that do not feel it."""
+    def products(self, X: NDArray, norms: NDArray, h: NDArray, known: NDArray) -> _Products:
+        """The x.w (n,) and their errors, from h (n,) at the start on, which is `known` (n,) to
+        these; a far `rest` is no part of their rounding for the data that do not feel it."""
         flow = self.flow
-        if not flow.moves:
-            return X @ self.state
-        early, late = self.sizes
-        if early <= late:
-            return h + X @ (flow.V @ (flow.b * self.gone[0]))
-        return _felt(X, flow.rest) + X @ (flow.fit - flow.V @ (flow.b * self.left[0]))
+        error = self.rounding * norms
+        if self.sizes[0] <= self.sizes[1]:
+            way = flow.b * self.gone[0]
+            value = h + X @ (flow.V @ way)
+            error = known + 4 * (X.shape[1] + 8) * _EPS * (np.abs(h) + length_of(way) * norms)
+        elif flow.moves:
+            value = _felt(X, flow.rest) + X @ (flow.fit - flow.V @ (flow.b * self.left[0]))
+        else:
+            value = X @ self.state
+        if not flow.P.size:
+            return value, error
+        (slowest, fastest), on = flow.span, np.flatnonzero(flow.place >= 0)
+        if slowest < 1e-3 * fastest or (np.abs(value[on]) <= 1e3 * error[on]).any():
+            gone, left, size = self.gone[0], self.left[0], 4 * _EPS * np.abs(flow.b)
+            of_b, of_c = flow.errors
+            wide, P = flow.M, np.abs(flow.P)
+            early = known[on] + wide @ (gone * size) + P @ (gone * of_b)
+            decay = np.minimum(flow.rates * self.s, 1e3)
+            late = wide @ (left * (1.0 + decay) * size) + P @ (left * of_b + of_c)
+            late += wide @ (4 * _EPS * np.abs(flow.c))
+            first = early <= late
+            other = np.where(
+                first, h[on] + flow.P @ (flow.b * gone), flow.P @ (flow.c - flow.b * left)
+            )
+            least = np.minimum(early, late)
+            better = least < error[on]
+            value[on[better]], error[on[better]] = other[better], least[better]
+        return value, error
+
+
+_NOTHING = np.zeros((0, 0)), np.zeros((0, 0)), np.full(1, -1)  # of active data, P, M and place
 
 
 def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
@@ -326,45 +363,55 @@ def segment(
     on: NDArray,
     normals: NDArray,
     t0: float,
-    h: NDArray | None = None,
+    products: _Products | None = None,
 ) -> Segment:
     """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d).
 
-    h (n,) is X w, where it is known better than from w. To be called on `one_thread`."""
+    `products` are X w and its error, where they are known better than from w. To be called on
+    `one_thread`."""
     Q = tangent_basis(normals, len(w))
     A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
     if not A.size or not A.any():
         return _still(w, t0)
     U, s, V = _decomposed(A)
-    # Rounding moves s_k by its share of every column. What is left of data that are orthogonal to
-    # the hyperplanes is rounding of these data.
-    sizes = np.linalg.norm(A, axis=0)
-    if len(normals):
-        sizes = np.full(len(V), max(sizes.max(), np.linalg.norm(X[on], axis=1).max()))
-    kept = s > max(A.shape) * _EPS * (sizes @ np.abs(V))
-    U, s, V = U[:, kept], s[kept], V[:, kept]
+    # Data that are dependent but for rounding have a direction less: none is longer there than the
+    # rounding of its own terms or, within hyperplanes, of its length.
+    P, M = A @ V, np.linalg.norm(A, axis=1)[:, None]
+    wide = np.linalg.norm(X[on], axis=1)[:, None] if len(normals) else np.abs(A) @ np.abs(V)
+    clear = (np.minimum(np.abs(P), np.abs(U) * s) / np.where(wide, wide, 1.0)).max(axis=0)
+    kept, doubt = clear > max(A.shape) * _EPS, clear <= 100 * max(A.shape) * _EPS
+    if not len(normals) and (kept & doubt).any():
+        raise InputError(
+            "data are so nearly dependent that double precision cannot tell how the flow fits them"
+        )
+    U, s, V, P = U[:, kept], s[kept], V[:, kept], P[:, kept]
     if s.size == 0:
         return _still(w, t0)
     rates, rest = s**2, _off(V, u)
+    P, M = np.where(s > M, P, U * s), np.minimum(M, s)
+    P = np.where(np.abs(P) <= 4 * _EPS * M, 0.0, P)
+    M = np.where(P, M, 0.0)
     # The fitted point in span(V); where squaring the condition number would show, corrected.
     fit = V @ (U.T @ target / s)
     if s[0] > 10.0 * s[-1]:
-        fit = refine(A, target, fit, V, rates)
+        fit = refine(A, target, fit, V, P, rates)
+    h, known = products_of(X, w) if products is None else products
 
-    def coordinates(way: NDArray, force: NDArray) -> NDArray:
+    def coordinates(way: NDArray, size: NDArray, force: NDArray, error: NDArray):
         # Two routes: each is exact where the other one cancels.
-        closer = rates * (np.sqrt(way @ way) + aside) <= np.sqrt(force @ force)
-        return np.where(closer, V.T @ way, V.T @ force / rates)
+        errors = np.array([4 * _EPS * size, error @ M / rates])
+        closer = errors[0] <= errors[1]
+        return np.where(closer, V.T @ way, force @ P / rates), errors.min(axis=0)
 
-    gap, aside = target - (A @ u if h is None else h[on]), np.sqrt(rest @ rest)
-    b = coordinates(fit + rest - u, A.T @ gap)
-    c = coordinates(fit, A.T @ target)
-    # Rounding of a product of a row with V counts where it cancels, too; and V itself is rounded,
-    # so that each coordinate of the fit has some of the others.
-    parts = np.abs(A) @ np.abs(V) / rates
-    terms = np.abs(np.stack([gap, target])) @ parts
-    terms[1] += length_of(fit)
-    return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, terms)
+    gap, far = target - h[on], np.abs(fit) @ np.abs(V)
+    rounding = 4 * _EPS * (np.abs(target) + np.abs(h[on])) + known[on]
+    # A start is what it is; later on each weight has the rounding of all.
+    size = length_of(u) if t0 else (np.abs(u) + np.abs(rest)) @ np.abs(V)
+    b, of_b = coordinates(fit + rest - u, far + size, gap, rounding)
+    c, of_c = coordinates(fit, far, target, 4 * _EPS * np.abs(target))
+    place = np.where(on, np.cumsum(on) - 1, -1)
+    errors = np.stack([of_b, of_c])
+    return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, errors, P, M, place)
 
 
 @cache
@@ -408,14 +455,15 @@ def opening(A: NDArray, force: NDArray, w: NDArray, t0: float) -> tuple[Segment,
     b, u = force @ V / rates, w @ V
     length, unknown = 100.0 / rates[0], np.zeros(0)
     start = Segment(
-        t0, w, V, b, rates, _off(V, w), np.full(len(w), np.inf), c=unknown, terms=unknown
+        t0, w, V, b, rates, _off(V, w), np.full(len(w), np.inf), unknown, unknown, *_NOTHING
     )
     # Where a far start is forgotten, in any direction, the limit is needed for the digits.
     gone, left, limit = np.expm1(-rates * length) * b, np.exp(-rates * length) * b, w + V @ b
     early = np.sqrt(w @ w) + np.sqrt(gone @ gone)
     late = np.sqrt(limit @ limit) + np.sqrt(left @ left)
     near = early <= 4.0 * late and np.sqrt(u @ u) <= 10.0 * np.sqrt((u + b) @ (u + b))
-    return start, length if near else 0.0
+    # And where rates are far apart, `segment` keeps the digits of what is fitted soon.
+    return start, length if near and rates[-1] > 1e-8 * rates[0] else 0.0
 
 
 def _off(V: NDArray, w: NDArray) -> NDArray:
@@ -435,34 +483,55 @@ def _felt(X: NDArray, rest: NDArray) -> NDArray:
 
 
 def _still(w: NDArray, t0: float) -> Segment:
-    none = np.zeros(0)
-    return Segment(
-        t0, w, np.zeros((len(w), 0)), none, none, w, np.zeros(len(w)), none, np.zeros((2, 0))
-    )
+    none, V, errors = np.zeros(0), np.zeros((len(w), 0)), np.zeros((2, 0))
+    return Segment(t0, w, V, none, none, w, np.zeros(len(w)), none, errors, *_NOTHING)
 
 
-def slopes_of(X: NDArray, current: Segment) -> NDArray:
-    """Amplitudes (n, r) of x_j.w(t) - x_j.w0, those that are rounding alone set to zero."""
-    return _along(X, current) * current.b
+def products_of(X: NDArray, w: NDArray) -> _Products:
+    """X w and what rounding can make of it."""
+    return X @ w, 4 * _EPS * (np.abs(X) @ np.abs(w))
 
 
-def limits_of(X: NDArray, h: NDArray, current: Segment) -> NDArray | None:
-    """Limits (n,) of x_j.w(t), which is h (n,) at the start, those that are rounding alone set to
-    zero. Each is h plus the amplitudes or, where these drown, as beside a far h, what the limit's
-    coordinates give. None for an opening."""
+def slopes_of(X: NDArray, rows: NDArray, current: Segment) -> NDArray:
+    """Amplitudes (k, r) of x_j.w(t) - x_j.w0 of the data `rows` (k,), those that are rounding alone
+    set to zero."""
+    return _along(X, rows, current) * current.b
+
+
+def limits_of(
+    X: NDArray, rows: NDArray, h: NDArray, known: NDArray, current: Segment
+) -> tuple[NDArray | None, tuple[NDArray, ...] | None]:
+    """Limits (k,) of x_j.w(t) of the data `rows` (k,), those that are rounding alone set to zero,
+    and the errors of h, of the amplitudes (k, r) and of these limits; None for an opening.
+
+    h (n,) at the start is `known` (n,) to these errors. A limit is h plus the amplitudes or, where
+    these drown, as beside a far h, what the limit's coordinates give."""
     if current.opens:
-        return None
-    along, still = _along(X, current), _felt(X, current.rest)
-    of_b, of_c = (np.abs(along) @ current.terms.T).T
-    early = np.abs(h) + np.abs(along) @ np.abs(current.b) + of_b
-    early += np.where(h == 0.0, 0.0, np.abs(X) @ np.abs(current.w0))
-    late = of_c + np.abs(still)
+        return None, None
+    along, still = _along(X, rows, current), _felt(X[rows], current.rest)
+    h, known = h[rows], known[rows]
+    width = np.abs(X[rows]) @ np.abs(current.V)
+    inside = current.place[rows] >= 0 if current.P.size else np.zeros(len(rows), bool)
+    width[inside], still[inside] = current.M[current.place[rows[inside]]], 0.0
+    width = 4 * _EPS * np.where(along, width, 0.0)
+    of_b = width * np.abs(current.b) + np.abs(along) * current.errors[0]
+    early = known + of_b.sum(axis=1)
+    late = 4 * _EPS * np.abs(still) + width @ np.abs(current.c) + np.abs(along) @ current.errors[1]
     limit = np.where(early < late, h + along @ current.b, along @ current.c + still)
-    return np.where(np.abs(limit) <= 32 * _EPS * np.minimum(early, late), 0.0, limit)
+    error = np.minimum(early, late)
+    return np.where(np.abs(limit) <= 8 * error, 0.0, limit), (known, of_b, error)
 
 
-def _along(X: NDArray, current: Segment) -> NDArray:
-    """The parts (n, r) of the data along V, those that are rounding alone set to zero."""
-    along = X @ current.V
-    rounding = 4 * _EPS * (np.abs(X) @ np.abs(current.V))
-    return np.where(np.abs(along) <= rounding, 0.0, along)
+def _along(X: NDArray, rows: NDArray, current: Segment) -> NDArray:
+    """The parts (k, r) of the data `rows` along V, those that are rounding alone set to zero."""
+    along = rounded(X[rows], current.V)
+    if current.P.size:
+        place = current.place[rows]
+        along[place >= 0] = current.P[place[place >= 0]]
+    return along
+
+
+def rounded(A: NDArray, V: NDArray) -> NDArray:
+    """A V, entries that are rounding alone set to zero."""
+    product = A @ V
+    return np.where(np.abs(product) <= 4 * _EPS * (np.abs(A) @ np.abs(V)), 0.0, product)

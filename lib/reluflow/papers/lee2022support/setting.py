@@ -16,7 +16,7 @@ from reluflow.datasets import data_row
 from reluflow.errors import InputError
 from reluflow.falsify import Instance
 from reluflow.flows.affine import affine_flow, continuations
-from reluflow.flows.segment import switching_surfaces, tangent_projector
+from reluflow.flows.segment import products_of, switching_surfaces
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import in_dimensions, near_boundary_start
@@ -354,8 +354,8 @@ def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tupl
     here = switching_surfaces(X, y, np.nonzero(on)[0])
     if len(here) > 1:
         raise ValueError("more than one boundary passes through the point")
-    P = tangent_projector(np.array([surface.normal for surface in here]), len(w))
-    modes = continuations(X, y, P @ w, (h > 0.0) & ~on, here)
+    products = np.where(on, 0.0, products_of(X, w))
+    modes = continuations(X, y, products, (h > 0.0) & ~on, here)
     towards = 1 if j in here[0].plus else -1
     return tuple(sorted({towards * mode.sides[0] for mode in modes}))
 
