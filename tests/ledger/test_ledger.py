@@ -28,7 +28,6 @@ from reluflow.ledger import (
     computed,
     deviation,
     exact,
-    exhausted,
     fact,
     note,
     proved,
@@ -685,7 +684,7 @@ def returned(row: Row) -> Row:
     return row_from_record(json.loads(json.dumps(row.record())), {"sv.x.1": claim_of()})
 
 
-@pytest.mark.parametrize("say", [proved, exhausted, exact, computed])
+@pytest.mark.parametrize("say", [proved, exact, computed])
 def test_what_is_said_is_recorded_and_shown(say) -> None:
     row = book().settle("sv.x.1", [HOLDS], known=say("all cells, by hand"))
     assert row.known == (say("all cells, by hand"),)

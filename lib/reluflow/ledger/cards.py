@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from reluflow import pages
-from reluflow.ledger.evidence import SIGNS, Evidence, printed
+from reluflow.ledger.evidence import SIGNS, Evidence, LedgerError, printed
 from reluflow.ledger.rows import (
     CITED,
     EXACT,
@@ -551,11 +551,13 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     what is false, the heaviest first and claims of one cause together, each with a counterexample
     in a sentence, a check to download and what is true instead; misprints; what did not come out
     again; folded, the claims with a reading, and the paper's setting, so that the page can be read
-    alone."""
+    alone. Raises LedgerError for a claim that fell and of which `told` says nothing."""
     board = replace(board, rows=tuple(row for row in board.rows if ".ours." not in row.claim.id))
     kinds: dict[str, dict[str, list[Row]]] = {}
     for row in board.rows:
         entry, kind = told.get(row.claim.id), row.verdict
+        if kind in (REFUTED, NOT_REPRODUCED) and entry is None:
+            raise LedgerError(f"{row.claim.id} is {kind}: say in data/instead what is true instead")
         if kind == REFUTED and entry and entry.weight == "misprint":
             kind = "misprint"
         what = entry.sentence if entry else f"Read as: {row.reading.taken}" if row.reading else ""

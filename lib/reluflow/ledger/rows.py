@@ -24,20 +24,18 @@ from reluflow.ledger.evidence import (
 )
 from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
 
-# --- How the book knows what it says: a proof, an enumeration, a computation, or draws ------------
+# --- How the book knows what it says: a proof, a computation, or draws ----------------------------
 #
-# `proved`, `cited`, `exhausted`, `exact` and `computed` are said by whoever settles the claim. That
-# it fell to a counterexample, or survived so many instances, follows from the evidence and cannot
-# be said.
+# `proved`, `cited`, `exact` and `computed` are said by whoever settles the claim. That it fell to a
+# counterexample, or survived so many instances, follows from the evidence and cannot be said.
 
 PROVED_HERE = "proved here"
 CITED = "proved with a cited theorem"
-EXHAUSTED = "exhausted"
 EXACT = "exact computation"
 COMPUTED = "computed"
 SURVIVED = "survived"
 COUNTEREXAMPLE = "counterexample"
-SAID = (PROVED_HERE, CITED, EXHAUSTED, EXACT, COMPUTED)
+SAID = (PROVED_HERE, CITED, EXACT, COMPUTED)
 WAYS = (*SAID, SURVIVED, COUNTEREXAMPLE)
 
 
@@ -70,11 +68,6 @@ def cited(where: str, theorem: str) -> Known:
     if not theorem.strip():
         raise LedgerError("a proof with a cited theorem names the theorem")
     return Known(CITED, f"{where}, with {theorem}")
-
-
-def exhausted(what: str) -> Known:
-    """Every case was tried; `what` says which cases there are."""
-    return Known(EXHAUSTED, what)
 
 
 def exact(how: str) -> Known:
@@ -523,7 +516,7 @@ class Ledger:
         leaves open; `counterexample` when the claim is false; `instead`, what appeared in place of
         the claim (a text, evidence, or a function that makes the text of the names of what failed,
         called only then), when something other than a theorem did not come out; `known`, made by
-        `proved`, `cited`, `exhausted`, `exact` or `computed`, where the claim is known by more than
+        `proved`, `cited`, `exact` or `computed`, where the claim is known by more than
         its instances (a refuted claim is known by its counterexample).
         Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
         settled before, a limit other than the inventory's, and evidence that decides nothing.
