@@ -158,7 +158,7 @@ class Counterexample:
                 raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
             for item in deciding:
                 what = f"{route} of a counterexample: {item.what!r}"
-                if item.is_nan:
+                if item.value != item.value:
                     raise LedgerError(f"{what} was not measured, it is NaN")
                 if item.holds:
                     raise LedgerError(f"{what} holds, so it breaks nothing")
@@ -193,10 +193,6 @@ class Counterexample:
         """The assumptions, each with why there was nothing to compute where there was not."""
         given = self.assumptions.items()
         return [f"{k} ({met})" if isinstance(met, str) else k for k, met in given]
-
-    def lines(self) -> list[str]:
-        """Print the instance, one `name = value` a line."""
-        return [f"{name} = {printed(value)}" for name, value in self.instance.items()]
 
 
 # --- The rule that turns evidence into a verdict; there is no other way to get one ----------------
@@ -397,7 +393,7 @@ class Row:
             ]
             parts.append(("what appeared instead", lines))
         if case := self.counterexample:
-            parts.append((INSTANCE, case.lines()))
+            parts.append((INSTANCE, [f"{k} = {printed(v)}" for k, v in case.instance.items()]))
             parts.append(("inside the assumptions", [f"✓ {name}" for name in case.met()]))
             parts.append(("the claim fails there", [_marked(item) for item in case.breaks]))
             parts.append((f"second route: {case.route}", [_marked(item) for item in case.recheck]))
