@@ -10,6 +10,7 @@ exit status. The process of a page and that of its kernel are forks of this one.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -88,7 +89,7 @@ def say_to(path: str) -> None:
 def execute(cwd: str, args: list[str], out: str) -> int:
     """Run a page in this process; return pytest's exit status."""
     from jupyter_client.provisioning import local_provisioner
-    from nbval.kernel import RunningKernel
+    from nbval import kernel as running
 
     os.chdir(cwd)
     say_to(out)
@@ -102,12 +103,13 @@ def execute(cwd: str, args: list[str], out: str) -> int:
                 print("the kernel died", file=told)
             os._exit(1)
 
-    def stopped(running: RunningKernel) -> None:
+    def stopped(one: running.RunningKernel) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        stop(running)
+        stop(one)
 
     signal.signal(signal.SIGCHLD, died)
-    stop, RunningKernel.stop = RunningKernel.stop, stopped
+    stop, running.RunningKernel.stop = running.RunningKernel.stop, stopped
+    running.pformat = lambda message: ""  # of every picture, for a log that nobody keeps
     return int(sys.modules["pytest"].main(args))
 
 
@@ -119,6 +121,7 @@ def main() -> None:
         importlib.import_module(name)
     nbformat = sys.modules["nbformat"]
     nbformat.validate(nbformat.v4.new_notebook())  # compiles a schema
+    gc.freeze()  # no collection in a page or a kernel walks through what stands here
     # pandas asks when it is imported whether its tables go to a terminal.
     sys.modules["pandas"].set_option("display.max_columns", 20)
     for line in sys.stdin:
