@@ -179,7 +179,7 @@ def glued_for_nothing(notebook: NotebookNode) -> Iterator[str]:
 
 @guard
 def not_as_stored(notebook: NotebookNode) -> Iterator[str]:
-    """What `python -m reluflow.refresh` stored, which runs all cells in order and stops at an error:
+    """What `python -m reluflow.refresh` stored, which runs the cells in order and ends at an error:
     nothing is changed afterwards, no word, output or count, and no tool left what is its own."""
     told = {"kernelspec": KERNEL, "language_info": LANGUAGE}
     if notebook.metadata != told | {"reluflow": {"cells": cells_digest(notebook)}}:

@@ -16,7 +16,7 @@ import nbformat
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.ledger import (
@@ -374,6 +374,7 @@ def test_instances_are_printed_exactly(value: float) -> None:
 # The row in a notebook
 
 
+@settings(max_examples=25)
 @given(texts, texts, texts)
 def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
     one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
