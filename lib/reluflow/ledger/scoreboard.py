@@ -253,7 +253,7 @@ def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
     """
     files = (INSTEAD / f"{paper}.yml" for paper in dict.fromkeys(papers))
     read = (yaml.load(file.read_text("utf-8"), LOADER) for file in files if file.is_file())
-    found = {}
+    found: dict[str, Instead] = {}
     for entry in (entry for entries in read for entry in entries):
         ids, cause, weight = entry["claims"], entry.get("cause"), entry.get("weight")
         if not isinstance(cause, str) or not cause.strip():
