@@ -10,6 +10,7 @@ exit status. The process of a page and that of its kernel are forks of this one.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -19,6 +20,8 @@ import sys
 # What the pages import, and what executes them; not the plugins, which pytest imports itself.
 BEFORE = (
     *("pytest", "jupyter_client", "ipykernel.kernelapp", "nbformat", "nbval.kernel", "pictures"),
+    *("coverage", "ipykernel.debugger", "tornado.platform.asyncio", "IPython.core.completerlib"),
+    *("IPython.core.oinspect", "IPython.extensions.storemagic", "_pytest.junitxml", "sqlite3"),
     *("matplotlib.figure", "pandas.io.formats.style", "seaborn", "sympy", "tqdm"),
     *("scipy.integrate", "scipy.optimize", "scipy.stats"),
     *("reluflow.parameters", "reluflow.figures", "reluflow.ledger", "reluflow.falsify"),
@@ -86,18 +89,39 @@ def say_to(path: str) -> None:
 def execute(cwd: str, args: list[str], out: str) -> int:
     """Run a page in this process; return pytest's exit status."""
     from jupyter_client.provisioning import local_provisioner
+    from nbval import kernel as running
 
     os.chdir(cwd)
     say_to(out)
-    local_provisioner.launch_kernel = Kernel().begin
+    kernel = Kernel()
+    local_provisioner.launch_kernel = kernel.begin
+
+    def died(*_: object) -> None:
+        """Where nbval would wait for an answer until the cell's time is over."""
+        if kernel.poll() is not None:
+            with open(out, "a") as told:
+                print("the kernel died", file=told)
+            os._exit(1)
+
+    def stopped(one: running.RunningKernel) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        stop(one)
+
+    signal.signal(signal.SIGCHLD, died)
+    stop, running.RunningKernel.stop = running.RunningKernel.stop, stopped
+    running.pformat = lambda message: ""  # of every picture, for a log that nobody keeps
     return int(sys.modules["pytest"].main(args))
 
 
 def main() -> None:
     # matplotlib reads it when it is imported, and a kernel sets it when it starts.
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # a kernel's debugger warns at its import
     for name in BEFORE:
         importlib.import_module(name)
+    nbformat = sys.modules["nbformat"]
+    nbformat.validate(nbformat.v4.new_notebook())  # compiles a schema
+    gc.freeze()  # no collection in a page or a kernel walks through what stands here
     # pandas asks when it is imported whether its tables go to a terminal.
     sys.modules["pandas"].set_option("display.max_columns", 20)
     for line in sys.stdin:

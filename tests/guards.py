@@ -9,11 +9,12 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import wraps
+from itertools import pairwise
 
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 from reluflow.ledger.rows import NOT_APPLICABLE, RECORD
-from reluflow.refresh import cells_digest
+from reluflow.refresh import KERNEL, LANGUAGE, cells_digest
 
 SCREEN = 25  # lines
 
@@ -43,23 +44,6 @@ def guard(complaints: Callable[[NotebookNode], Iterator[str]]) -> Guard:
 
 
 @guard
-def cells_out_of_order(notebook: NotebookNode) -> Iterator[str]:
-    """Outputs of one run from top to bottom are numbered 1, 2, 3, ...; what was never run is None,
-    and nbval would pass it."""
-    counts = [cell.execution_count for _, cell in _code(notebook) if cell.source.strip()]
-    if counts != list(range(1, len(counts) + 1)):
-        yield f"execution counts are {counts}, not 1 to {len(counts)}"
-
-
-@guard
-def error_outputs(notebook: NotebookNode) -> Iterator[str]:
-    """A chapter that failed is not committed."""
-    for i, output in _outputs(notebook):
-        if output.output_type == "error":
-            yield f"cell {i} shows an error: {output.ename}"
-
-
-@guard
 def stderr_outputs(notebook: NotebookNode) -> Iterator[str]:
     """A warning is mended, or explained in the text; it is not shown."""
     for i, output in _outputs(notebook):
@@ -83,7 +67,7 @@ def machine_paths(notebook: NotebookNode) -> Iterator[str]:
     texts = [(f"cell {i}", cell.source) for i, cell in enumerate(notebook.cells, start=1)]
     texts += [(f"metadata of cell {i}", str(c.metadata)) for i, c in enumerate(notebook.cells, 1)]
     texts += [(f"output of cell {i}", text) for i, out in _outputs(notebook) for text in _text(out)]
-    for where, text in [*texts, ("metadata", str(notebook.metadata))]:
+    for where, text in texts:
         if match := MACHINE_PATH.search(text):
             yield f"{where} has the path {match.group()}"
 
@@ -161,6 +145,15 @@ def hidden_outputs(notebook: NotebookNode) -> Iterator[str]:
 
 
 @guard
+def said_twice(notebook: NotebookNode) -> Iterator[str]:
+    """No paragraph is printed twice in a row."""
+    told = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    for one, other in pairwise(part for part in told.split("\n\n") if part.strip()):
+        if one == other:
+            yield f"twice in a row: {one[:60]}"
+
+
+@guard
 def glued_for_nothing(notebook: NotebookNode) -> Iterator[str]:
     """A number that was glued stands in the text by its name; a typed one would not follow it."""
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
@@ -172,31 +165,12 @@ def glued_for_nothing(notebook: NotebookNode) -> Iterator[str]:
 
 
 @guard
-def edited_by_hand(notebook: NotebookNode) -> Iterator[str]:
-    """After the run that stored the outputs no cell was changed, neither its words nor what it
-    shows: `python -m reluflow.refresh` stores a digest of both."""
-    if notebook.metadata.get("reluflow", {}).get("cells") != cells_digest(notebook):
-        yield "a cell was changed after the run: run python -m reluflow.refresh again"
-
-
-@guard
-def leftovers(notebook: NotebookNode) -> Iterator[str]:
-    """Times, file names and injected cells come from a tool's run, not from the chapter."""
-    if "papermill" in notebook.metadata:
-        yield "the metadata is papermill's: this is the output of a run"
-    for i, cell in enumerate(notebook.cells, start=1):
-        if "execution" in cell.metadata or "papermill" in cell.metadata:
-            yield f"cell {i} records when it was executed"
-        if {"injected-parameters", "papermill-error-cell-tag"} & set(cell.metadata.get("tags", [])):
-            yield f"cell {i} was injected by papermill"
-
-
-@guard
-def foreign_kernel(notebook: NotebookNode) -> Iterator[str]:
-    """Only the name python3 means, in every environment, the Python of that environment."""
-    name = notebook.metadata.get("kernelspec", {}).get("name")
-    if name != "python3":
-        yield f"the kernel is {name}, not python3"
+def not_as_stored(notebook: NotebookNode) -> Iterator[str]:
+    """What `python -m reluflow.refresh` stored, which runs the cells in order and ends at an error:
+    nothing is changed afterwards, no word, output or count, and no tool left what is its own."""
+    told = {"kernelspec": KERNEL, "language_info": LANGUAGE}
+    if notebook.metadata != told | {"reluflow": {"cells": cells_digest(notebook)}}:
+        yield "a cell or what is said of all was changed: run python -m reluflow.refresh again"
 
 
 def _nodes(cell: NotebookNode) -> Iterator[ast.AST]:

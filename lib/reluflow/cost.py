@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
 
 from reluflow.figures.frame import name_curves
 from reluflow.figures.style import in_house_style, legend_below, panels
@@ -109,7 +108,7 @@ def precision(against: str = "seconds", name: str = "precision") -> Figure:
             estimator=None, legend="full", ax=ax,
         )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
-        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.minorticks_off()  # half the time of the picture
         ax.get_legend().remove()
     for ax in axes[len(problems) :]:
         ax.remove()
@@ -160,9 +159,9 @@ def growth() -> Figure:
         for line, (size, power) in zip(ax.lines, exponents(table, what).items(), strict=True):
             line.set_label(size if what == "over" else f"{size}: {power:.1f}")
         ax.set(xscale="log", yscale="log", xlabel="", ylabel="")
+        ax.minorticks_off()
         name_curves(ax)
     axes[2].set(xlabel="size", yticks=(3, 10, 30), yticklabels=("3", "10", "30"))
-    axes[2].yaxis.set_minor_formatter(NullFormatter())
     return fig
 
 

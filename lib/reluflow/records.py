@@ -15,6 +15,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -144,6 +145,9 @@ def write(file: Path, data: bytes) -> None:
         new.replace(file)
     except OSError as error:
         raise InputError(f"{file} cannot be written: {error.strerror}.") from None
+    finally:
+        with suppress(OSError):
+            new.unlink()  # what there is of it
 
 
 def _versions() -> dict[str, str]:

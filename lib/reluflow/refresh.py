@@ -24,7 +24,9 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from reluflow import pages
+from reluflow.errors import InputError
 from reluflow.places import CHAPTERS, LIBRARY
+from reluflow.records import write
 
 README_PICTURE = CHAPTERS / "images" / "readme.svg"
 README_SHOWS = ("01_support_vectors.ipynb", "<Figure figure-3a>")
@@ -37,7 +39,8 @@ def refresh(path: Path) -> None:
     """Run one notebook from top to bottom in a new kernel, in its own folder, and store it.
 
     Raises nbclient's CellExecutionError when a cell fails, KeyboardInterrupt when a run is
-    stopped by SIGINT or SIGTERM, OSError where the file cannot be written; it then stays as it was.
+    stopped by SIGINT or SIGTERM, InputError where the file cannot be written; it then stays as it
+    was.
     """
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
@@ -61,7 +64,7 @@ def refresh(path: Path) -> None:
         cell.metadata.pop("execution", None)
     digest = NotebookNode(cells=cells_digest(notebook))
     notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info=LANGUAGE, reluflow=digest)
-    _replace(path, nbformat.writes(notebook) + "\n")
+    write(path, (nbformat.writes(notebook) + "\n").encode())
     if path.resolve() == CHAPTERS / README_SHOWS[0]:
         README_PICTURE.write_text(picture(notebook, README_SHOWS[1]), "utf-8")
 
@@ -79,15 +82,6 @@ def picture(notebook: NotebookNode, name: str) -> str:
     raise KeyError(f"the notebook shows no {name}")
 
 
-def _replace(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, "utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def main(arguments: Sequence[str]) -> int:
     """Refresh the notebooks named, or all: a chapter after its sections. Return the exit status."""
     paths = [Path(name) for name in arguments] or pages.in_order(CHAPTERS)
@@ -98,8 +92,8 @@ def main(arguments: Sequence[str]) -> int:
         except KeyboardInterrupt:
             print(f"refresh: {path} is as it was: the run was stopped", file=sys.stderr)
             return 130
-        except OSError as error:
-            print(f"refresh: {path} is as it was: {error.strerror}", file=sys.stderr)
+        except (InputError, OSError) as error:
+            print(f"refresh: {error}", file=sys.stderr)
             return 1
     return 0
 

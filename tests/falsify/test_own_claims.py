@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 import yaml
 from reluflow.falsify import Statement, falsify, given, settle
-from reluflow.ledger import LedgerError, cited, fact, proved, read
+from reluflow.ledger import LedgerError, Row, cited, fact, proved
 from reluflow.ledger.cards import page_card
 from reluflow.ledger.inventory import Claim, load_inventories
 from reluflow.ledger.rows import Ledger, row_from_record
-from reluflow.places import CHAPTERS
 
 from tests.ledger.test_inventory import faults
 
@@ -40,28 +39,26 @@ def statement(hypotheses: dict) -> Statement:
     )
 
 
-def test_a_survey_under_the_printed_hypotheses_settles() -> None:
-    row = settle(ledger_of_our_own(), CLAIM.id, (statement(TESTS), 20, 0))
+def settled(tests: dict) -> Row:
+    return settle(ledger_of_our_own(), CLAIM.id, (statement(tests), 20, 0))
+
+
+def test_a_survey_under_the_printed_hypotheses_settles_and_under_others_does_not() -> None:
+    row = settled(TESTS)
     assert row.verdict == "survived"
     record = json.loads(json.dumps(row.record()))
     assert row_from_record(record, {CLAIM.id: CLAIM}) == row
-
-
-@pytest.mark.parametrize("left_out", SENTENCES.values())
-def test_a_hypothesis_that_is_printed_and_not_tested_is_found(left_out: str) -> None:
-    tests = {sentence: test for sentence, test in TESTS.items() if sentence != left_out}
-    with pytest.raises(LedgerError, match=re.escape(f"does not test the hypothesis {left_out!r}")):
-        settle(ledger_of_our_own(), CLAIM.id, (statement(tests), 20, 0))
-
-
-def test_a_hypothesis_that_is_tested_and_not_printed_is_found() -> None:
-    tests = TESTS | {"$d = 5$.": lambda item: True}
+    for left_out in TESTS:
+        tests = {sentence: test for sentence, test in TESTS.items() if sentence != left_out}
+        message = re.escape(f"does not test the hypothesis {left_out!r}")
+        with pytest.raises(LedgerError, match=message):
+            settled(tests)
     with pytest.raises(LedgerError, match=r"tests the hypothesis '\$d = 5\$\.'"):
-        settle(ledger_of_our_own(), CLAIM.id, (statement(tests), 20, 0))
+        settled(TESTS | {"$d = 5$.": lambda item: True})
 
 
 def test_a_sentence_narrowed_in_the_inventory_no_longer_fits_the_record() -> None:
-    row = settle(ledger_of_our_own(), CLAIM.id, (statement(TESTS), 20, 0))
+    row = settled(TESTS)
     other = replace(CLAIM, given=SENTENCES | {"small": "$x < 1$."})
     with pytest.raises(LedgerError, match="the hypothesis"):
         row_from_record(row.record(), {CLAIM.id: other})
@@ -136,11 +133,3 @@ def test_hypotheses_are_sentences_with_names(
 @pytest.mark.parametrize("claim", OURS, ids=lambda claim: claim.id)
 def test_a_hypothesis_is_a_sentence_that_can_be_set(claim: Claim) -> None:
     assert not [fault for sentence in (claim.given or {}).values() for fault in faults(sentence)]
-
-
-def test_the_pages_give_our_own_claims_their_own_verdicts() -> None:
-    rows = read(CHAPTERS)
-    own = {"proved", "proved-with-citation", "survived"}
-    theirs = {row.verdict for row in rows if row.claim.given is None}
-    assert not theirs & own
-    assert {row.verdict for row in rows if row.claim.given is not None} <= own

@@ -29,7 +29,7 @@ from reluflow.ledger.cards import (
     told,
     typeset,
 )
-from reluflow.ledger.evidence import bound, fact, note
+from reluflow.ledger.evidence import LedgerError, bound, fact, note
 from reluflow.ledger.inventory import Claim, load_inventories
 from reluflow.ledger.rows import (
     CITED,
@@ -341,6 +341,11 @@ def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(p
     false = [row for row in mine if row.verdict == REFUTED and row.claim.id not in ours]
     assert html.count('<tr class="erratum">') == html.count("<em>Counterexample:</em>")
     assert html.count('<tr class="erratum">') == len(false)
+
+
+def test_a_claim_that_fell_with_nothing_in_its_place_is_named() -> None:
+    with pytest.raises(LedgerError, match=r"mm\.[\w.]+ is refuted: say in data/instead"):
+        html_of("vardi2022margin", {})
 
 
 def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample() -> None:

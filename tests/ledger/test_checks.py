@@ -102,19 +102,20 @@ def altered(tree: ast.Module, apart: set[int]) -> Iterator[ast.Module]:
     tops = [node for node in ast.walk(tree) if id(node) not in apart]
     found = [n for n in tops if isinstance(n, ast.Constant) and type(n.value) in (int, float)]
     numbers = [(n, n.value) for n in found if n.value < 1000]
-    for other in (lambda v: -v, lambda v: v + 1, lambda v: 0, lambda v: 2 * v, lambda v: v - 1):
-        for number, right in numbers:
-            number.value = other(right)
+    pairs = {id(number): (number, right) for number, right in numbers}
+    listed = (node for node in tops if isinstance(node, (ast.Tuple, ast.List)))
+    inside = [[pairs[id(n)] for n in ast.walk(top) if id(n) in pairs] for top in listed]
+    single = [[pair] for pair in numbers]
+    for other, groups in (
+        (lambda v: -v, single), (lambda v: 0, inside), (lambda v: v + 1, single),
+        (lambda v: 0, single), (lambda v: 2 * v, single), (lambda v: v - 1, single),
+    ):  # fmt: skip
+        for group in groups:
+            for number, right in group:
+                number.value = other(right)
             yield tree
-            number.value = right
-    for top in (node for node in tops if isinstance(node, (ast.Tuple, ast.List))):
-        inner = set(ast.walk(top))
-        mine = [(number, right) for number, right in numbers if number in inner]
-        for number, _ in mine:
-            number.value = 0
-        yield tree
-        for number, right in mine:
-            number.value = right
+            for number, right in group:
+                number.value = right
 
 
 @pytest.mark.long

@@ -225,3 +225,12 @@ def test_nbval_fails_exactly_where_something_changed(stored: Path, monkeypatch: 
     expected = {"set-up": True} | {name: passes for name, (_, _, passes) in CELLS.items()}
     assert dict(zip(names, [not f for f in failed], strict=True)) == expected, run.stdout
     assert " 100 %" in nearness(run)[0]
+
+
+@pytest.mark.long
+def test_a_kernel_that_dies_ends_its_page_at_once(tmp_path: Path) -> None:
+    cell = nbformat.v4.new_code_cell("import os\nos.kill(os.getpid(), 9)")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "page.ipynb")
+    run = nbval(tmp_path / "page.ipynb", machines([])["native"])
+    assert run.returncode == 1
+    assert run.stdout.endswith("the kernel died\n")

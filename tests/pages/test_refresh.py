@@ -31,15 +31,16 @@ def test_a_notebook_is_run_by_the_library_that_refreshes_it(tmp_path, monkeypatc
 def test_a_full_disk_leaves_the_notebook_as_it_was(tmp_path, monkeypatch, capsys):
     path = tmp_path / "page.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("1 + 1")]), path)
-    before, whole = path.read_bytes(), Path.write_text
+    before, whole = path.read_bytes(), Path.write_bytes
 
-    def half(self: Path, text: str, *more: str) -> int:
-        whole(self, text[: len(text) // 2], *more)
+    def half(self: Path, data: bytes) -> int:
+        whole(self, data[: len(data) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", half)
+    monkeypatch.setattr(Path, "write_bytes", half)
     assert main([str(path)]) == 1
-    assert capsys.readouterr().err == f"refresh: {path} is as it was: No space left on device\n"
+    told = f"refresh: {path} cannot be written: No space left on device.\n"
+    assert capsys.readouterr().err == told
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["page.ipynb"]
 

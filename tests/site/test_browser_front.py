@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT
-from guards import error_outputs
 from nbclient import NotebookClient
 from playwright.sync_api import Browser
 from reluflow import datasets, pages
@@ -180,5 +179,4 @@ def test_the_wheel_is_all_of_the_book_that_a_saved_notebook_needs(
     notebook = nbformat.reads(base64.b64decode(saved.partition(",")[2]), as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell("import reluflow; print(reluflow.__file__)"))
     NotebookClient(notebook, resources={"metadata": {"path": str(empty)}}).execute()
-    assert error_outputs(notebook) == []
     assert str(target) in notebook.cells[-1].outputs[0].text

@@ -14,7 +14,6 @@ from reluflow.ledger.rows import (
     cited,
     computed,
     exact,
-    exhausted,
     proved,
     with_this_seed,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "computed",
     "deviation",
     "exact",
-    "exhausted",
     "fact",
     "note",
     "open",

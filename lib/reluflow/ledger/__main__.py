@@ -59,7 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_intermixed_args(arguments)
     try:
         known = claims_by_id(load_inventories())
-        ids = [place for place in options.places if _is_id(place, known)]
+        ids = [place for place in options.places if place in known]
+        for place in options.places:
+            close = get_close_matches(place, known, n=1)
+            if close and place not in known and not Path(place).exists():
+                raise LedgerError(f"no claim and no file {place!r}; did you mean {close[0]!r}?")
         if options.rerun and not ids:
             raise LedgerError("--rerun needs the id of a claim")
         if options.json and options.csv:
@@ -92,16 +96,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = "\n\n".join(map(in_full, rows)) if ids else as_table(board)
     print(text)
     return 0
-
-
-def _is_id(place: str, known: Mapping[str, object]) -> bool:
-    """Whether a word names a claim rather than a place; one that names neither is a LedgerError."""
-    if place in known:
-        return True
-    close = get_close_matches(place, known, n=1)
-    if close and not Path(place).exists():
-        raise LedgerError(f"no claim and no file {place!r}; did you mean {close[0]!r}?")
-    return False
 
 
 def rerun(row: Row, notebook: Path) -> Row:

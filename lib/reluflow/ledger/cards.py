@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from reluflow import pages
-from reluflow.ledger.evidence import SIGNS, Evidence, printed
+from reluflow.ledger.evidence import SIGNS, Evidence, LedgerError, printed
 from reluflow.ledger.rows import (
     CITED,
     EXACT,
@@ -194,14 +194,14 @@ def typeset(words: str) -> str:
     """Words as HTML: formulas between dollars for MathJax; what else is typed as mathematics, t_1,
     e^(-1e6) or 3e-7, with subscripts, exponents and Greek letters, which cost a page nothing."""
     pieces = re.split(r"(\$[^$]+\$)", words)
-    return "".join(mathematics(p) if p.startswith("$") else _in_type(p) for p in pieces)
-
-
-def _in_type(words: str) -> str:
-    html = escape(words, quote=False)
-    for pattern, replacement in _TYPE:
-        html = pattern.sub(replacement, html)
-    return html
+    for k, piece in enumerate(pieces):
+        if piece.startswith("$"):
+            pieces[k] = mathematics(piece)
+            continue
+        pieces[k] = escape(piece, quote=False)
+        for pattern, replacement in _TYPE:
+            pieces[k] = pattern.sub(replacement, pieces[k])
+    return "".join(pieces)
 
 
 # --- The link that shows a counterexample in the explorer or in a chapter's live picture ----------
@@ -375,7 +375,32 @@ def listing(rows: Iterable[Row], told: Mapping[str, Instead]) -> list[dict[str, 
     `cause` and `weight` why the claim falls, and how much; `page` the claim's card, below the
     folder of the chapters.
     """
-    return [_record(row, told.get(row.claim.id)) for row in rows]
+    records = []
+    for row in rows:
+        claim, known = row.claim, row.known
+        other = Instead("; ".join(_listed_words(row.instead)), "", "")
+        instead = told.get(claim.id, other)
+        records.append({
+            "id": claim.id,
+            "paper": claim.paper,
+            "at": claim.at,
+            "kind": claim.kind,
+            "given": " ".join((claim.given or {}).values()),
+            "says": claim.says,
+            "verdict": row.verdict,
+            "known": known[0].how if known else "",
+            "by": "; ".join(map(str, known)),
+            "instances": str(min(row.tried, default="")),
+            "why": "; ".join(why(row)),
+            "reading": row.reading.taken if row.reading else "",
+            "instead": instead.sentence,
+            "cause": instead.cause,
+            "weight": instead.weight,
+            "page": f"{page(row)}#{claim.anchor}",
+            "chapter": row.chapter,
+            "cell": row.cell,
+        })  # fmt: skip
+    return records
 
 
 def as_csv(records: Sequence[Mapping[str, str]]) -> str:
@@ -383,31 +408,6 @@ def as_csv(records: Sequence[Mapping[str, str]]) -> str:
     import pandas as pd  # half a second for which no other form of the list waits
 
     return str(pd.DataFrame(records).to_csv(index=False, lineterminator="\n"))
-
-
-def _record(row: Row, told: Instead | None) -> dict[str, str]:
-    claim, known = row.claim, row.known
-    told = told or Instead("; ".join(_listed_words(row.instead)), "", "")
-    return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "at": claim.at,
-        "kind": claim.kind,
-        "given": " ".join((claim.given or {}).values()),
-        "says": claim.says,
-        "verdict": row.verdict,
-        "known": known[0].how if known else "",
-        "by": "; ".join(map(str, known)),
-        "instances": str(min(row.tried, default="")),
-        "why": "; ".join(why(row)),
-        "reading": row.reading.taken if row.reading else "",
-        "instead": told.sentence,
-        "cause": told.cause,
-        "weight": told.weight,
-        "page": f"{page(row)}#{claim.anchor}",
-        "chapter": row.chapter,
-        "cell": row.cell,
-    }
 
 
 def why(row: Row) -> list[str]:
@@ -551,11 +551,13 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     what is false, the heaviest first and claims of one cause together, each with a counterexample
     in a sentence, a check to download and what is true instead; misprints; what did not come out
     again; folded, the claims with a reading, and the paper's setting, so that the page can be read
-    alone."""
+    alone. Raises LedgerError for a claim that fell and of which `told` says nothing."""
     board = replace(board, rows=tuple(row for row in board.rows if ".ours." not in row.claim.id))
     kinds: dict[str, dict[str, list[Row]]] = {}
     for row in board.rows:
         entry, kind = told.get(row.claim.id), row.verdict
+        if kind in (REFUTED, NOT_REPRODUCED) and entry is None:
+            raise LedgerError(f"{row.claim.id} is {kind}: say in data/instead what is true instead")
         if kind == REFUTED and entry and entry.weight == "misprint":
             kind = "misprint"
         what = entry.sentence if entry else f"Read as: {row.reading.taken}" if row.reading else ""

@@ -230,11 +230,6 @@ class Evidence:
         """What stands before a value that is the end of the rounding level it stands for."""
         return ("at most " if self.op in ("<", "<=") else "at least ") if self.clipped else ""
 
-    @property
-    def is_nan(self) -> bool:
-        """Whether nothing was measured."""
-        return isinstance(self.value, float) and math.isnan(self.value)
-
 
 def deviation(
     what: str, value: Number, unit: str, digits: int | None = DIGITS, after: str = ""

@@ -24,20 +24,18 @@ from reluflow.ledger.evidence import (
 )
 from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
 
-# --- How the book knows what it says: a proof, an enumeration, a computation, or draws ------------
+# --- How the book knows what it says: a proof, a computation, or draws ----------------------------
 #
-# `proved`, `cited`, `exhausted`, `exact` and `computed` are said by whoever settles the claim. That
-# it fell to a counterexample, or survived so many instances, follows from the evidence and cannot
-# be said.
+# `proved`, `cited`, `exact` and `computed` are said by whoever settles the claim. That it fell to a
+# counterexample, or survived so many instances, follows from the evidence and cannot be said.
 
 PROVED_HERE = "proved here"
 CITED = "proved with a cited theorem"
-EXHAUSTED = "exhausted"
 EXACT = "exact computation"
 COMPUTED = "computed"
 SURVIVED = "survived"
 COUNTEREXAMPLE = "counterexample"
-SAID = (PROVED_HERE, CITED, EXHAUSTED, EXACT, COMPUTED)
+SAID = (PROVED_HERE, CITED, EXACT, COMPUTED)
 WAYS = (*SAID, SURVIVED, COUNTEREXAMPLE)
 
 
@@ -70,11 +68,6 @@ def cited(where: str, theorem: str) -> Known:
     if not theorem.strip():
         raise LedgerError("a proof with a cited theorem names the theorem")
     return Known(CITED, f"{where}, with {theorem}")
-
-
-def exhausted(what: str) -> Known:
-    """Every case was tried; `what` says which cases there are."""
-    return Known(EXHAUSTED, what)
 
 
 def exact(how: str) -> Known:
@@ -165,7 +158,7 @@ class Counterexample:
                 raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
             for item in deciding:
                 what = f"{route} of a counterexample: {item.what!r}"
-                if item.is_nan:
+                if item.value != item.value:
                     raise LedgerError(f"{what} was not measured, it is NaN")
                 if item.holds:
                     raise LedgerError(f"{what} holds, so it breaks nothing")
@@ -200,10 +193,6 @@ class Counterexample:
         """The assumptions, each with why there was nothing to compute where there was not."""
         given = self.assumptions.items()
         return [f"{k} ({met})" if isinstance(met, str) else k for k, met in given]
-
-    def lines(self) -> list[str]:
-        """Print the instance, one `name = value` a line."""
-        return [f"{name} = {printed(value)}" for name, value in self.instance.items()]
 
 
 # --- The rule that turns evidence into a verdict; there is no other way to get one ----------------
@@ -404,7 +393,7 @@ class Row:
             ]
             parts.append(("what appeared instead", lines))
         if case := self.counterexample:
-            parts.append((INSTANCE, case.lines()))
+            parts.append((INSTANCE, [f"{k} = {printed(v)}" for k, v in case.instance.items()]))
             parts.append(("inside the assumptions", [f"✓ {name}" for name in case.met()]))
             parts.append(("the claim fails there", [_marked(item) for item in case.breaks]))
             parts.append((f"second route: {case.route}", [_marked(item) for item in case.recheck]))
@@ -523,7 +512,7 @@ class Ledger:
         leaves open; `counterexample` when the claim is false; `instead`, what appeared in place of
         the claim (a text, evidence, or a function that makes the text of the names of what failed,
         called only then), when something other than a theorem did not come out; `known`, made by
-        `proved`, `cited`, `exhausted`, `exact` or `computed`, where the claim is known by more than
+        `proved`, `cited`, `exact` or `computed`, where the claim is known by more than
         its instances (a refuted claim is known by its counterexample).
         Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
         settled before, a limit other than the inventory's, and evidence that decides nothing.

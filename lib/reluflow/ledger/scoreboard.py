@@ -253,9 +253,16 @@ def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
     """
     files = (INSTEAD / f"{paper}.yml" for paper in dict.fromkeys(papers))
     read = (yaml.load(file.read_text("utf-8"), LOADER) for file in files if file.is_file())
-    return {
-        id: _entry(entry, id) for entries in read for entry in entries for id in entry["claims"]
-    }
+    found: dict[str, Instead] = {}
+    for entry in (entry for entries in read for entry in entries):
+        ids, cause, weight = entry["claims"], entry.get("cause"), entry.get("weight")
+        if not isinstance(cause, str) or not cause.strip():
+            raise LedgerError(f"what is true instead of {ids[0]} needs a 'cause'")
+        if weight not in WEIGHTS:
+            raise LedgerError(f"{ids[0]}: weight {weight!r} is none of {', '.join(WEIGHTS)}")
+        shown = entry.get("shows", ""), entry.get("live", "")
+        found |= dict.fromkeys(ids, Instead(entry["instead"], cause, weight, *shown))
+    return found
 
 
 def causes(told: Mapping[str, Instead], ids: Iterable[str]) -> dict[str, str]:
@@ -282,15 +289,6 @@ def in_short(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     absent = sum(row.verdict == NOT_REPRODUCED for row in theirs)
     missed = f" {absent} more, tried as printed, did not come out again." if absent else ""
     return f"Of {claims} claims, {len(false)} are false as stated{why}.{missed}"
-
-
-def _entry(entry: Mapping[str, Any], id: str) -> Instead:
-    cause, weight = entry.get("cause"), entry.get("weight")
-    if not isinstance(cause, str) or not cause.strip():
-        raise LedgerError(f"what is true instead of {id} needs a 'cause'")
-    if weight not in WEIGHTS:
-        raise LedgerError(f"{id}: weight {weight!r} is none of {', '.join(WEIGHTS)}")
-    return Instead(entry["instead"], cause, weight, entry.get("shows", ""), entry.get("live", ""))
 
 
 # --- What a chapter finds: how many of each verdict, and what falls -----------------------------
