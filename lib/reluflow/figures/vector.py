@@ -99,9 +99,12 @@ def stacked(fig: Figure) -> str:
     for _ in range(HIGHER):
         if not beyond_the_edge(fig):
             break
-        if cut_off(fig):  # even when it is laid out once more
+        again = not cut_off(fig)  # for it is laid out once more
+        if not again:
             fig.set_figheight(1.15 * fig.get_figheight())
         drawn = svg(fig)
+        if again:
+            break
     return drawn
 
 

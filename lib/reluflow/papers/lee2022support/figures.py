@@ -598,9 +598,7 @@ def across_boundary(X: NDArray, y: NDArray, w: NDArray, datum: int, window: Wind
         slope = float(loss(X, y, w + side * 1e-6 * x) - here) / (side * 1e-6)
         ends = np.array([-0.75, 0.75])
         line.plot(ends, here + slope * ends, color=style.QUIET, ls="--", lw=1.4, label=name)
-    plane.plot(
-        *w, ls="", marker="o", ms=7, color=style.INK, zorder=5, label="$w^*$, on the boundary"
-    )
+    plane.plot(*w, ls="", marker="o", ms=7, color=style.INK, zorder=5, label="$w^*$")
     line.plot(0.0, here, ls="", marker="o", ms=7, color=style.INK, zorder=5)
     point_out(line, "a kink upwards:\nnot a minimum", (0.0, here), (0.0, 70.0))
     line.axvline(0.0, color=style.datum_colour(datum), lw=1.2)
