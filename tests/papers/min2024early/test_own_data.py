@@ -58,21 +58,6 @@ def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
         assert factor * 0.1 * wanted < needed < time
 
 
-def test_the_flow_from_a_small_eps_turns_as_the_limit_does(own: Experiment) -> None:
-    grown = own_data.grow(own)
-    table = own_data.growth_table(own, grown)[""]
-    assert grown.status == "followed"
-    assert table["neurons in their cone or dead"] == "12 of 12"
-    last = own_data.turn(own).homes.max()
-    assert written(table["the last of them at t"]) == pytest.approx(last, rel=1e-3)
-    assert grown.path is not None
-    W = grown.path.field.chart.parameters(grown.path.end)[0][:24].reshape(12, 2)
-    values = np.linalg.eigvalsh(W.T @ W)
-    rank = written(table["stable rank of W at L = 1e-100"])
-    assert rank == pytest.approx(values.sum() / values[-1], rel=1e-3)
-    assert grown.path.legs[0].log_loss[-1] == pytest.approx(np.log(2.0))  # half of n = 4
-
-
 def test_the_descent_is_that_of_the_mean_loss(own: Experiment) -> None:
     """Each datum twice changes nothing."""
     once = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
