@@ -19,7 +19,6 @@ from scipy.optimize import lsq_linear
 from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
-from reluflow.exact import fractions, null_vectors, solve
 from reluflow.flows import exponential_sums
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.exponential_sums import evaluated
@@ -609,13 +608,21 @@ def _beyond(
     fades = held and (rooms(X, y, products, last, state.on, state.stay)[2] == 0.0).any()
     if not near.size and not fades:
         return ""
-    A, target, along = (fractions(v) for v in (X[state.on], y[state.on], X[held]))
-    B = np.array(null_vectors(along, X.shape[1]), object).T
-    try:
-        w = B @ solve((A @ B).T @ (A @ B), (A @ B).T @ target)
-    except ValueError:
-        return ""
-    sides = zip(near, fractions(X[near]) @ w, strict=True)
+    rational = np.vectorize(Fraction, otypes=[object])
+    A, target, along = (rational(v) for v in (X[state.on], y[state.on], X[held]))
+    d, size = X.shape[1], X.shape[1] + len(held)
+    K = np.zeros((size, size + 1), object)  # the normal equations, within the boundary of `held`
+    K[:d, :d], K[:d, d:size], K[d:, :d], K[:d, size] = A.T @ A, along.T, along, A.T @ target
+    for c in range(size):  # by Gauss and Jordan
+        rows = c + np.flatnonzero(K[c:, c])
+        if not rows.size:
+            return ""
+        K[[c, rows[0]]] = K[[rows[0], c]]
+        K[c] = K[c] / K[c, c]
+        others = np.arange(size) != c
+        K[others] -= np.outer(K[others, c], K[c])
+    w = K[:d, size]
+    sides = zip(near, rational(X[near]) @ w, strict=True)
     past = [j for j, h in sides if h and (h > 0) != state.on[j]]
     if fades:
         push = along[0] @ (A.T @ (target - A @ w))
