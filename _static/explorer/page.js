@@ -52,6 +52,7 @@
     let share = 0; // of the clock's way that has gone
     let ground = null; // what the plane has for the words: labels and discs
     let whole = true; // false while more is to follow, and then all is drawn once
+    const remember = reluflow.toAddress(() => fragment(state));
 
     // --- The weights ----------------------------------------------------------------------------
 
@@ -294,10 +295,8 @@
       show({ X, y, w });
     }
 
-    let followed = ""; // the end of the address that is shown
     /** Show what the address asks for: a setting, by its name where it is one of the examples. */
     function follow() {
-      followed = location.hash;
       const asked = reluflow.settingOf(location.hash);
       const known =
         asked &&
@@ -310,16 +309,6 @@
         show(asked);
       }
       if (asked?.wrong) find("wrong").textContent = asked.wrong;
-    }
-
-    // A browser refuses an address that changes with every step of a drag.
-    const settle = reluflow.atRest(() => {
-      if (location.hash !== followed) return; // another is asked for, and will be followed
-      history.replaceState(null, "", fragment(state));
-      followed = location.hash;
-    });
-    function remember() {
-      settle();
     }
 
     function move(w) {

@@ -415,6 +415,20 @@
     return state;
   }
 
+  /** A function that writes make(...) into the address when it has not been called for a while: a
+   * browser refuses one that changes with every step of a drag. What has changed the address since
+   * then is followed, and not written over. */
+  function toAddress(make) {
+    let before = "";
+    const write = atRest((...told) => {
+      if (location.hash === before) history.replaceState(null, "", make(...told));
+    });
+    return (...told) => {
+      before = location.hash;
+      write(...told);
+    };
+  }
+
   const pictures = new Map();
   const picture = (name, made) => pictures.set(name, made);
 
@@ -442,7 +456,7 @@
       : before?.matches(".cell") ? [...before.querySelectorAll(":scope > .cell_output")] : [];
     const stage = html("div", { class: "stage" });
     const address = (state) => `#${box.id}?${encode(state)}`;
-    const remember = atRest((state) => history.replaceState(null, "", address(state)));
+    const remember = toAddress(address);
     const link = html("a", { href: "#" }, "A link to this picture");
     function keep(state) {
       atEase(link, () => (link.href = address(state)));
@@ -481,5 +495,5 @@
   Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
   Object.assign(reluflow, { html, svg, mark, paint, soon, sliced, atRest, atEase, drawn, drag, coarsely, boxOf, colour, still, onLook });
   Object.assign(reluflow, { sentence, cells, button, chooser, scale, ticked, steps, slider, clock });
-  Object.assign(reluflow, { encode, decode, picture });
+  Object.assign(reluflow, { encode, decode, toAddress, picture });
 })();

@@ -105,18 +105,6 @@ def test_rounding_is_not_a_value(page: Page) -> None:
     assert "rank" not in told(page)
 
 
-def test_an_address_is_followed_that_comes_before_the_last_one_is_written(page: Page) -> None:
-    """A state is written into the address when it has been at rest for a while; here the address
-    changes in between, as it does before its event."""
-    page.evaluate("""() => {
-        document.getElementById("explorer-w1").dispatchEvent(new Event("change"));
-        history.replaceState(null, "", "#X=1,0.3;-0.2,1&y=1,2&w=2,5");
-        return new Promise(done => setTimeout(done, 1000));
-    }""")
-    page.evaluate("dispatchEvent(new Event('hashchange'))")
-    expect(page.locator("#explorer-told")).to_contain_text("From (2, 5)")
-
-
 def test_level_curves_are_where_the_loss_is_equal(page: Page) -> None:
     page.wait_for_timeout(400)  # the finer ones come when the plane is at rest
     X, y, _ = shown(page)
@@ -274,6 +262,27 @@ def test_the_first_row_tells_the_paper_from_what_is_computed(map: Page) -> None:
     map.evaluate("location.hash = 'live-papers?X=1,0.3;-0.8,-0.4&y=1,-1'")
     expect(map.locator("#live-papers ul")).not_to_contain_text("as its sign")
     map.evaluate("location.hash = 'live-papers?'")
+
+
+@pytest.mark.parametrize("wait", [0, 600])
+@pytest.mark.parametrize("name", ["page", "map"])
+def test_an_address_is_followed_that_comes_before_the_last_is_written(request, name, wait):
+    """What a reader moves is written into the address when it has been at rest for a while; here
+    the address changes in between, as it does before its event."""
+    page = request.getfixturevalue(name)
+    link = page.locator("#explorer-link, #live-papers .link a")
+    address = link.get_attribute("href")
+    page.evaluate(f"""async () => {{
+        history.replaceState(null, "", location.pathname);
+        const up = new KeyboardEvent("keydown", {{ key: "ArrowUp", bubbles: true }});
+        document.querySelector(".handle").dispatchEvent(up);
+        history.replaceState(null, "", "{address}");
+        await new Promise(done => setTimeout(done, {wait}));
+        dispatchEvent(new Event("hashchange"));
+    }}""")
+    expect(link).to_have_attribute("href", address)
+    page.wait_for_timeout(600)
+    assert page.evaluate("location.hash") == address
 
 
 def test_a_picture_is_shared_by_its_address(map: Page, browser: Browser, site: Path) -> None:
