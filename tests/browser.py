@@ -47,7 +47,9 @@ FORMULAS = """set => {
         boxed();
     };
     const startup = set ? { pageReady } : { typeset: false };
-    const value = given => ({ value: { ...given, startup }, writable: true });
+    const silent = { menuOptions: { settings: { assistiveMml: false } } };
+    const begun = given => ({ ...given, startup, options: { ...given.options, ...silent } });
+    const value = given => ({ value: begun(given), writable: true });
     const given = other => Object.defineProperty(window, "MathJax", value(other));
     Object.defineProperty(window, "MathJax", { set: given, configurable: true });
 }"""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from axe_playwright_python.base import AXE_SCRIPT
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_FILE_PATH
 from browser import LAPTOP, PHONE, Opened
 
 A4 = (718, 1000)
-NODES = 17_000  # most are those of formulas: four pages with many proofs have over 15 000
+NODES = 13_000  # most are those of formulas, here without what is read aloud
 FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 NAME = """e => `${e.tagName.toLowerCase()}${e.id && "#" + e.id}${
     e.getAttribute("class") ? "." + e.getAttribute("class").trim().replace(/\\s+/g, ".") : ""
@@ -144,10 +143,18 @@ MARKED = """([part, known]) => {
     }
     return [...seen].slice(known.length);
 }"""
-CONTRAST = """; axe.configure({ rules: [
-    { id: "color-contrast", selector: "[data-drawn]" },
-    { id: "link-in-text-block", selector: "a[data-drawn]" },
-] });"""
+# The first three places of each fault. axe would load the styles once more, which a page in a
+# folder may not; and it does not ask by itself whether a name is what is written.
+AXE = """async ([part, drawn]) => {
+    const asked = { "color-contrast": "[data-drawn]", "link-in-text-block": "a[data-drawn]" };
+    axe.configure({ rules: Object.entries(asked).map(([id, selector]) => ({ id, selector })) });
+    const rules = { "label-content-name-mismatch": { enabled: true } };
+    for (const id in asked) rules[id] = { enabled: drawn };
+    const options = { preload: false, resultTypes: ["violations"], rules };
+    const found = await axe.run(part ?? document, options);
+    return found.violations.flatMap(({ id, nodes }) =>
+        nodes.slice(0, 3).map(({ html }) => `axe: ${id}, ${html.slice(0, 120)}`));
+}"""
 FINE: dict[str, None] = {}
 """The ways in which words are drawn where axe found nothing."""
 
@@ -158,18 +165,12 @@ def accessible(visit: Opened, part: str | None = None) -> list[str]:
     visit.page.emulate_media(media="screen")
     with_size(visit, LAPTOP)
     ways = visit.page.evaluate(MARKED, [part or "body", list(FINE)])
-    rules = {id: {"enabled": bool(ways)} for id in ("color-contrast", "link-in-text-block")}
-    rules["label-content-name-mismatch"] = {"enabled": True}  # axe does not ask for it by itself
-    # axe would load the styles once more, which a page in a folder may not.
-    options = {"preload": False, "resultTypes": ["violations"], "rules": rules}
-    found = Axe(AXE_SCRIPT + CONTRAST).run(visit.page, context=part, options=options)
-    if not found.response["violations"]:
+    # By its address it is not sent to the browser again for each page.
+    visit.page.add_script_tag(url=AXE_FILE_PATH.as_uri())
+    found: list[str] = visit.page.evaluate(AXE, [part, bool(ways)])
+    if not found:
         FINE.update(dict.fromkeys(ways))
-    return [
-        f"axe: {each['id']}, {node['html'][:120]}"
-        for each in found.response["violations"]
-        for node in each["nodes"][:3]
-    ]
+    return found
 
 
 def followed(visit: Opened) -> list[str]:
@@ -282,8 +283,11 @@ def paper(visit: Opened) -> list[str]:
     found = visit.ask(
         """() => {
         const W = document.documentElement.clientWidth, found = [];
-        const wide = SEEN.filter(e => e.getBoundingClientRect().right > W + 1
-            || (e.matches("pre, mjx-container") && e.scrollWidth > e.clientWidth + 2));
+        const wide = SEEN.filter(e => {
+            const { left, right } = e.getBoundingClientRect();  // a formula grows to the left
+            return left < -1 || right > W + 1
+                || (e.matches("pre") && e.scrollWidth > e.clientWidth + 2);
+        });
         wide.slice(0, 3).forEach(e => found.push("cut on paper: " + (NAME)(e)));
         for (const part of document.querySelectorAll(
             ".bd-sidebar, .bd-header-article, .prev-next-footer, .copybtn"))
