@@ -45,13 +45,13 @@
   addEventListener("hashchange", read);
 
   // On paper there are no pages of a table, and no time to set a formula later.
-  let length = 0;
+  let [length, page] = [0, 0];
   addEventListener("beforeprint", () => {
-    length = table.page.len();
+    [length, page] = [table.page.len(), table.page()];
     table.page.len(-1).draw();
     MathJax.typeset([element.tBodies[0]]);
   });
-  addEventListener("afterprint", () => table.page.len(length).draw());
+  addEventListener("afterprint", () => table.page.len(length).page(page).draw("page"));
 
   // What the address asks for.
   function read() {

@@ -74,7 +74,7 @@ def test_each_number_of_the_totals_leads_to_so_many_claims(page: Page) -> None:
     assert len(told) > 20
     for k, (asked, number) in enumerate(told):
         assert number == str(len(of(**dict(parse_qsl(asked)))))
-        if k % 6 == 0:
+        if k % 12 == 0:
             links.nth(k).click()
             counts(page, int(number))
 
@@ -104,7 +104,7 @@ def test_a_reader_sorts_with_the_mouse_and_with_the_keyboard(page: Page, visit: 
     ],
 )
 def test_a_reader_searches_an_id_a_place_or_a_statement(page: Page, words: str, first: str) -> None:
-    page.get_by_role("searchbox").press_sequentially(words)
+    page.get_by_role("searchbox").fill(words)
     expect(page.locator(".dt-info")).not_to_have_text(re.compile(rf"^{len(ROWS)} of"))
     assert 0 < len(shown(page, "claim")) < 10
     assert shown(page, "claim")[0].startswith(first)
@@ -152,20 +152,20 @@ def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() ->
 
 
 def test_every_page_of_the_table_is_set_in_type_and_on_paper_all_of_it(browser, site):
-    with opened(browser, site / PAGE) as visit:
+    """What is refuted, of all papers; what the other rows say is set on the cards of chapters."""
+    with opened(browser, site / PAGE, anchor=f"verdict={REFUTED}") as visit:
         first = shown(visit.page, "claim")[0]
         visit.page.get_by_role("link", name="Next", exact=True).click()
         expect(visit.page.locator("#claims td.claim").first).not_to_have_text(first)
         visit.page.wait_for_function(f"({UNSET})() === 0")
-        rows = "document.querySelectorAll('#claims tbody tr').length"
-        before = visit.ask(rows)
+        before = shown(visit.page, "claim")
         visit.ask("dispatchEvent(new Event('beforeprint'))")
         visit.ask("boxed()")
-        assert visit.ask(f"[{rows}, ({UNSET})()]") == [len(ROWS), 0]
+        assert len(shown(visit.page, "claim")) == len(of(verdict=REFUTED)) > len(before)
+        assert visit.ask(UNSET) == 0
         assert looks.typeset(visit) == looks.paper(visit) == []
-        assert visit.ask("document.documentElement.scrollHeight") > 30 * looks.A4[1]
         visit.ask("dispatchEvent(new Event('afterprint'))")
-        assert visit.ask(rows) == before < len(ROWS)
+        assert shown(visit.page, "claim") == before
 
 
 def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(browser, site):
@@ -223,12 +223,7 @@ def test_many_claims_are_shown_on_the_scoreboard(finder: Opened) -> None:
 
 @pytest.mark.parametrize(
     ("query", "id"),
-    [
-        ("Lemma 3", "ea.lem3"),
-        ("sv.lemF.8.2", "sv.lemF.8.2"),
-        ("theorem 3.6", "sv.thm3.6"),
-        ("theor 3.6", "sv.thm3.6"),
-    ],
+    [("Lemma 3", "ea.lem3"), ("sv.lemF.8.2", "sv.lemF.8.2"), ("theor 3.6", "sv.thm3.6")],
 )
 def test_a_claim_is_found(finder: Opened, query: str, id: str) -> None:
     items = search(finder, query).locator("#claims-found li")
@@ -253,6 +248,8 @@ def test_a_claim_is_found(finder: Opened, query: str, id: str) -> None:
     ],
 )
 def test_the_right_page_is_among_the_first_three(finder, site, query, page, claim):
+    """And a piece of each page is a sentence of it that has the words, marked, and neither menus
+    nor code nor formulas as they are typed."""
     found = search(finder, query)
     links = "each => each.slice(0, 3).map(e => e.getAttribute('href'))"
     led = found.locator("#search-results li > a").evaluate_all(links)
@@ -261,27 +258,18 @@ def test_the_right_page_is_among_the_first_three(finder, site, query, page, clai
         assert f"({claim}" in " ".join(found.locator("#claims-found li").all_inner_texts()[:3])
     file, _, part = led[0].partition("#")
     assert f'id="{part}"' in (site / file).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("query", ["Phuong Theorem 1", "small start", "step size", "seed"])
-def test_a_piece_of_a_page_is_a_sentence_of_it(finder: Opened, query: str) -> None:
-    """It has the words, marked, and neither menus nor code nor formulas as they are typed."""
-    found = search(finder, query)
-    pieces = found.locator("#search-results li > p")
-    assert pieces.count() > 5
     assert found.locator("#search-results mjx-merror").count() == 0
     expect(found.locator("#search-results h2")).to_be_visible()
     told = "each => each.map(e => (e.querySelectorAll('mjx-container').forEach("
     told += "m => m.replaceWith('formula')), e.innerText))"
-    for text in pieces.evaluate_all(told):
-        assert not re.search(
-            r"[\\${}]|settle\(|import |== |Contents|Print \(|Show the code", text
-        ), text
-        assert len(text) < 500
-    assert found.locator("#search-results mark").count() >= pieces.count()
+    pieces = found.locator("#search-results li > p").evaluate_all(told)
+    assert len(pieces) > 5
+    typed = r"[\\${}]|settle\(|import |== |Contents|Print \(|Show the code"
+    assert [text for text in pieces if re.search(typed, text) or len(text) >= 500] == []
+    assert found.locator("#search-results mark").count() >= len(pieces)
 
 
-@pytest.mark.parametrize("query", ["constructor", "mathbb", "<img>"])
+@pytest.mark.parametrize("query", ["constructor", "<img>"])
 def test_what_stands_on_no_page_is_not_found(finder: Opened, query: str) -> None:
     found = search(finder, query)
     expect(found.locator("#search-results")).to_have_text("No page has these words")
