@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.alignment import align
 from reluflow.ledger import read
-from reluflow.ledger.cards import setting
-from reluflow.ledger.rows import REFUTED
 from reluflow.ledger.scoreboard import true_instead
 from reluflow.papers.lee2023magnitude import setting as magnitude
 from reluflow.papers.phuong2021inductive import own_data
@@ -68,7 +66,7 @@ def student(seed: int) -> tuple[float, float, int]:
     )
 
 
-STUDENTS = [student(seed) for seed in range(NUMBER // 2)]  # the library takes its time
+STUDENTS = [student(seed) for seed in range(NUMBER // 5)]  # the library takes its time
 ORBIT = """([phi, v, m]) => {
   const chain = reluflow.orbits, flow = chain.orbit(phi, v, m, chain.logTan(phi) + 6);
   const k = Math.floor(flow.t.length / 2), t = [0, flow.t[k] / 2, flow.t[k], 2 * flow.t[k]];
@@ -102,7 +100,7 @@ def test_orbits_and_their_bounds_are_those_of_the_library(page: Page) -> None:
         if drawn["printed"] is not None:
             told += 1
             np.testing.assert_allclose(drawn["printed"], printed, rtol=1e-8)
-    assert told > NUMBER / 20
+    assert told > len(STUDENTS) / 10
 
 
 # --- Chapter 3 ------------------------------------------------------------------------------------
@@ -363,24 +361,10 @@ CUT = """() => [...document.querySelectorAll(".live svg text")].filter(text => {
   const [all, box] = [text.ownerSVGElement, text].map(e => e.getBoundingClientRect());
   return box.left < all.left || box.right > all.right || box.bottom > all.bottom;
 }).map(text => text.textContent)"""
-STILL = {
-    "sv.prop3.1.1", "sv.prop3.3.2", "sv.prop4.4", "sv.thm3.4.1", "sv.reduction.positive",
-    "ma.thm4.1.1", "ma.lemC.2", "ma.thmA.3.1", "ma.thmA.3.2", "ma.text.convex",
-    "ea.thm1.trap.2", "os.orthants", "os.lemA.3.position", "os.lemA.4.rate", "os.eq79-80.2",
-    "os.loss.general", "mm.thm2.1.1", "mm.thm2.1.2", "mm.thm2.1.fit", "mm.thm2.1.slope",
-    "mm.thm4.4.perturbation", "mm.thm5.2",
-}  # fmt: skip
-"""The other refuted claims that are no setting of the explorer: in three dimensions, by steps, on
-the line, of another loss."""
-
-
-def test_every_counterexample_is_in_a_picture_or_in_none() -> None:
-    rows = {row.claim.id for row in ROWS if row.verdict == REFUTED and not setting(row)}
-    assert rows == {*SHOWN, *STILL}
-    assert {id for id, each in TOLD.items() if each.live} == {*SHOWN}
 
 
 def test_the_links_have_the_numbers_of_the_counterexamples() -> None:
+    assert {id for id, each in TOLD.items() if each.live} == {*SHOWN}
     case, state = {}, {}
     for row in (row for row in ROWS if row.claim.id in SHOWN):
         told = (part.split("=") for part in TOLD[row.claim.id].live.partition("?")[2].split("&"))
