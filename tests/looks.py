@@ -122,7 +122,8 @@ EASED = """() => {
     [...document.querySelectorAll("pre")].slice(4).forEach(e => e.textContent = "code");
 }"""
 # To see what is behind words takes most of the time: axe is asked of one place for each way in
-# which words are drawn, and of no way for which it had nothing to say on another page.
+# which words are drawn, and of no way for which it had nothing to say on another page; nor again
+# whether all is in a landmark where a page is built as another one around its article.
 MARKED = """([part, known]) => {
     const seen = new Set(known), ground = ({ backgroundColor, backgroundImage, opacity }) =>
         [backgroundColor, backgroundImage, opacity].join(" ");
@@ -141,6 +142,10 @@ MARKED = """([part, known]) => {
         seen.add(way);
         e.dataset.drawn = "";
     }
+    const around = [...document.querySelectorAll("body *:not(article *, nav *)")];
+    const built = around.map(e => `${e.tagName}.${e.className}`).join();
+    if (!seen.has(built)) document.body.dataset.built = "";
+    seen.add(built);
     return [...seen].slice(known.length);
 }"""
 # The first three places of each fault. axe would load the styles once more, which a page in a
@@ -150,6 +155,7 @@ AXE = """async ([part, drawn]) => {
     axe.configure({ rules: Object.entries(asked).map(([id, selector]) => ({ id, selector })) });
     const rules = { "label-content-name-mismatch": { enabled: true } };
     for (const id in asked) rules[id] = { enabled: drawn };
+    rules.region = { enabled: "built" in document.body.dataset };
     const options = { preload: false, resultTypes: ["violations"], rules };
     const found = await axe.run(part ?? document, options);
     return found.violations.flatMap(({ id, nodes }) =>
