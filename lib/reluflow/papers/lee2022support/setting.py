@@ -348,13 +348,14 @@ def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tupl
     """Sides of the boundary of x_j to which flows continue from its point w: 1 active, -1 inactive,
     0 for a flow that stays on it; the other data are off their boundaries, or parallel to x_j."""
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
-    h, size = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    h, errors = products_of(X, w)
+    size = np.linalg.norm(X, axis=1) * np.linalg.norm(w)
     on = np.abs(h) <= 1e-12 * size
     on[j] = True
     here = switching_surfaces(X, y, np.nonzero(on)[0])
     if len(here) > 1:
         raise ValueError("more than one boundary passes through the point")
-    products = np.where(on, 0.0, products_of(X, w))
+    products = np.where(on, 0.0, h), np.where(on, 0.0, errors)
     modes = continuations(X, y, products, (h > 0.0) & ~on, here)
     towards = 1 if j in here[0].plus else -1
     return tuple(sorted({towards * mode.sides[0] for mode in modes}))
