@@ -2,7 +2,7 @@
 
 Every element and every letter has to be the same. Each number may differ a little; and of a path
 the points may be others, for how many a curve is drawn with is a matter of rounding, but each of
-them lies on the other curve, and both begin and end together.
+them, and of the middles between two, lies on the other curve, and both begin and end together.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ ENDS = 2.0  # points: rounding decides which of the last points of a smooth curv
 ROOM = np.array([TOLERANCE, TOLERANCE, ENDS, ENDS])[:, None]
 IMAGE = 16.0  # of 255, for the pixels of a picture within the picture
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+SIZES = re.compile(r"scale\(.*?\)|: .*")  # of letters, and how lines look: by no computation
 HASHED = re.compile(r"(?<=[#\"])[mpih][0-9a-f]{10}|^[mpih][0-9a-f]{10}$")  # named by its content
 
 
@@ -59,7 +60,7 @@ def _near(key: str, a: str, b: str) -> bool:
         p, q = (255.0 * imread(io.BytesIO(base64.b64decode(x.split(",")[1]))) for x in (a, b))
         return p.shape == q.shape and float(np.abs(p - q).max()) <= IMAGE
     a, b = (HASHED.sub("hashed", each) for each in (a, b))
-    if NUMBER.split(a) != NUMBER.split(b):
+    if NUMBER.split(a) != NUMBER.split(b) or SIZES.findall(a) != SIZES.findall(b):
         return False
     numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
     return all(abs(float(x) - float(y)) <= TOLERANCE for x, y in numbers)
@@ -71,7 +72,8 @@ def _same_curve(one: str, other: str) -> bool:
     return bool((np.abs(ends[0] - ends[1]) <= ROOM).all()) and all(
         (distances(part, of) <= TOLERANCE).all()
         for curve, of, (_, _, first, last) in zip(curves, curves[::-1], ends, strict=True)
-        for part in np.array_split(_inner(curve[:, 1], first, last), 1 + len(curve) // 500)
+        for points in (curve[:, 1], curve.mean(axis=1))
+        for part in np.array_split(_inner(points, first, last), 1 + len(curve) // 500)
     )
 
 

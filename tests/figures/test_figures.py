@@ -140,12 +140,17 @@ def picture(fault="", points=401):
         look = {"color": "r" if (fault == "colour") == (k == 1) else "b", "label": f"series {k}"}
         if fault == "swapped series":
             look["color"] = "r" if k == 1 else "b"
+        look["lw"] = 1.7 if fault == "width" else 1.5
+        way = np.arange(30)
+        if (fault, k) == ("way", 1):
+            way[[10, 20]] = 20, 10
         if (fault, k) != ("missing curve", 2):
-            plot.plot(x, y, ls="--" if (fault, k) == ("dashes", 1) else "-", **look)
+            plot.plot(x[way], y[way], ls="--" if (fault, k) == ("dashes", 1) else "-", **look)
     plot.set(xlim=(0, 3.0 + 0.01 * (fault == "limit")), ylim=(-1.2, 1.2), xlabel="x")
     plot.set(title="other" if fault == "title" else "title")
     plot.set(xscale="symlog" if fault == "scale" else "linear")
-    plot.text(1.0 + 0.02 * (fault == "moved label"), 0.5, "word")
+    size = 11 if fault == "letters" else 9
+    plot.text(1.0 + 0.02 * (fault == "moved label"), 0.5, "word", fontsize=size)
     plot.legend(["series 1", "wrong" if fault == "legend" else "series 2"][: len(plot.lines)])
     cells = rng.uniform(size=(9, 9))
     cells[4, 4] += 0.05 * (fault == "cell")
@@ -174,7 +179,7 @@ def picture(fault="", points=401):
 FAULTS = (
     "moved point", "colour", "swapped series", "missing curve", "dashes", "limit", "title", "scale",
     "moved label", "legend", "cell", "map", "order", "pairing", "missing point", "bar", "level",
-    "tick",
+    "tick", "way", "width", "letters",
 )  # fmt: skip
 
 
