@@ -177,7 +177,7 @@ CELLS = {
     "a number too many": ("print(0.56)", "print(0.56); display(0.56)", False),
     "samples": ("drawn()", "drawn(count=201)", True),
     "a curve": ("drawn()", "drawn(bump=0.02)", False),
-    "a little curve": ("drawn()", "drawn(shift=0.002)", False),
+    "a little curve": ("drawn()", "drawn(shift=0.01)", False),
     "a word": ("print(3)", "print(4)", False),
     "a value": ("1 + 1", "1 + 2", False),
     "a warning": ("1 + 1", "import sys; print('careful', file=sys.stderr); 1 + 1", False),

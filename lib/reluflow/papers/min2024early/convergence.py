@@ -619,6 +619,7 @@ def exact_order(survey: Survey, late: Whole) -> list[Evidence]:
              "power", int((~(changes <= GAP)).sum()), 0),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
+        note("of these, from the fixed start that is late at the printed t₁", changes[-1].size),
         note("largest size of that difference", float(np.nanmax(sizes)), digits=2),
         note("starts besides whose flow could not be followed to there",
              sum(far is None for far in tenth)),
@@ -734,6 +735,7 @@ def reaches_its_limit(survey: Survey, late: Whole) -> list[Evidence]:
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
+        note("flows, and those of them from the fixed start that is late", (len(ends), 1)),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic",
              str(Fraction(2 * trace, trace + root)), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
