@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 from reluflow.places import LIBRARY
 from reluflow.refresh import main, refresh
@@ -43,6 +44,15 @@ def test_a_full_disk_leaves_the_notebook_as_it_was(tmp_path, monkeypatch, capsys
     assert capsys.readouterr().err == told
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["page.ipynb"]
+
+
+def test_a_page_that_fails_is_not_stored(tmp_path: Path) -> None:
+    path = tmp_path / "page.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1 + 1"), new_code_cell("1 / 0")]), path)
+    before = path.read_bytes()
+    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+        refresh(path)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -241,6 +241,7 @@ def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
     pull = own.y / (1.0 + np.exp(own.y * outputs)) / 6.0
     W = own.W0 + 0.1 * a[:, None] * ((active * pull[:, None]).T @ own.X)
     assert path.W[-1] == pytest.approx(W)
+    assert path.a[-1] == pytest.approx(a + 0.1 * pull @ np.maximum(own.X @ own.W0.T, 0.0))
     outputs = np.maximum(own.X @ W.T, 0.0) @ path.a[-1]
     assert path.tau[-1] == pytest.approx(-np.log(np.log1p(np.exp(-own.y * outputs)).sum()))
     assert path.clock.tolist() == [0.0, 1.0]
