@@ -65,6 +65,10 @@ def test_the_flow_is_regular_where_an_antipode_would_wake() -> None:
 def test_outputs_on_a_boundary_are_the_largest_of_eq_29() -> None:
     item = alignment.turns_across().draws["wide"](np.random.default_rng(8))
     data, (W, outputs) = data_constants(item["X"], item["y"]), alignment.placed(item)
+    of_neurons = item["signs"] * np.linalg.norm(W, axis=1)
+    assert set(item["signs"]) == {1.0, -1.0}
+    told = np.maximum(item["X"] @ W.T, 0.0) @ of_neurons
+    assert outputs / np.abs(outputs).max() == pytest.approx(told / np.abs(told).max())
     most = data.mu**2.5 * data.X_min / (4.0 * data.n * data.X_max)
     assert np.abs(outputs).max() == pytest.approx(most, rel=1e-9)
     assert abs(item["X"][0] @ W[0]) < 1e-12
