@@ -46,6 +46,59 @@ def test_flows_that_ended_elsewhere_in_silence(seed) -> None:
     assert follows(*draw(seed, "lengths"))
 
 
+@pytest.mark.parametrize(
+    ("X", "y", "w0"),
+    [
+        ([[1, 1], [1, 1]], [-1, 1], [2, 1]),
+        ([[2, 2], [2, 2], [-2, -2], [0, 1], [0, 1]], [-2, 2, 1, 1, -2], [2, -1]),
+        ([[3], [-3], [1]], [1000, -3000, -3000], [1e8]),
+        ([[2, 1], [-1, 3], [-3, -4]], [1, -1, 0], [0.1, 0.3]),
+    ],
+)
+def test_a_fit_of_labels_that_cancel_fades_on_the_boundary(X, y, w0) -> None:
+    """The limit of the fitted data's x.w is 0 in exact arithmetic, and was taken to be as sure as
+    a rounding of 0."""
+    assert follows(*(np.array(v, float) for v in (X, y, w0)))
+
+
+def test_parallel_data_meet_their_boundary_at_once() -> None:
+    X = [[3, 1, 2, 0], [10, -6, 10, 0], [10, -6, 10, 0], [-6, -2, -4, 0], [-10, 6, -10, 0]]
+    X, y = np.array(X, float), np.array([1.0, 4.0, 0.0, 0.0, -2.0])
+    assert follows(X, y, np.array([0.0, 5.0, 0.0, -5.0]))
+
+
+def test_a_slide_in_the_plane_into_zero_meets_all_boundaries() -> None:
+    """The rounding that it brings from farther away hid that its end is 0."""
+    X = [[-2.4052999908657564, 0.7206191788137917], [0.9635589156875939, -0.7429322712552711],
+         [-0.11946193574208293, -0.877218774012344],
+         [1.1246319313173596, -0.7885972562446044]]  # fmt: skip
+    y = [-0.5837466853015344, -0.8424489775019054, -0.5079600975874302, 0.5723286754296721]
+    path = affine_flow(X, y, [-1.5960534456894047, 0.3408508930900613])
+    assert path.status == "non-unique"
+    assert path.end.tolist() == [0.0, 0.0]
+    assert "x_1, x_2, x_3, x_4" in path.detail
+
+
+def test_dependent_boundaries_are_met_at_once_and_their_hold_fades() -> None:
+    """x_5 = x_7 - x_1. What holds on the three comes from sums of their jumps that cancel."""
+    X = [[-1, -1, 0, 1], [1, 0, -1, 0], [0, 1, 0, -1], [-1, 1, -1, -1], [1, 0, 1, -1],
+         [-1, -1, 1, -1], [0, -1, 1, 0]]  # fmt: skip
+    w0 = [0.13548585944998648, -1.3704076401837166, -0.051139903075536924, 1.487840671700908]
+    path = affine_flow(X, [-1, 0, 0, -1, 0, 1, -1], w0)
+    assert path.status == "sliding"
+    assert [(e.datum, e.kind) for e in path.events][:2] == [(6, "deactivate"), (0, "slide")]
+    np.testing.assert_allclose(path.end, path.end[0] * np.array([1, 1, 1, 2]), rtol=1e-14)
+
+
+def test_a_direction_that_is_rounding_has_no_rate() -> None:
+    """A singular vector's entry of 1e-17 was all that a datum had of it, and so seemed sure."""
+    X = [[1, -1, -1, -1], [-1, 0, 0, 0], [1, -1, -1, 0], [1, 0, 0, -1], [1, -1, -1, -1],
+         [1, 0, -1, 1], [0, -1, 0, -1], [0, -1, 0, 1]]  # fmt: skip
+    path = affine_flow(X, [1, 0, 1, 0, 1, 1, 1, 1], [1, -1, -1, 1])
+    assert [(e.datum, e.kind) for e in path.events] == [
+        (6, "activate"), (3, "activate"), (3, "deactivate")]  # fmt: skip
+
+
 def follows(X, y, w0) -> bool:
     """Whether both decide; and then they agree."""
     path = affine_flow(X, y, w0, max_events=500)

@@ -56,10 +56,10 @@ def test_any_data(seed, decades) -> None:
     X, y, w0 = draw(seed, decades)
     try:
         exact = reference_flow(X, y, w0, digits=DIGITS + 2 * decades)
-    except NotTransversal:  # it slides, which the reference does not know
+    except NotTransversal:
         assume(False)
     path = affine_flow(X, y, w0)
-    assert path.status == "converged"
+    assert path.has_limit
     assert changes(path) == list(zip(exact.data, exact.kinds, strict=True))
     times = np.array(exact.times, float)
     np.testing.assert_allclose([e.t for e in path.events], times, rtol=1e-11)

@@ -35,6 +35,7 @@ from reluflow.flows.segment import (
     segment,
     sliding_condition,
     slopes_of,
+    span_of,
     switching_surfaces,
     tangent_projector,
 )
@@ -193,8 +194,11 @@ def _contact(X, norms, products, sides, flow: Segment, rows, found) -> Contact |
     moment = flow.moment(float(wait))
     h, known = products
     ahead, error = moment.products(X, norms, h, known)
-    # What rounding cannot tell from a contact at the same moment is one, and so is what rounding
-    # has put on its boundary or across it: parallel data among them.
+    # Data in the span of these are on their boundaries, too, parallel ones among them. What
+    # rounding cannot tell from a contact at the same moment is one, and so is what it put across.
+    span = span_of(X, norms, data) if data.any() else np.zeros((0, X.shape[1]))
+    off = np.linalg.norm(X - X @ span.T @ span, axis=1)
+    data |= (off <= 1e-12 * norms) & (norms > 0.0)
     close = (np.abs(ahead) <= error) & ~data
     maybe = np.nonzero(close)[0]
     if maybe.size:
@@ -224,11 +228,15 @@ def rooms(
     """
     F, c = sliding_condition(X, stay)
     G, wide = F @ X[on].T, 8 * _EPS * (np.abs(F) @ np.abs(X[on]).T)
+    size_c = np.abs(c)
+    if len(stay) > 1:  # c is added up from their jumps
+        jumps, N = (np.array(v) for v in zip(*((s.jump, s.normal) for s in stay), strict=True))
+        size_c = size_c + np.abs(F) @ (np.abs(jumps).max(axis=1) @ np.abs(N))
 
     def room(h: NDArray, known: NDArray) -> tuple[NDArray, NDArray]:
         gap = y[on] - h
         error = 4 * (np.abs(G) @ (known + 4 * _EPS * (np.abs(y[on]) + np.abs(h))))
-        return c - G @ gap, 8 * _EPS * np.abs(c) + wide @ np.abs(gap) + error
+        return c - G @ gap, 8 * _EPS * size_c + wide @ np.abs(gap) + error
 
     P, M, errors = flow.P, 4 * _EPS * flow.M, flow.errors[1]
     last, of_last = room(P @ flow.c, M @ np.abs(flow.c) + np.abs(P) @ errors)
@@ -566,7 +574,8 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
             t = t + contact.moment.s
             w, (h, known) = contact.moment.state, contact.products
             on_boundary, came = contact.data, contact.came
-            if length_of(w) <= _ROUNDING * contact.moment.summed:
+            whole = on_boundary.any() and len(span_of(X, norms, on_boundary)) == len(w)
+            if whole or length_of(w) <= _ROUNDING * contact.moment.summed:
                 # It is 0, where all boundaries meet.
                 w, h, known = np.zeros_like(w), np.zeros_like(h), np.zeros_like(h)
                 on_boundary, came = norms > 0.0, np.zeros_like(came)

@@ -107,6 +107,13 @@ class SwitchingSurface:
         return tuple(j for j in self.data if j not in self.plus)
 
 
+def span_of(X: NDArray, norms: NDArray, data: NDArray) -> NDArray:
+    """Orthonormal vectors (r, d) in whose span the normals of the boundaries of the `data` (n,)
+    are, which are by far independent."""
+    s, Vt = np.linalg.svd(X[data] / norms[data, None], full_matrices=False)[1:]
+    return Vt[s > 1e-3]
+
+
 def switching_surfaces(X: NDArray, y: NDArray, data: NDArray) -> tuple[SwitchingSurface, ...]:
     """Group `data` (indices) into surfaces: data parallel to rounding share one."""
     found: list[tuple[NDArray, list[int]]] = []
@@ -378,7 +385,10 @@ def segment(
     # rounding of its own terms or, within hyperplanes, of its length.
     P, M = A @ V, np.linalg.norm(A, axis=1)[:, None]
     wide = np.linalg.norm(X[on], axis=1)[:, None] if len(normals) else np.abs(A) @ np.abs(V)
-    clear = (np.minimum(np.abs(P), np.abs(U) * s) / np.where(wide, wide, 1.0)).max(axis=0)
+    share = np.linalg.norm(A, axis=0)[:, None] * np.abs(V)
+    sure = np.abs(A) @ np.where(share > 4 * _EPS * share.max(axis=0), np.abs(V), 0.0)
+    part = np.minimum(np.minimum(np.abs(P), sure), np.abs(U) * s)  # not of a V that is rounding
+    clear = (part / np.where(wide, wide, 1.0)).max(axis=0)
     kept, doubt = clear > max(A.shape) * _EPS, clear <= 100 * max(A.shape) * _EPS
     if not len(normals) and (kept & doubt).any():
         raise InputError(
@@ -392,9 +402,9 @@ def segment(
     P = np.where(np.abs(P) <= 4 * _EPS * M, 0.0, P)
     M = np.where(P, M, 0.0)
     # The fitted point in span(V); where squaring the condition number would show, corrected.
-    fit = V @ (U.T @ target / s)
+    fit, of_fit = V @ (U.T @ target / s), np.abs(target) @ np.abs(U) / s
     if s[0] > 10.0 * s[-1]:
-        fit = refine(A, target, fit, V, P, rates)
+        fit, of_fit = refine(A, target, fit, V, P, rates), of_fit * np.minimum(_EPS * s[0] / s, 1.0)
     h, known = products_of(X, w) if products is None else products
 
     def coordinates(way: NDArray, size: NDArray, force: NDArray, error: NDArray):
@@ -403,7 +413,8 @@ def segment(
         closer = errors[0] <= errors[1]
         return np.where(closer, V.T @ way, force @ P / rates), errors.min(axis=0)
 
-    gap, far = target - h[on], np.abs(fit) @ np.abs(V)
+    # What cancels in the fit has the rounding of its terms.
+    gap, far = target - h[on], np.abs(fit) @ np.abs(V) + of_fit
     rounding = 4 * _EPS * (np.abs(target) + np.abs(h[on])) + known[on]
     # A start is what it is; later on each weight has the rounding of all.
     size = length_of(u) if t0 else (np.abs(u) + np.abs(rest)) @ np.abs(V)
