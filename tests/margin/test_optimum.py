@@ -277,6 +277,17 @@ def test_a_dead_neuron_below_a_deeper_layer_is_found(X: NDArray) -> None:
     assert check(net, theta, X, y, found.certificate).verdict == "not local"
 
 
+def test_a_layer_of_idle_units_behind_a_kink() -> None:
+    """What is drawn is drawn alike each time."""
+    rng = np.random.default_rng(4)
+    net, X = fully_connected([3, 3, 3]), np.array([2.0, 0.0, 0.0]) + rng.normal(size=(9, 3))
+    theta = np.zeros(net.size)
+    theta[0], theta[9], theta[18] = 1.0, 1.0, 1.0
+    first, second = (classify_optimum(net, theta, X, np.ones(9)) for _ in range(2))
+    assert first.verdict == second.verdict == "not local"
+    assert np.array_equal(first.certificate.points, second.certificate.points)
+
+
 @pytest.mark.parametrize("strict", [[True, True], [False, True], [True, False]])
 def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatch) -> None:
     """The certificate speaks of one smooth cell, and around a kink there are more."""
