@@ -87,7 +87,7 @@ def test_a_claim_of_ours_that_was_false_is_found() -> None:
 
     old = Statement("limits at three norms agree", nontrivial_draws(2), slack,
                     {"q(w0) > 0": nontrivial}, fixed=("u",))  # fmt: skip
-    report = falsify(old, 0, 60, evaluations=0)  # a fifth of what the page drew
+    report = falsify(old, 0, 300, evaluations=0)  # as many data sets as the page drew
     assert not report.survives
     assert not set(report.violations) & set(ORDINARY)
 
