@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
@@ -33,9 +32,8 @@ def _flint(rows: Matrix) -> fmpq_mat:
     return fmpq_mat([_row(r) for r in rows])
 
 
-def fraction(value: Any) -> Fraction:
-    """A rational number of FLINT's or SymPy's as Python's; AttributeError for another one."""
-    return value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
 def solve(A: Matrix, b: Iterable[Rational]) -> list[Fraction]:
@@ -44,12 +42,12 @@ def solve(A: Matrix, b: Iterable[Rational]) -> list[Fraction]:
         found = _flint(A).solve(_flint([[v] for v in b]))
     except ZeroDivisionError:
         raise ValueError("the system is singular") from None
-    return [fraction(v) for v in found.entries()]
+    return [_fraction(v) for v in found.entries()]
 
 
 def determinant(A: Matrix) -> Fraction:
     """det A of a square matrix (n, n)."""
-    return fraction(_flint(A).det())
+    return _fraction(_flint(A).det())
 
 
 def null_vectors(rows: Matrix, d: int) -> list[tuple[Fraction, ...]]:
@@ -64,7 +62,7 @@ def null_vectors(rows: Matrix, d: int) -> list[tuple[Fraction, ...]]:
     for free in (c for c in range(d) if c not in lead):
         v = [Fraction(int(c == free)) for c in range(d)]
         for k, c in enumerate(lead):
-            v[c] = -fraction(R[k, free])
+            v[c] = -_fraction(R[k, free])
         basis.append(tuple(v))
     return basis
 
@@ -72,7 +70,7 @@ def null_vectors(rows: Matrix, d: int) -> list[tuple[Fraction, ...]]:
 def eigenvalues(H: Matrix) -> list[Fraction]:
     """The rational eigenvalues of H (d, d), as often as they occur, ascending."""
     roots = _flint(H).charpoly().roots()
-    return sorted(fraction(root) for root, times in roots for _ in range(times))
+    return sorted(_fraction(root) for root, times in roots for _ in range(times))
 
 
 def eigenprojections(H: NDArray, eigenvalues: Sequence[Rational]) -> dict[Rational, NDArray]:

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow import geometry
 from reluflow.errors import InputError
-from reluflow.exact import fraction
 from reluflow.geometry import (
     CELL_LIMIT,
     cell_bound,
@@ -191,6 +190,6 @@ def test_deepest_point_is_that_of_a_linear_programme(most, seed) -> None:
         bounds=[(None, None)] * k + [(None, 7)],
     )  # fmt: skip
     assert float(t) == pytest.approx(-found.fun, abs=1e-9)
-    v = [fraction(x) for x in v]
+    v = [exact.fraction(x) for x in v]
     for row, c, s in zip(a.tolist(), b.tolist(), size.tolist(), strict=True):
-        assert sum(x * z for x, z in zip(row, v, strict=True)) + c + s * fraction(t) <= 0
+        assert sum(x * z for x, z in zip(row, v, strict=True)) + c + s * exact.fraction(t) <= 0

@@ -17,8 +17,6 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.exact import fraction
-
 Rows = list[list[int]]
 
 _FEW = 50  # half-spaces that `deepest` takes at first
@@ -147,6 +145,11 @@ def nearest(value: Fraction | fmpq) -> float:
         return float(fraction(value))
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def fraction(value: Fraction | fmpq) -> Fraction:
+    """A number of FLINT's as Python's."""
+    return value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
 
 
 def orthogonal(vectors: Sequence[Sequence[fmpq]]) -> list[list[fmpq]]:

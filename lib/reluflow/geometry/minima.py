@@ -14,12 +14,12 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from reluflow.exact import fraction
 from reluflow.geometry.cells import cells_of, check_enumerable, extreme_rays
 from reluflow.geometry.exact import (
     Rows,
     column_exponents,
     deepest,
+    fraction,
     integer_columns,
     matrix,
     nearest,

@@ -641,6 +641,7 @@ def no_and_many(
     _sides(left, "active, the flow goes down", "dead, at rest")
     left.set(xlabel="$t$", ylabel="$p = \\langle x, w\\rangle$", xlim=(0.0, 1.0))
     left.set_ylim(-0.12, 0.05)
+    left.locator_params("y", nbins=4)
     t, p = departure
     for k, t0 in enumerate(delays):
         moments = np.concatenate([[0.0, t0], t0 + t[1:]])

@@ -14,7 +14,6 @@ import sympy
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow import exact
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.check import numbers
 from reluflow.margin.limits import UNDECIDED, Limit, limit
@@ -111,7 +110,8 @@ def floats(values: Sequence[sympy.Expr]) -> NDArray:
 
 def fraction(value: sympy.Expr) -> Fraction:
     """An exact number that is rational. Raises AttributeError for another."""
-    return exact.fraction(sympy.radsimp(sympy.expand(value)))
+    exact = sympy.radsimp(sympy.expand(value))
+    return Fraction(int(exact.p), int(exact.q))
 
 
 def theorem_3_2() -> Construction:

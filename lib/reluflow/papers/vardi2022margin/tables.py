@@ -16,7 +16,6 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
-from reluflow.exact import fraction
 from reluflow.falsify import (
     Draw,
     Instance,
@@ -77,7 +76,7 @@ def change_alike(id: str) -> Statement:
         layers = [replace(first, du=factor * first.du, dW=factor * first.dW), *others]
         worst = max((abs(gap) for gap in gaps(layers)), default=fmpq(0))
         part = worst / setting.size(layers) if worst else fmpq(0)
-        return -float(fraction(part))
+        return -(int(part.p) / int(part.q))
 
     return Statement(says, setting.class_n_draws(maps, depths), slack,
                      fixed=("theta", "X", "c", "at_zero"))  # fmt: skip
