@@ -59,9 +59,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 139),
         ("modules of papers", 58),
-        ("lines", 46131),
-        ("lines outside papers", 17106),
-        ("code", 28621),
+        ("lines", 46132),
+        ("lines outside papers", 17107),
+        ("code", 28625),
         ("code of papers a claim", 55),
         ("lines of tests", 21888),
         ("pages", 36),
