@@ -128,6 +128,11 @@ def reference_flow(
         return ReferenceFlow(times, data, kinds, tuple(segments), tuple(segments[-1].limit))
 
 
+def _nothing() -> mpf:
+    """Relative to its terms a number below this is zero: more digits know less ones."""
+    return ZERO * mpf(10) ** (DIGITS - mp.dps)
+
+
 def _dot(a: Iterable[mpf], b: Iterable[mpf]) -> mpf:
     return mp.fdot(zip(a, b, strict=True))
 
@@ -158,11 +163,12 @@ def _solve_cell(
     """
     d = len(w)
     H, q = mp.zeros(d, d), mp.zeros(d, 1)
+    if held is not None:
+        # Its time, and so w, is known to 60 digits: in the hyperplane it is on the boundary in all.
+        n, norm = rows[held], _dot(rows[held], rows[held])
+        w, *rows = (v - n * (_dot(v, n) / norm) for v in (w, *rows))
     for x, label, on in zip(rows, labels, active, strict=True):
         if on:
-            if held is not None:
-                n = rows[held]
-                x = x - n * (_dot(x, n) / _dot(n, n))
             H += x * x.T
             q += label * x
     values, vectors = mp.eigsy(H)
@@ -203,7 +209,7 @@ def _check_directions(
 def _sum(segment: Segment, x: matrix, c: float = 0.0) -> tuple[mpf, list[mpf]]:
     """c + x.w as a constant and the amplitudes of exponentials."""
     total, size = c + _dot(x, segment.limit), abs(c) + _size(x, segment.limit)
-    return total if abs(total) > ZERO * size else mpf(0), [_dot(x, m) for m in segment.modes]
+    return total if abs(total) > _nothing() * size else mpf(0), [_dot(x, m) for m in segment.modes]
 
 
 def _pushes(rows, labels, active, w: matrix, j: int) -> tuple[mpf, mpf]:
@@ -216,7 +222,7 @@ def _pushes(rows, labels, active, w: matrix, j: int) -> tuple[mpf, mpf]:
     jump = labels[j] * _dot(rows[j], rows[j])
     low, high = mp.fsum(pulls), mp.fsum([*pulls, jump])
     size = mp.fsum(abs(p) for p in pulls) + abs(jump)
-    if min(abs(low), abs(high)) <= ZERO * size and any(active):
+    if min(abs(low), abs(high)) <= _nothing() * size and any(active):
         raise NotTransversal(f"datum {j} has no velocity on a side of its boundary")
     return low, high
 
@@ -251,13 +257,12 @@ def _next_event(
     zeros = {}
     for j, (c, b) in sums.items():
         rates = segment.rates
-        if abs(c) <= ZERO * mp.fsum(
-            map(abs, b)
-        ):  # it fades: the slowest part, which is left, is one
+        if abs(c) <= _nothing() * mp.fsum(map(abs, b)):
+            # It fades: the slowest part, which is left, is one.
             k = rates.index(min(rates))
             c, b = b[k], b[:k] + b[k + 1 :]
             rates = tuple(rate - rates[k] for i, rate in enumerate(rates) if i != k)
-            if not rates or abs(c) <= ZERO * mp.fsum(map(abs, b)):
+            if not rates or abs(c) <= _nothing() * mp.fsum(map(abs, b)):
                 continue
         earliest = min(zeros.values(), default=inf)
         # Look a little beyond the earliest zero so far, so that a simultaneous one is seen.

@@ -18,15 +18,17 @@ from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.figures import panels, show
 from reluflow.figures.curves import clock_values, loss_curves
-from reluflow.figures.frame import (
-    drawing_times,
-    name_curves,
-)
+from reluflow.figures.frame import drawing_times, name_curves
 from reluflow.figures.style import legend_below
 from reluflow.figures.vector import SVG, cut_off, svg
-from reluflow.figures.weight_space import _cones, activation_boundaries, weight_plane
+from reluflow.figures.weight_space import (
+    _cones,
+    activation_boundaries,
+    stationary_sets,
+    weight_plane,
+)
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import enumerate_cells
+from reluflow.geometry import enumerate_cells, local_minima
 from reluflow.site.book import Pictures
 
 X, Y = load("example-5.1").X, load("example-5.1").y
@@ -70,6 +72,15 @@ def test_cells_are_the_cones_that_the_data_cut(X):
         assert ((X @ middle > 0) == on).all()
         sides = np.where(on, 1, -1)[:, None] * (X @ np.transpose([low, high]))
         assert sides.min(axis=0) == pytest.approx([0, 0], abs=1e-9)
+
+
+def test_a_plateau_between_nearly_opposite_data_is_too_narrow_to_be_drawn():
+    X, y = np.array([[1.0, 0.0], [-1.0, 1e-10]]), np.ones(2)
+    _, ax = plane_axes()
+    minima = local_minima(X, y)
+    assert minima[-1].dimension == 2
+    stationary_sets(ax, minima, X)
+    assert not ax.patches
 
 
 # --- curves over time --------------------------------------------------------------------------

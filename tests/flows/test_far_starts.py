@@ -51,7 +51,7 @@ def test_data_on_the_axes(seed, decades, size, unit) -> None:
 
 
 @FEW
-@given(SEEDS, st.integers(0, 25))  # to the reference 1e-30 of its terms is nothing
+@given(SEEDS, DECADES)
 def test_any_data(seed, decades) -> None:
     X, y, w0 = draw(seed, decades)
     try:
@@ -59,8 +59,7 @@ def test_any_data(seed, decades) -> None:
     except NotTransversal:
         assume(False)
     path = affine_flow(X, y, w0)
-    assume("slide" not in (*exact.kinds, *(event.kind for event in path.events)))
-    assert path.status == "converged"
+    assert path.has_limit
     assert changes(path) == list(zip(exact.data, exact.kinds, strict=True))
     times = np.array(exact.times, float)
     np.testing.assert_allclose([e.t for e in path.events], times, rtol=1e-11)

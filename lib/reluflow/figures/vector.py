@@ -182,12 +182,7 @@ class Picture:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, str], dict[str, dict[str, object]]]:
-        about = {
-            "name": self.name,
-            "width": self.width,
-            "alt": self.alt,
-            "narrow": self.narrow,
-        }
+        about = {"name": self.name, "width": self.width, "alt": self.alt, "narrow": self.narrow}
         return {SVG: self.wide, "text/plain": repr(self)}, {SVG: about}
 
 

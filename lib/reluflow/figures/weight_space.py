@@ -262,15 +262,10 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     zorder=2.6,
                 )
         else:
-            corners = next(c for pattern, c in _cones(X, reach) if np.all(pattern == active))
-            ax.fill(
-                *corners.T,
-                facecolor=style.GLOBAL if best else "#E4E4E4",
-                zorder=0.6,
-                edgecolor="#A6A6A6",
-                hatch="///",
-                lw=0.8,
-            )
+            look = {"facecolor": style.GLOBAL if best else "#E4E4E4", "edgecolor": "#A6A6A6"}
+            for pattern, corners in _cones(X, reach):  # one is too narrow to be seen, or it is here
+                if np.all(pattern == active):
+                    ax.fill(*corners.T, zorder=0.6, hatch="///", lw=0.8, **look)
             words = "plateau of global minima" if best else "dead"
             ax.add_artist(CurveName(words, holds=partial(_sides, X, active), fontsize=8.5))
 

@@ -381,19 +381,15 @@ def segment(
     if not A.size or not A.any():
         return _still(w, t0)
     U, s, V = _decomposed(A)
-    # Data that are dependent but for rounding have a direction less: none is longer there than the
-    # rounding of its own terms or, within hyperplanes, of its length.
+    # Data that are dependent but for rounding have a direction less: none is longer there than a
+    # hundred roundings of its own terms or, within hyperplanes, than one of its length.
     P, M = A @ V, np.linalg.norm(A, axis=1)[:, None]
     wide = np.linalg.norm(X[on], axis=1)[:, None] if len(normals) else np.abs(A) @ np.abs(V)
     share = np.linalg.norm(A, axis=0)[:, None] * np.abs(V)
     sure = np.abs(A) @ np.where(share > 4 * _EPS * share.max(axis=0), np.abs(V), 0.0)
     part = np.minimum(np.minimum(np.abs(P), sure), np.abs(U) * s)  # not of a V that is rounding
     clear = (part / np.where(wide, wide, 1.0)).max(axis=0)
-    kept, doubt = clear > max(A.shape) * _EPS, clear <= 100 * max(A.shape) * _EPS
-    if not len(normals) and (kept & doubt).any():
-        raise InputError(
-            "data are so nearly dependent that double precision cannot tell how the flow fits them"
-        )
+    kept = clear > (1 if len(normals) else 100) * max(A.shape) * _EPS
     U, s, V, P = U[:, kept], s[kept], V[:, kept], P[:, kept]
     if s.size == 0:
         return _still(w, t0)
