@@ -46,7 +46,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByModule:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Start the tests that run whole chapters or builds first, so that two workers end together.
+    """Start the tests that run whole chapters or builds first, so that two workers end together;
+    before all the one that builds the book: else both come to it at once, and one waits.
 
     On all emulated machines, and with other seeds, they run only when `-m matrix` asks for it.
     """
@@ -54,7 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = [item for item in items if not _on_demand(item)]
         config.hook.pytest_deselected(items=[item for item in items if _on_demand(item)])
         items[:] = kept
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    first = "site/test_book.py"
+    items.sort(key=lambda i: (first not in i.nodeid, i.get_closest_marker("long") is None))
 
 
 def _on_demand(item: pytest.Item) -> bool:

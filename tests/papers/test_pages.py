@@ -24,10 +24,12 @@ PRINTED = {
     "02_magnitude_angle": {"ma.fig1", "ma.fig2"},
 }
 """The claims on the paper's own data or runs, by the page that settles them."""
-DEAREST = ("toys", "certificates", "counterexamples", "suboptimality", "tables")
-"""Half the time of all sections with another seed; `-m matrix` runs these, too."""
-PAGES = pages.in_order(CHAPTERS)
-SECTIONS = [page for page in PAGES if page.parent != CHAPTERS and page.stem not in DEAREST]
+CHEAP = (
+    *("bounds", "cones", "deep", "descent", "dynamics", "laws", "layers", "lemmas", "linear"),
+    *("mnist", "rates"),
+)
+"""Sections that take about a second. `-m matrix` runs all pages, with three seeds and all draws."""
+SECTIONS = [p for p in pages.in_order(CHAPTERS) if p.parent != CHAPTERS and p.stem in CHEAP]
 
 pytestmark = pytest.mark.long
 
