@@ -20,7 +20,6 @@ from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
 from reluflow.exact import fractions, solve
-from reluflow.flows.descent import affine_descent
 from reluflow.flows.exponential_sums import Sums, Zeros, zeros
 from reluflow.flows.segment import (
     Data,
@@ -444,7 +443,6 @@ def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
     return Continuation(sides, tuple(map(bool, resting)))
 
 
-__all__ = ["affine_descent", "affine_flow"]
 _ROUNDING = 40 * _EPS  # a weight vector this small, against what it is added up from, is 0
 _FADED = 28.0  # e^-28 is below 10^-12
 
