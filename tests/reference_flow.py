@@ -29,6 +29,7 @@ from operator import mul
 import numpy as np
 from flint import arb, ctx
 from mpmath import inf, matrix, mp, mpf
+from reluflow.flows.trajectory import Trajectory
 
 DIGITS = 100  # working precision; the results are good to 50 digits
 ZERO = mpf(10) ** -60  # below this, relative to the terms it is made of, a number is zero
@@ -127,6 +128,15 @@ def reference_flow(
                 events.append((t, j, kind))
         times, data, kinds = zip(*events, strict=True) if events else ((), (), ())
         return ReferenceFlow(times, data, kinds, tuple(segments), tuple(segments[-1].limit))
+
+
+def assert_same(path: Trajectory, exact: ReferenceFlow, rtol: float, unit: float = 0.0) -> None:
+    """A path has the changes of the exact one in their order, and but for `rtol` their times and
+    the limit, this to its length and `unit`."""
+    assert [(e.datum, e.kind) for e in path.events] == [*zip(exact.data, exact.kinds, strict=True)]
+    times, end = np.array(exact.times, float), np.array(exact.end, float)
+    np.testing.assert_allclose([e.t for e in path.events], times, rtol=rtol)
+    np.testing.assert_allclose(path.end, end, rtol=0, atol=rtol * (np.linalg.norm(end) + unit))
 
 
 def _nothing() -> mpf:
