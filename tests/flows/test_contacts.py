@@ -34,8 +34,8 @@ def random_flow(seed: int):
 def among_all(flow, sides, among=True):
     """The time of the first contact, and the datum that has it, found by looking at all data."""
     rows = np.flatnonzero(np.broadcast_to(among, len(sides)))
-    times = zeros(flow.sums(rows), sides[rows]).first
-    return times.min(), int(times.argmin())
+    found = zeros(flow.sums(rows), sides[rows])
+    return found.t.min(initial=np.inf), rows[found.row[found.t.argmin()]] if found.t.size else -1
 
 
 @settings(FEW, max_examples=200)

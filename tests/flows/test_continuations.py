@@ -182,7 +182,7 @@ def test_what_surfaces_can_hold(seed, shape) -> None:
     sums = np.where(patterns, low_high[:, 1], low_high[:, 0]) @ N
     F, c, _ = sliding_condition(X, here)
     Q = tangent_basis(N, r + 1)
-    for v in rng.normal(size=(25, r + 1)) * rng.choice([0.5, 2.0, 6.0], (25, 1)):
+    for v in rng.normal(size=(10, r + 1)) * rng.choice([0.5, 2.0, 6.0], (10, 1)):
         slack = (c - F @ v).min(initial=np.inf)
         if abs(slack) < 1e-6:
             continue

@@ -154,15 +154,14 @@ def _suspects(moment: Moment, sides: NDArray, closest: NDArray, lo: float) -> ND
 
 def _contact(flow: Segment, sides: NDArray, rows: NDArray, found: Zeros) -> Contact | None:
     """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
-    times, norms = found.first, flow.data.norms
-    wait = times.min(initial=np.inf)
-    if np.isinf(wait):
+    if not found.t.size:
         return None
+    wait, norms = found.t.min(), flow.data.norms
+    now = (found.t <= wait * (1 + 4 * _EPS)) & (found.row < len(rows))
     data, came = sides == 0.0, np.zeros(len(sides), int)
-    data[rows] = times[: len(rows)] <= wait * (1 + 4 * _EPS)
-    if found.crossings.size:
-        crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
-        came[crossed] = sides[crossed]
+    data[rows[found.row[now]]] = True
+    crossed = rows[found.row[now & found.crosses]]
+    came[crossed] = sides[crossed]
     moment = Moment(flow, float(wait))
     ahead, error = moment.products
     # Data in the span of these are on their boundaries, too, parallel ones among them. What
@@ -698,10 +697,10 @@ def _linear_flow(data: Data, w: NDArray) -> Trajectory:
     sums, events = only.sums(np.arange(len(data.y))), list[Event]()
     first = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
     if only.rates.size:
-        for j, times in enumerate(zeros(sums, first).crossings):
-            for k, t in enumerate(times[np.isfinite(times)]):
-                rising = (first[j] > 0) == (k % 2 == 1)
-                events.append(Event(float(t), j, "activate" if rising else "deactivate"))
+        found, side = zeros(sums, first), first.copy()
+        for j, t in zip(found.row[found.crosses], found.t[found.crosses], strict=True):
+            side[j] = -side[j]
+            events.append(Event(float(t), int(j), "activate" if side[j] > 0 else "deactivate"))
     events = _together(events)
     knots = [0.0, *sorted({e.t for e in events})]
     told = "converged", "the limit of a linear flow"

@@ -24,19 +24,15 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Zeros:
-    """Zeros of m sums: `crossings` (m, k) sorted, padded with inf; `touches` (m, j) alike.
+    """Zeros at times t (k,) of the sums `row` (k,), a sum's in order, and which are crossings (k,).
 
-    A touch is a point where f meets zero to rounding at an extremum, so that whether it crosses
-    cannot be told in this arithmetic.
+    The others are touches, where f meets zero to rounding at an extremum, so that whether it
+    crosses cannot be told in this arithmetic.
     """
 
-    crossings: NDArray
-    touches: NDArray
-
-    @property
-    def first(self) -> NDArray:
-        """The first of either kind (m,), inf where there is none."""
-        return np.hstack([self.crossings, self.touches]).min(axis=1, initial=np.inf)
+    row: NDArray
+    t: NDArray
+    crosses: NDArray
 
 
 @dataclass(frozen=True)
@@ -98,14 +94,14 @@ def plain(a: NDArray, b: NDArray, rates: NDArray) -> Sums:
 
 def zeros(f: Sums, sign0: NDArray, until: float = np.inf) -> Zeros:
     """All zeros in 0 < t <= until, where sign0 (m,) are the signs, +1 or -1, just after t = 0."""
-    order, m = np.argsort(f.rates), len(f.a)
+    order = np.argsort(f.rates)
     errors = tuple(e[:, order] if e.ndim == 2 else e for e in f.errors)
     f = replace(f, b=f.b[:, order], rates=f.rates[order], errors=errors)
     row, lo, hi, steep = _isolated(f, sign0, until)
-    touches = _by_row(m, row[~steep], lo[~steep])
+    touches = row[~steep], lo[~steep]
     signs = f[row].signs(np.stack([lo, hi], axis=1))
     # The last sign of each sum that is sure, and when it was seen.
-    known, since = sign0.tolist(), [0.0] * m
+    known, since = sign0.tolist(), [0.0] * len(sign0)
     brackets = []
     for j, times, both in zip(row.tolist(), zip(lo, hi, strict=True), signs.tolist(), strict=True):
         for t, sign in zip(times, both, strict=True):
@@ -115,7 +111,9 @@ def zeros(f: Sums, sign0: NDArray, until: float = np.inf) -> Zeros:
                 known[j], since[j] = sign, t
     found = np.array(brackets).reshape(-1, 4)
     row = found[:, 0].astype(int)
-    return Zeros(_by_row(m, row, _solved(f[row], *found[:, 1:].T)), touches)
+    crossings = row, _solved(f[row], *found[:, 1:].T)
+    row, t = (np.concatenate(two) for two in zip(crossings, touches, strict=True))
+    return Zeros(row, t, np.arange(len(t)) < len(found))
 
 
 def _isolated(f: Sums, sign0: NDArray, until: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -204,16 +202,6 @@ def _clear_of_zero(f: Sums, sign0: NDArray) -> NDArray:
         clear[todo[good]] = reach[good]
         todo, flip, power = todo[~good], -flip[~good], power * (rates / rates[-1])
     return clear
-
-
-def _by_row(m: int, row: NDArray, t: NDArray) -> NDArray:
-    """Times t of the rows `row`, sorted and padded with inf."""
-    order = np.lexsort((t, row))
-    row, t = row[order], t[order]
-    column = np.arange(len(row)) - np.searchsorted(row, row)
-    out = np.full((m, column.max(initial=-1) + 1), np.inf)
-    out[row, column] = t
-    return out
 
 
 def _solved(f: Sums, lo: NDArray, hi: NDArray, sign_lo: NDArray) -> NDArray:

@@ -104,9 +104,7 @@ def _steps_to_flip(piece: Segment, sides: NDArray) -> int:
         return int(np.argmax(flipped)) + 1
     sums = replace(piece.sums(np.arange(len(X))), errors=())
     moving = np.flatnonzero(sums.b.any(axis=1))
-    found = zeros(sums[moving], np.where(sides[moving], 1.0, -1.0))
-    times = np.concatenate([found.crossings.ravel(), found.touches.ravel()])
-    for root in np.sort(times[np.isfinite(times)]):
+    for root in np.sort(zeros(sums[moving], np.where(sides[moving], 1.0, -1.0)).t):
         # A visit to the other side that falls between two steps leaves no trace in descent.
         for length in range(max(1, int(root) - 1), int(root) + 3):
             h = X @ piece.at(np.array([piece.t0 + length]))[0]
