@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference_flow import ReferenceFlow, reference_flow
 from reluflow.datasets import load, settings
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.descent import affine_descent
+from reluflow.papers.lee2022support.descent import affine_descent
 
 DATA = load("example-5.1")
 X, Y = np.array(DATA.X), np.array(DATA.y)

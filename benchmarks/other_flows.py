@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from peers import EVALUATIONS, GaveUp
 from reluflow.flows.alignment import align
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, Polar
-from reluflow.flows.descent import affine_descent
 from reluflow.flows.integrate import integrate, then
 from reluflow.losses import EXPONENTIAL
 from reluflow.networks.indexed import fully_connected
+from reluflow.papers.lee2022support.descent import affine_descent
 from scipy.integrate import solve_ivp
 
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate, then
@@ -15,6 +15,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
 from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
+from reluflow.papers.lee2022support.descent import affine_descent
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def test_surfaces_at_a_tiny_angle_hold_what_their_jumps_do() -> None:
     X, y = np.array([[1.0, 0.0], [1.0, 1e-9]]), np.array([-1.0, -2.0])
     here = switching_surfaces(X, y, np.arange(2))
     assert len(here) == 2
-    F, c = sliding_condition(X, here)
+    F, c, _ = sliding_condition(X, here)
     for shares, holds in (((0.5, 0.5), True), ((0.9, 0.1), True), ((1.5, 0.5), False)):
         v = -(np.array(shares) * y) @ X
         assert bool(np.all(F @ v <= c + 1e-6)) == holds
@@ -180,9 +180,9 @@ def test_what_surfaces_can_hold(seed, shape) -> None:
     patterns = np.unique(samples @ N.T > 0, axis=0)
     low_high = np.array([surface.jump for surface in here])
     sums = np.where(patterns, low_high[:, 1], low_high[:, 0]) @ N
-    F, c = sliding_condition(X, here)
+    F, c, _ = sliding_condition(X, here)
     Q = tangent_basis(N, r + 1)
-    for v in rng.normal(size=(25, r + 1)) * rng.choice([0.5, 2.0, 6.0], (25, 1)):
+    for v in rng.normal(size=(10, r + 1)) * rng.choice([0.5, 2.0, 6.0], (10, 1)):
         slack = (c - F @ v).min(initial=np.inf)
         if abs(slack) < 1e-6:
             continue

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from numpy.typing import NDArray
 from reluflow import exact
-from reluflow.flows import exponential_sums
+from reluflow.flows.exponential_sums import plain, zeros
 
 MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 10**6)
@@ -26,8 +26,8 @@ SEEDS = st.integers(0, 10**6)
 def found(a: float, b, rates, sign: float | None = None) -> tuple[NDArray, NDArray]:
     """Crossings and touches of one sum."""
     start = np.array([np.sign(a) if sign is None else sign])
-    each = exponential_sums.zeros(np.array([a]), np.array([b], float), np.array(rates), start)
-    return tuple(times[0][np.isfinite(times[0])] for times in (each.crossings, each.touches))
+    each = zeros(plain(np.array([a]), np.array([b], float), np.array(rates)), start)
+    return each.t[each.crosses], each.t[~each.crosses]
 
 
 def wanted(a: float, b, rates) -> list[float]:
@@ -130,10 +130,11 @@ def test_many_sums_are_as_each_alone_and_nothing_is_past_the_end(seed, until) ->
     rng = np.random.default_rng(seed)
     m, r = int(rng.integers(0, 6)), int(rng.integers(0, 10))
     a, b, rates = rng.normal(size=m), rng.normal(size=(m, r)), rng.uniform(0.1, 9.0, r)
-    many = exponential_sums.zeros(a, b, rates, np.sign(a), until=until).crossings
+    many = zeros(plain(a, b, rates), np.sign(a), until)
     for j in range(m):
         alone, _ = found(a[j], b[j], rates)
-        np.testing.assert_allclose(many[j][np.isfinite(many[j])], alone[alone <= until], 1e-9)
+        mine = many.t[(many.row == j) & many.crosses]
+        np.testing.assert_allclose(mine, alone[alone <= until], 1e-9)
 
 
 def test_the_limit_of_a_derivative_is_not_drowned_by_fast_terms() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference_flow import NotTransversal, reference_flow
+from reference_flow import NotTransversal, assert_same, reference_flow
 from reluflow.flows.affine import affine_flow
 
 WIDE = {
@@ -112,12 +112,7 @@ def follows(X, y, w0) -> bool:
         exact = reference_flow(X, y, w0, digits=130)
     except NotTransversal:
         return False
-    changes = [(e.datum, e.kind) for e in path.events]
-    assert changes == list(zip(exact.data, exact.kinds, strict=True))
-    times, end = np.array(exact.times, float), np.array(exact.end, float)
-    np.testing.assert_allclose([e.t for e in path.events], times, rtol=1e-6)
-    scale = np.linalg.norm(end) + 1e-15 * np.linalg.norm(w0)
-    np.testing.assert_allclose(path.end, end, rtol=0, atol=1e-6 * scale)
+    assert_same(path, exact, 1e-6, 1e-15 * np.linalg.norm(w0))
     return True
 
 

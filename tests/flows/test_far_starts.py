@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from numpy.typing import NDArray
-from reference_flow import DIGITS, NotTransversal, reference_flow
+from reference_flow import DIGITS, NotTransversal, assert_same, reference_flow
 from reluflow.flows.affine import affine_flow
 
 FEW = settings(max_examples=40)
@@ -60,11 +60,7 @@ def test_any_data(seed, decades) -> None:
         assume(False)
     path = affine_flow(X, y, w0)
     assert path.has_limit
-    assert changes(path) == list(zip(exact.data, exact.kinds, strict=True))
-    times = np.array(exact.times, float)
-    np.testing.assert_allclose([e.t for e in path.events], times, rtol=1e-11)
-    end = np.array(exact.end, float)
-    np.testing.assert_allclose(path.end, end, 0, 1e-11 * max(1.0, np.linalg.norm(end)))
+    assert_same(path, exact, 1e-11, 1.0)
 
 
 @FEW

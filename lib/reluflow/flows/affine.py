@@ -19,22 +19,21 @@ from scipy.optimize import lsq_linear
 from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
-from reluflow.flows import exponential_sums
-from reluflow.flows.descent import affine_descent
-from reluflow.flows.exponential_sums import evaluated
+from reluflow.exact import fractions, solve
+from reluflow.flows.exponential_sums import Sums, Zeros, zeros
 from reluflow.flows.segment import (
+    Data,
     Moment,
+    Products,
     Segment,
     SwitchingSurface,
     length_of,
-    limits_of,
     one_thread,
     opening,
     problem,
     products_of,
     segment,
     sliding_condition,
-    slopes_of,
     span_of,
     switching_surfaces,
     tangent_projector,
@@ -66,192 +65,150 @@ _EPS = np.finfo(float).eps
 class Contact:
     """The flow meets boundaries at a moment.
 
-    products  the data's x.w (n,) there, and their errors (n,)
     data  (n,) those that are on their boundary, or stay on it
     came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
           not be
     """
 
     moment: Moment
-    products: tuple[NDArray, NDArray]
     data: NDArray
     came: NDArray
 
 
 def first_contact(
-    X: NDArray,
-    norms: NDArray,
-    products: tuple[NDArray, NDArray],
-    sides: NDArray,
     flow: Segment,
+    sides: NDArray,
     until: float = np.inf,
-    room: tuple[NDArray, ...] | None = None,
+    room: Sums | None = None,
     clear: float = 0.0,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
-    Parameters: X (n, d) with the lengths `norms` (n,) of its rows; products, their x.w (n,) at the
-    start, zero on a boundary, and the errors (n,) of these; sides (n,) 1 for active data, -1 for
-    inactive ones, 0 for those that stay on their boundary; room, other sums that must stay
-    positive, as `rooms` gives them; clear, a time up to which no contact is known from elsewhere.
+    Parameters: sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on their
+    boundary, where the flow's `start` is zero; room, other sums that must stay positive (`rooms`);
+    clear, a time up to which no contact is known from elsewhere.
     """
     if flow.rates.size == 0:
         return None
-    h, known = products
-    if clear and room is None:
-        moment = flow.moment(clear)
-        if _free(X, norms, sides, sides * moment.products(X, norms, h, known)[0], moment):
+    if clear and room is None and _free(Moment(flow, clear), sides):
+        return None
+    moment = Moment(flow, 0.0)
+    near = sides * flow.start[0]
+    while moment.s < until:
+        if moment.s and room is None and _free(moment, sides):
             return None
-    lo, near = 0.0, sides * h
-    while lo < until:
-        if lo and room is None and _free(X, norms, sides, near, moment):
-            return None
-        hi = min(until, _window(X, flow, sides, near, lo))
-        moment = flow.moment(hi)
-        far = sides * moment.products(X, norms, h, known)[0]
-        rows, slopes = _suspects(X, norms, moment, sides, np.minimum(near, far), lo)
-        if rows.size == 0 and room is None:
-            lo, near = hi, far
-            continue
-        a, b, sign = h[rows], slopes, sides[rows]
-        limit, noise = limits_of(X, rows, h, known, flow)
-        if room is not None:
-            a, b = np.append(a, room[0]), np.vstack([b, room[1]])
-            sign = np.append(sign, np.ones(len(room[0])))
-            if limit is not None and noise is not None:
-                limit = np.append(limit, room[2])
-                noise = tuple(np.concatenate(two) for two in zip(noise, room[3:], strict=True))
-        if len(a):
-            found = exponential_sums.zeros(a, b, flow.rates, sign, limit, hi, noise)
-            contact = _contact(X, norms, products, sides, flow, rows, found)
+        lo = moment.s
+        moment = Moment(flow, min(until, _window(flow, sides, near, lo)))
+        far = sides * moment.products[0]
+        rows = _suspects(moment, sides, np.minimum(near, far), lo)
+        near = far
+        if rows.size or room is not None:
+            sums, signs = flow.sums(rows), sides[rows]
+            if room is not None:
+                sums, signs = sums.with_rows(room), np.append(signs, np.ones(len(room.a)))
+            contact = _contact(flow, sides, rows, zeros(sums, signs, moment.s))
             if contact is not None:
                 return contact
-        lo, near = hi, far
     return None
 
 
-def _window(X: NDArray, flow: Segment, sides: NDArray, near: NDArray, lo: float) -> float:
+def _window(flow: Segment, sides: NDArray, near: NDArray, lo: float) -> float:
     """Where a window from lo on should end: behind the next contact, if speeds stay as they are."""
     slowest, fastest = flow.span
     if lo * slowest > 1.0:
         return np.inf
-    speeds = -sides * (X @ flow.velocity(lo))
+    speeds = -sides * (flow.data.X @ flow.velocity(lo))
     pace = (speeds / np.where(near > 0.0, near, np.inf)).max()
     ahead = 2.0 / pace if pace > 0.0 else np.inf
     return min(lo + max(ahead, 0.25 * lo, 2.0**-30 / fastest), max(2.0 * lo, 1.0 / fastest))
 
 
-def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Moment) -> bool:
-    """Whether the flow surely meets no boundary after the moment, where the data's distances from
-    theirs are `near` (n,): no way that is left, taken towards it alone, is as long."""
-    flow, share = moment.flow, moment.left[0]
-    ahead = share * flow.b
-    way = length_of(ahead)
-    rounding = moment.rounding + 4.0 * (len(ahead) + 8) * _EPS * way
+def _free(moment: Moment, sides: NDArray) -> bool:
+    """Whether the flow surely meets no boundary after the moment: no way that is left, taken
+    towards it alone, is as long as the distance."""
+    flow, share, norms = moment.flow, moment.left, moment.flow.data.norms
+    near, way = sides * moment.products[0], length_of(share * flow.b)
+    rounding = moment.rounding + 4.0 * (len(share) + 8) * _EPS * way
     rows = np.nonzero((near <= (way + rounding) * norms) & (sides != 0.0))[0]
-    if rows.size == 0:
-        return True
-    slopes = sides[rows, None] * slopes_of(X, rows, flow)
+    slopes = sides[rows, None] * flow.along(rows) * flow.b
     closest = near[rows] + np.minimum(slopes, 0.0) @ share
     return bool((closest > rounding * norms[rows])[slopes.any(axis=1)].all())
 
 
-def _suspects(
-    X: NDArray, norms: NDArray, moment: Moment, sides: NDArray, closest: NDArray, lo: float
-) -> tuple[NDArray, NDArray]:
-    """The data that may meet their boundary from lo to the moment, and their amplitudes (see
-    `slopes_of`).
+def _suspects(moment: Moment, sides: NDArray, closest: NDArray, lo: float) -> NDArray:
+    """The data that may meet their boundary from lo to the moment.
 
     `closest` (n,) are their distances to it at the nearer end of the window, negative across it.
     """
-    flow, rounding = moment.flow, moment.rounding
+    flow, rounding, norms = moment.flow, moment.rounding, moment.flow.data.norms
     decay = flow.rates * (moment.s - lo)
-    share = np.exp(-flow.rates * lo) * -np.expm1(-decay)
-    share *= np.minimum(1.0, decay / 8.0)
-    bend = share * flow.b
-    rows = np.nonzero(~(closest > (length_of(bend) + rounding) * norms))[0]
-    rows = rows[sides[rows] != 0.0]
-    if rows.size == 0:
-        return rows, np.zeros((0, len(share)))
-    slopes = slopes_of(X, rows, flow)
+    share = np.exp(-flow.rates * lo) * -np.expm1(-decay) * np.minimum(1.0, decay / 8.0)
+    rows = np.nonzero(~(closest > (length_of(share * flow.b) + rounding) * norms) & (sides != 0.0))[
+        0
+    ]
+    slopes = flow.along(rows) * flow.b
     # The same bound with each datum's own amplitudes, where slow eigenvectors hardly count.
     keep = ~(closest[rows] > np.abs(slopes) @ share + rounding * norms[rows])
-    keep &= slopes.any(axis=1)
-    return rows[keep], slopes[keep]
+    return rows[keep & slopes.any(axis=1)]
 
 
-def _contact(X, norms, products, sides, flow: Segment, rows, found) -> Contact | None:
+def _contact(flow: Segment, sides: NDArray, rows: NDArray, found: Zeros) -> Contact | None:
     """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
-    times = np.hstack([found.crossings, found.touches]).min(axis=1, initial=np.inf)
-    wait = times.min()
-    if np.isinf(wait):
+    if not found.t.size:
         return None
-    data, came = sides == 0.0, np.zeros(len(X), int)
-    data[rows] = times[: len(rows)] <= wait * (1 + 4 * _EPS)
-    if found.crossings.size:
-        crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
-        came[crossed] = sides[crossed]
-    moment = flow.moment(float(wait))
-    h, known = products
-    ahead, error = moment.products(X, norms, h, known)
+    wait, norms = found.t.min(), flow.data.norms
+    now = (found.t <= wait * (1 + 4 * _EPS)) & (found.row < len(rows))
+    data, came = sides == 0.0, np.zeros(len(sides), int)
+    data[rows[found.row[now]]] = True
+    crossed = rows[found.row[now & found.crosses]]
+    came[crossed] = sides[crossed]
+    moment = Moment(flow, float(wait))
+    ahead, error = moment.products
     # Data in the span of these are on their boundaries, too, parallel ones among them. What
     # rounding cannot tell from a contact at the same moment is one, and so is what it put across.
+    X = flow.data.X
     span = span_of(X, norms, data) if data.any() else np.zeros((0, X.shape[1]))
     off = np.linalg.norm(X - X @ span.T @ span, axis=1)
     data |= (off <= 1e-12 * norms) & (norms > 0.0)
-    close = (np.abs(ahead) <= error) & ~data
-    maybe = np.nonzero(close)[0]
+    maybe = np.nonzero((np.abs(ahead) <= error) & ~data)[0]
     if maybe.size:
-        slopes = slopes_of(X, maybe, flow)
-        limit, _ = limits_of(X, maybe, h, known, flow)
-        waits = np.full((len(maybe), 1), wait)
-        value, terms = evaluated(h[maybe], slopes, flow.rates, waits, limit)
-        there = np.abs(value[:, 0]) <= 8 * _EPS * terms[:, 0]
-        there |= sides[maybe] * ahead[maybe] <= 0.0
-        data[maybe] = slopes.any(axis=1) & there
-    return Contact(moment, (ahead, error), data, came)
+        sums = flow.sums(maybe)
+        value, terms = (v[:, 0] for v in sums.at(np.full((len(maybe), 1), wait)))
+        there = (np.abs(value) <= 8 * _EPS * terms) | (sides[maybe] * ahead[maybe] <= 0.0)
+        data[maybe] = sums.b.any(axis=1) & there
+    return Contact(moment, data, came)
 
 
-def rooms(
-    X: NDArray,
-    y: NDArray,
-    products: tuple[NDArray, NDArray],
-    flow: Segment,
-    on: NDArray,
-    stay: tuple[SwitchingSurface, ...],
-) -> tuple[NDArray, ...]:
-    """How far the surfaces `stay` of the flow of the data `on`, whose x.w are known at first, are
-    from letting go: values (m,), amplitudes (m, r) and limits (m,), and the errors of the three.
+def rooms(flow: Segment, on: NDArray, stay: tuple[SwitchingSurface, ...]) -> Sums:
+    """How far the surfaces `stay` of the flow of the data `on` are from letting go.
 
     A surface lets go where one of these sums becomes negative: not where what holds it only fades
     as the flow comes to rest, which is a limit of zero. Sums that do not change are left out.
     """
-    F, c = sliding_condition(X, stay)
+    X, y, fit = flow.data.X, flow.data.y[on], flow.fit
+    assert fit is not None
+    F, c, size_c = sliding_condition(X, stay)
     G, wide = F @ X[on].T, 8 * _EPS * (np.abs(F) @ np.abs(X[on]).T)
-    size_c = np.abs(c)
-    if len(stay) > 1:  # c is added up from their jumps
-        jumps, N = (np.array(v) for v in zip(*((s.jump, s.normal) for s in stay), strict=True))
-        size_c = size_c + np.abs(F) @ (np.abs(jumps).max(axis=1) @ np.abs(N))
 
     def room(h: NDArray, known: NDArray) -> tuple[NDArray, NDArray]:
-        gap = y[on] - h
-        error = 4 * (np.abs(G) @ (known + 4 * _EPS * (np.abs(y[on]) + np.abs(h))))
+        gap = y - h
+        error = 4 * (np.abs(G) @ (known + 4 * _EPS * (np.abs(y) + np.abs(h))))
         return c - G @ gap, 8 * _EPS * size_c + wide @ np.abs(gap) + error
 
-    P, M, errors = flow.P, 4 * _EPS * flow.M, flow.errors[1]
-    last, of_last = room(P @ flow.c, M @ np.abs(flow.c) + np.abs(P) @ errors)
+    P, M, errors = fit.P, 4 * _EPS * fit.M, fit.errors
+    last, of_last = room(P @ fit.c, M @ np.abs(fit.c) + np.abs(P) @ errors[1])
     slopes = G @ (P * flow.b)
     size = (wide @ np.abs(P) + 4 * (np.abs(G) @ M)) * np.abs(flow.b)
     slopes = np.where(np.abs(slopes) <= size, 0.0, slopes)
-    first, of_first = room(products[0][on], products[1][on])
-    of_slopes = size + np.abs(G @ P) * flow.errors[0]
+    first, of_first = room(*(v[on] for v in flow.start))
+    of_slopes = size + np.abs(G @ P) * errors[0]
     of_other = of_last + of_slopes.sum(axis=1)
     first = np.where(of_first <= of_other, first, last - slopes.sum(axis=1))
     of_first = np.minimum(of_first, of_other)
     first = np.where(np.abs(first) <= of_first, 0.0, first)
-    last, moving = np.where(np.abs(last) <= of_last, 0.0, last), slopes.any(axis=1)
-    sums = first, slopes, last, of_first, of_slopes, of_last
-    return tuple(v[moving] for v in sums)
+    last = np.where(np.abs(last) <= of_last, 0.0, last)
+    sums = Sums(first, slopes, flow.rates, last, (of_first, of_slopes, of_last))
+    return sums[np.flatnonzero(slopes.any(axis=1))]
 
 
 # --- The ways in which a flow can leave a point on switching surfaces: one, none or several -------
@@ -472,13 +429,9 @@ def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
             return None
     if not stay:
         return Continuation(sides, (False,) * len(sides))
-    F, c = sliding_condition(X, stay)
-    first = np.vstack([c, np.zeros((d, len(c)))])
-    room = first - np.array(free) @ F.T
-    width = scale @ np.abs(F).T + np.abs(first) + 1e-300
-    if len(stay) > 1:  # c is added up from their jumps
-        jumps = np.array([np.abs(surface.jump).max() for surface in stay])
-        width[0] += np.abs(F) @ (jumps @ np.abs(N))
+    F, c, size_c = sliding_condition(X, stay)
+    room, width = -np.array(free) @ F.T, scale @ np.abs(F).T + 1e-300
+    room[0], width[0] = room[0] + c, width[0] + size_c
     if any(_lexicographic_sign(*each) < 0 for each in zip(room.T, width.T, strict=True)):
         return None
     jumps = np.array(free) @ np.linalg.pinv(N)
@@ -489,7 +442,6 @@ def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
     return Continuation(sides, tuple(map(bool, resting)))
 
 
-__all__ = ["affine_descent", "affine_flow"]
 _ROUNDING = 40 * _EPS  # a weight vector this small, against what it is added up from, is 0
 _FADED = 28.0  # e^-28 is below 10^-12
 
@@ -508,8 +460,8 @@ class _State:
         return self.held + self.resting
 
     @property
-    def normals(self) -> NDArray:
-        return np.array([surface.normal for surface in self.stay])
+    def normals(self) -> list[NDArray]:
+        return [surface.normal for surface in self.stay]
 
 
 def affine_flow(
@@ -531,23 +483,22 @@ def affine_flow(
     Raises InputError for arrays that do not fit or are not finite, and where more non-parallel
     boundaries meet in a point of the path than can be resolved.
     """
-    X, y, w = problem(X, y, w0)
-    if activation == "linear":
-        return _linear_flow(X, y, w)
-    if activation != "relu":
+    *given, w = problem(X, y, w0)
+    if activation not in ("relu", "linear"):
         raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
     with one_thread():
-        return _relu_flow(X, y, w, max_events)
+        if activation == "linear":
+            return _linear_flow(Data(*given), w)
+        return _relu_flow(Data(*given), w, max_events)
 
 
-def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajectory:
-    norms = np.linalg.norm(X, axis=1)
-    t = 0.0
-    h, known = products_of(X, w)
+def _relu_flow(data: Data, w: NDArray, max_events: int) -> Trajectory:
+    norms, t = data.norms, 0.0
+    h, known = products_of(data.X, w)
     # A datum counts as on its boundary when rounding alone could have put it there.
     on_boundary = (np.abs(h) <= known) & (norms > 0)
     state = _State((h > 0.0) & ~on_boundary)
-    came = np.zeros(len(X), int)
+    came = np.zeros(len(h), int)
     segments: list[Segment] = []
     events: list[Event] = []
     stalled = 0  # contacts in a row that took no time
@@ -555,35 +506,35 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, max_events: int) -> Trajector
     status, detail = "", ""
     while not status:
         if on_boundary.any():
-            choice = _leave(X, y, (h, known), state, on_boundary, came)
+            choice = _leave(data, (h, known), state, on_boundary, came)
             if isinstance(choice, str):
                 status, detail = "non-unique", choice
                 break
             events += _changes(t, state, choice, on_boundary)
             state = choice
             if state.stay:  # and is on them, not its rounding off
-                w = tangent_projector(state.normals, len(w)) @ w
+                w = tangent_projector(np.array(state.normals), len(w)) @ w
         h, known = np.where(on_boundary, 0.0, h), np.where(on_boundary, 0.0, known)
-        current, contact = _course(X, y, norms, w, (h, known), state, t)
+        current, contact = _course(data, w, (h, known), state, t)
         segments.append(current)
         if contact is None:
             w = current.limit
             status, detail = _ending(state)
-            if past := _beyond(X, y, (h, known), state, current):
+            if past := _beyond(state, current):
                 status, detail = "non-unique", f"rounding hides how {past} ends: undecided"
         elif len(segments) > max_events:
             status, detail = "horizon", f"stopped after {max_events} events"
         else:
-            stalled = stalled + 1 if t + contact.moment.s == t else 0
-            t = t + contact.moment.s
-            w, (h, known) = contact.moment.state, contact.products
-            on_boundary, came = contact.data, contact.came
-            whole = on_boundary.any() and len(span_of(X, norms, on_boundary)) == len(w)
-            if whole or length_of(w) <= _ROUNDING * contact.moment.summed:
+            moment, on_boundary, came = contact.moment, contact.data, contact.came
+            stalled = stalled + 1 if t + moment.s == t else 0
+            t = t + moment.s
+            w, (h, known) = moment.state, moment.products
+            whole = on_boundary.any() and len(span_of(data.X, norms, on_boundary)) == len(w)
+            if whole or length_of(w) <= _ROUNDING * moment.summed:
                 # It is 0, where all boundaries meet.
                 w, h, known = np.zeros_like(w), np.zeros_like(h), np.zeros_like(h)
                 on_boundary, came = norms > 0.0, np.zeros_like(came)
-            if stalled > 2 * len(X):
+            if stalled > 2 * len(h):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
             if t > knots[-1]:
                 knots.append(t)
@@ -600,43 +551,31 @@ def _ending(state: _State) -> tuple[str, str]:
     return "converged", "no datum is active, so the flow stays where it is"
 
 
-def _beyond(
-    X: NDArray,
-    y: NDArray,
-    products: tuple[NDArray, NDArray],
-    state: _State,
-    last: Segment,
-) -> str:
+def _beyond(state: _State, last: Segment) -> str:
     """A datum that the limit of the last segment does not leave on its side, if there is one.
 
     Limits that are rounding alone count as zero, which those of flows that fade on a boundary are.
     Whether they are so is asked of the fit in rational arithmetic, where it is one point.
     """
-    held = [j for surface in state.held for j in surface.data]
-    if not last.rates.size or last.opens or len(held) > 1 or state.resting or X.size > 1000:
+    held, X, y = [j for surface in state.held for j in surface.data], last.data.X, last.data.y
+    if last.fit is None or len(held) > 1 or state.resting or X.size > 1000:
         return ""
-    near = np.setdiff1d(np.flatnonzero(slopes_of(X, np.arange(len(X)), last).any(axis=1)), held)
-    limits, _ = limits_of(X, near, *products, last)
-    near = near[limits == 0.0]
-    fades = held and (rooms(X, y, products, last, state.on, state.stay)[2] == 0.0).any()
+    sums = last.sums(np.arange(len(X)))
+    near = np.setdiff1d(np.flatnonzero(sums.b.any(axis=1) & (sums.limit == 0.0)), held)
+    fades = held and (rooms(last, state.on, state.stay).limit == 0.0).any()
     if not near.size and not fades:
         return ""
-    rational = np.vectorize(Fraction, otypes=[object])
-    A, target, along = (rational(v) for v in (X[state.on], y[state.on], X[held]))
-    d, size = X.shape[1], X.shape[1] + len(held)
-    K = np.zeros((size, size + 1), object)  # the normal equations, within the boundary of `held`
-    K[:d, :d], K[:d, d:size], K[d:, :d], K[:d, size] = A.T @ A, along.T, along, A.T @ target
-    for c in range(size):  # by Gauss and Jordan
-        rows = c + np.flatnonzero(K[c:, c])
-        if not rows.size:
-            return ""
-        K[[c, rows[0]]] = K[[rows[0], c]]
-        K[c] = K[c] / K[c, c]
-        others = np.arange(size) != c
-        K[others] -= np.outer(K[others, c], K[c])
-    w = K[:d, size]
-    sides = zip(near, rational(X[near]) @ w, strict=True)
-    past = [j for j, h in sides if h and (h > 0) != state.on[j]]
+    A, target, along = (fractions(v) for v in (X[state.on], y[state.on], X[held]))
+    # The normal equations, within the boundary of `held`.
+    none = np.zeros((len(held), len(held)), int)
+    try:
+        found = solve(
+            np.block([[A.T @ A, along.T], [along, none]]), [*(A.T @ target), *[0] * len(held)]
+        )
+    except ValueError:
+        return ""
+    w = np.array(found[: X.shape[1]])
+    past = [j for j in near if (h := fractions(X[j]) @ w) and (h > 0) != state.on[j]]
     if fades:
         push = along[0] @ (A.T @ (target - A @ w))
         past += [j for j in held if not 0 <= push <= -Fraction(y[j]) * (along[0] @ along[0])]
@@ -649,19 +588,19 @@ def _names(named: tuple[SwitchingSurface, ...]) -> str:
 
 
 def _leave(
-    X: NDArray, y: NDArray, products, state: _State, on_boundary: NDArray, came: NDArray
+    data: Data, products: Products, state: _State, on_boundary: NDArray, came: NDArray
 ) -> _State | str:
     """How the flow goes on from w on some boundaries, or a sentence that says why it cannot.
 
     `came` (n,) is the side of its boundary from which each datum is known to cross it, or 0.
     """
-    here = switching_surfaces(X, y, np.nonzero(on_boundary)[0])
+    here = switching_surfaces(data.X, data.y, np.nonzero(on_boundary)[0])
     crossed = [j for j in here[0].data if came[j]]
     arrival = int(came[crossed[0]] * (1 if crossed[0] in here[0].plus else -1)) if crossed else 0
     strictly = state.on & ~on_boundary
     # The point is on its surfaces: the modes are decided as if the contact were exact.
     try:
-        modes = continuations(X, y, products, strictly, here, arrival)
+        modes = continuations(data.X, data.y, products, strictly, here, arrival)
     except (np.linalg.LinAlgError, QhullError):
         raise InputError(
             f"the activation boundaries of {_names(here)} meet at angles too small to tell in "
@@ -693,38 +632,32 @@ def _changes(t: float, old: _State, new: _State, on_boundary: NDArray) -> Iterat
 
 
 def _course(
-    X: NDArray,
-    y: NDArray,
-    norms: NDArray,
-    w: NDArray,
-    products: tuple[NDArray, NDArray],
-    state: _State,
-    t: float,
+    data: Data, w: NDArray, start: Products, state: _State, t: float
 ) -> tuple[Segment, Contact | None]:
-    """The segment from w on, where the data have these `products`, and the contact that ends it."""
-    h = products[0]
-    sides, length = 2.0 * state.on - 1.0, 0.0
+    """The segment from w on, where x.w are the `start`, and the contact that ends it."""
+    sides, length, room = 2.0 * state.on - 1.0, 0.0, None
     if not state.stay:
-        gap = state.on * (y - h)
-        current, length = opening(X[state.on], gap @ X, w, t)
-        contact = first_contact(X, norms, products, sides, current, length)
+        current, length = opening(data, w, state.on, t, start)
+        contact = first_contact(current, sides, length)
         if contact is not None:
-            if _goes_on(X, contact, np.abs(gap) @ norms):
+            if _goes_on(contact, state.on):
                 return current, contact
             length = 0.0
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
-    current = segment(X, y, w, state.on, state.normals, t, products)
-    held = state.stay and current.rates.size
-    room = rooms(X, y, products, current, state.on, state.stay) if held else None
-    return current, first_contact(X, norms, products, sides, current, room=room, clear=length)
+    current = segment(data, w, state.on, t, state.normals, start)
+    if state.stay and current.rates.size:
+        room = rooms(current, state.on, state.stay)
+    return current, first_contact(current, sides, room=room, clear=length)
 
 
-def _goes_on(X: NDArray, contact: Contact, force: float) -> bool:
+def _goes_on(contact: Contact, on: NDArray) -> bool:
     """Whether what an opening has beyond a contact is more than rounding of its amplitudes, which
-    are added up from a `force`; else only the limit tells whether there is a contact."""
-    flow, along = contact.moment.flow, X[contact.data] @ contact.moment.flow.V
-    beyond = np.abs((along * flow.b) @ contact.moment.left[0])
+    are added up from a force; else only the limit tells whether there is a contact."""
+    flow = contact.moment.flow
+    along = flow.data.X[contact.data] @ flow.V
+    force = np.abs(on * (flow.data.y - flow.start[0])) @ flow.data.norms
+    beyond = np.abs((along * flow.b) @ contact.moment.left)
     return bool((beyond > 64 * _EPS * force * (np.abs(along) @ (1.0 / flow.rates))).all())
 
 
@@ -759,20 +692,15 @@ def _together(events: list[Event]) -> list[Event]:
     return sorted(out, key=lambda e: (e.t, e.datum))
 
 
-def _linear_flow(X: NDArray, y: NDArray, w: NDArray) -> Trajectory:
-    with one_thread():
-        only = segment(X, y, w, np.ones(len(X), bool), np.zeros((0, len(w))), 0.0)
-    rows, (start, known) = np.arange(len(X)), products_of(X, w)
-    slopes = slopes_of(X, rows, only)
-    first = np.where(start != 0.0, np.sign(start), np.sign(slopes @ only.rates))
-    events = []
+def _linear_flow(data: Data, w: NDArray) -> Trajectory:
+    only = segment(data, w, np.ones(len(data.y), bool))
+    sums, events = only.sums(np.arange(len(data.y))), list[Event]()
+    first = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
     if only.rates.size:
-        limits, noise = limits_of(X, rows, start, known, only)
-        found = exponential_sums.zeros(start, slopes, only.rates, first, limits, noise=noise)
-        for j, times in enumerate(found.crossings):
-            for k, t in enumerate(times[np.isfinite(times)]):
-                rising = (first[j] > 0) == (k % 2 == 1)
-                events.append(Event(float(t), j, "activate" if rising else "deactivate"))
+        found, side = zeros(sums, first), first.copy()
+        for j, t in zip(found.row[found.crosses], found.t[found.crosses], strict=True):
+            side[j] = -side[j]
+            events.append(Event(float(t), int(j), "activate" if side[j] > 0 else "deactivate"))
     events = _together(events)
     knots = [0.0, *sorted({e.t for e in events})]
     told = "converged", "the limit of a linear flow"

@@ -94,6 +94,26 @@ class OfNetwork(Chart):
     def widths(self) -> tuple[int, ...]:
         return self.network.widths
 
+    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+        theta, log_scale = self.parameters(z)
+        return _exp(self.network.degree * log_scale) * self.network.output(theta, X, patterns)
+
+    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        return self.network.cosines(self.parameters(z)[0], X)
+
+    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
+        theta, rate = (self.parameters(each)[0] for each in (z, v))
+        return self.network.rates(theta, X, rate, patterns)[0]
+
+    def velocity(
+        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
+    ) -> NDArray:
+        return self.rate(z, self.network.gradient(self.parameters(z)[0], X, c, patterns), clock)
+
+    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
+        """The velocity for the gradient G (p,) at theta."""
+        raise NotImplementedError
+
 
 class Plain(OfNetwork):
     """z = theta."""
@@ -104,19 +124,7 @@ class Plain(OfNetwork):
     def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
         return z, np.zeros(z.shape[:-1])
 
-    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
-        return self.network.output(z, X, patterns)
-
-    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.cosines(z, X)
-
-    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
-        return self.network.rates(z, X, v, patterns)[0]
-
-    def velocity(
-        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
-    ) -> NDArray:
-        G = self.network.gradient(z, X, c, patterns)
+    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
         return _per(G, G @ G) if clock == LOG_LOSS else G
 
 
@@ -141,22 +149,7 @@ class Polar(OfNetwork):
     def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
         return z[..., :-1], z[..., -1]
 
-    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
-        return _exp(self.network.degree * z[-1]) * self.network.output(z[:-1], X, patterns)
-
-    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.cosines(z[..., :-1], X)
-
-    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
-        return self.network.rates(z[:-1], X, v[:-1], patterns)[0]
-
-    def velocity(
-        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
-    ) -> NDArray:
-        return self.rate(z, self.network.gradient(z[:-1], X, c, patterns), clock)
-
     def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
-        """The velocity for the gradient G (p,) at u."""
         u, rho, m = z[:-1], z[-1], self.network.degree
         along = (G @ u) / (u @ u)
         rate = np.append(G - along * u, along)

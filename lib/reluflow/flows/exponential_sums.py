@@ -11,7 +11,7 @@ zeros. A sign that rounding may have made counts for nothing, so that a touch is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,46 +24,84 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Zeros:
-    """Zeros of m sums: `crossings` (m, k) sorted, padded with inf; `touches` (m, j) alike.
+    """Zeros at times t (k,) of the sums `row` (k,), a sum's in order, and which are crossings (k,).
 
-    A touch is a point where f meets zero to rounding at an extremum, so that whether it crosses
-    cannot be told in this arithmetic.
+    The others are touches, where f meets zero to rounding at an extremum, so that whether it
+    crosses cannot be told in this arithmetic.
     """
 
-    crossings: NDArray
-    touches: NDArray
+    row: NDArray
+    t: NDArray
+    crosses: NDArray
 
 
-def zeros(
-    a: NDArray,
-    b: NDArray,
-    rates: NDArray,
-    sign0: NDArray,
-    limit: NDArray | None = None,
-    until: float = np.inf,
-    noise: tuple[NDArray, ...] | None = None,
-) -> Zeros:
-    """All zeros in 0 < t <= until of f_j(t) = a_j + sum_k b_jk (1 - exp(-l_k t)), j = 1..m.
+@dataclass(frozen=True)
+class Sums:
+    """f_j(t) = a_j + sum_k b_jk (1 - exp(-l_k t)), j = 1..m.
 
-    Parameters: a (m,), b (m, r), rates (r,) positive in any order, sign0 (m,) signs of +1 or -1
-    just after t = 0; limit (m,) of the sums, where it is known better than by adding up, as beside
-    a far a; noise, errors of a (m,), b (m, r) and the limit (m,) that are no rounding of them: a
-    sign that they may have made is not sure. Returns `Zeros`.
+    a (m,), b (m, r), rates (r,) positive in any order; limit (m,) as t goes to infinity, which may
+    be known better than by adding up, as beside a far a; errors, those of a (m,), b (m, r) and the
+    limit (m,) that are no rounding of them, if any.
     """
-    order = np.argsort(rates)
-    b, rates = b[:, order], rates[order]
-    limit = limit_of(a, b) if limit is None else limit
-    row, lo, hi, steep = _isolated(a, b, rates, sign0, limit, until)
-    touches = _by_row(len(a), row[~steep], lo[~steep])
-    value, size = evaluated(a[row], b[row], rates, np.stack([lo, hi], axis=1), limit[row])
-    unsure = _ROUNDING * size
-    if noise is not None:
-        of_a, of_b, of_limit = (v[row] for v in noise)
-        ends = np.stack([lo, hi], axis=1)
-        unsure = unsure + evaluated(of_a, of_b[:, order], rates, ends, of_limit)[1]
-    signs = np.where(np.abs(value) <= unsure, 0.0, np.sign(value))
+
+    a: NDArray
+    b: NDArray
+    rates: NDArray
+    limit: NDArray
+    errors: tuple[NDArray, ...] = ()
+
+    def __getitem__(self, rows: NDArray) -> Sums:
+        errors = tuple(error[rows] for error in self.errors)
+        return Sums(self.a[rows], self.b[rows], self.rates, self.limit[rows], errors)
+
+    def with_rows(self, more: Sums) -> Sums:
+        """These sums and `more` of the same rates."""
+        pairs = [(self.a, more.a), (self.b, more.b), (self.limit, more.limit)]
+        pairs += zip(self.errors, more.errors, strict=True)
+        a, b, limit, *errors = (np.concatenate(pair) for pair in pairs)
+        return Sums(a, b, self.rates, limit, tuple(errors))
+
+    def at(self, t: NDArray) -> tuple[NDArray, NDArray]:
+        """f (m, k) at times t (m, k), and the size of the terms that it was added up from: its
+        rounding is a few eps of that.
+
+        f is a + sum b_k (1 - exp(-l_k t)) = limit - sum b_k exp(-l_k t), whichever has smaller
+        terms.
+        """
+        decay = -self.rates * t[..., None]
+        gone, left = -np.expm1(decay), np.exp(decay)
+        a, b, limit = self.a[:, None], self.b[:, None, :], self.limit[:, None]
+        size = np.abs(b)
+        early, late = np.abs(a) + np.vecdot(gone, size), np.abs(limit) + np.vecdot(left, size)
+        value = np.where(early <= late, a + np.vecdot(gone, b), limit - np.vecdot(left, b))
+        return value, np.minimum(early, late)
+
+    def signs(self, t: NDArray) -> NDArray:
+        """The signs of f (m, k) at times t (m, k), 0 where rounding or the errors may make it."""
+        value, size = self.at(t)
+        unsure = _ROUNDING * size
+        if self.errors:
+            a, b, limit = self.errors
+            unsure = unsure + replace(self, a=a, b=b, limit=limit).at(t)[1]
+        return np.where(np.abs(value) <= unsure, 0.0, np.sign(value))
+
+
+def plain(a: NDArray, b: NDArray, rates: NDArray) -> Sums:
+    """The sums, their limits by adding up: those that are rounding alone are zero."""
+    limit, size = a + b.sum(axis=1), np.abs(a) + np.abs(b).sum(axis=1)
+    return Sums(a, b, rates, np.where(np.abs(limit) <= _ROUNDING * size, 0.0, limit))
+
+
+def zeros(f: Sums, sign0: NDArray, until: float = np.inf) -> Zeros:
+    """All zeros in 0 < t <= until, where sign0 (m,) are the signs, +1 or -1, just after t = 0."""
+    order = np.argsort(f.rates)
+    errors = tuple(e[:, order] if e.ndim == 2 else e for e in f.errors)
+    f = replace(f, b=f.b[:, order], rates=f.rates[order], errors=errors)
+    row, lo, hi, steep = _isolated(f, sign0, until)
+    touches = row[~steep], lo[~steep]
+    signs = f[row].signs(np.stack([lo, hi], axis=1))
     # The last sign of each sum that is sure, and when it was seen.
-    known, since = sign0.tolist(), [0.0] * len(a)
+    known, since = sign0.tolist(), [0.0] * len(sign0)
     brackets = []
     for j, times, both in zip(row.tolist(), zip(lo, hi, strict=True), signs.tolist(), strict=True):
         for t, sign in zip(times, both, strict=True):
@@ -72,41 +110,19 @@ def zeros(
             if sign:
                 known[j], since[j] = sign, t
     found = np.array(brackets).reshape(-1, 4)
-    row, (lo, hi, sign) = found[:, 0].astype(int), found[:, 1:].T
-    roots = solve(a[row], b[row], rates, lo, hi, sign, limit[row])
-    return Zeros(_by_row(len(a), row, roots), touches)
+    row = found[:, 0].astype(int)
+    crossings = row, _solved(f[row], *found[:, 1:].T)
+    row, t = (np.concatenate(two) for two in zip(crossings, touches, strict=True))
+    return Zeros(row, t, np.arange(len(t)) < len(found))
 
 
-def limit_of(a: NDArray, b: NDArray) -> NDArray:
-    """The limits (m,) of the sums as t goes to infinity, those that are rounding alone as zero."""
-    limit, size = a + b.sum(axis=1), np.abs(a) + np.abs(b).sum(axis=1)
-    return np.where(np.abs(limit) <= _ROUNDING * size, 0.0, limit)
-
-
-def evaluated(a, b, rates, t, limit) -> tuple[NDArray, NDArray]:
-    """f(t) and the size of the terms that it was added up from: its rounding is a few eps of that.
-
-    f is a + sum b_k (1 - exp(-l_k t)) = limit - sum b_k exp(-l_k t), whichever has smaller terms.
-    Parameters: t (m, k); limit (m,), where it is known better than by adding up.
-    """
-    limit = (limit_of(a, b) if limit is None else limit)[:, None]
-    decay = -rates * t[..., None]
-    gone, left = -np.expm1(decay), np.exp(decay)
-    a, b = a[:, None], b[:, None, :]
-    size = np.abs(b)
-    early, late = np.abs(a) + np.vecdot(gone, size), np.abs(limit) + np.vecdot(left, size)
-    value = np.where(early <= late, a + np.vecdot(gone, b), limit - np.vecdot(left, b))
-    return value, np.minimum(early, late)
-
-
-def _isolated(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, limit: NDArray, until: float
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _isolated(f: Sums, sign0: NDArray, until: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Intervals that may have a zero, by row and time: row, lo, hi, and whether f is monotone there
     (else it is as short as rounding)."""
+    a, b, rates, limit = f.a, f.b, f.rates, f.limit
     if not b.size:
         return np.zeros(0, int), np.zeros(0), np.zeros(0), np.zeros(0, bool)
-    clear, end = _clear_of_zero(a, b, rates, sign0), _horizon(a, b, rates, limit, until)
+    clear, end = _clear_of_zero(f, sign0), _horizon(f, until)
     powers = np.arange(-6, 1 + int(np.ceil(np.log2(max(1.0, end.max() * rates[-1])))))
     edges = np.append(0.0, 2.0**powers / rates[-1])
     lo, hi = np.maximum(edges[:-1], clear[:, None]), np.minimum(edges[1:], end[:, None])
@@ -149,28 +165,29 @@ def _free(a, up, down, rates, limit, lo, hi) -> NDArray:
     return (low > rounding) | (high < -rounding)
 
 
-def _horizon(a: NDArray, b: NDArray, rates: NDArray, limit: NDArray, until: float) -> NDArray:
+def _horizon(f: Sums, until: float) -> NDArray:
     """Times (m,), at most `until`, after which the sums keep their sign.
 
     A limit that is not zero outweighs what has not faded by then. On its way to a limit of zero a
     sum is followed until it is rounding of the terms that cancel in this limit: past that point
     its sign cannot be told, and no zero is claimed.
     """
-    size = np.abs(a) + np.abs(b).sum(axis=1)
-    floor = np.where(limit != 0.0, np.abs(limit) / (2.0 * b.shape[1]), _ROUNDING * size)
+    terms, limit = np.abs(f.b), np.abs(f.limit)
+    size = np.abs(f.a) + terms.sum(axis=1)
+    floor = np.where(limit, limit / (2.0 * terms.shape[1]), _ROUNDING * size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        faded = np.log(np.abs(b) / floor[:, None]) / rates
+        faded = np.log(terms / floor[:, None]) / f.rates
     return np.minimum(np.where(np.isnan(faded), 0.0, faded).max(axis=1, initial=0.0), until)
 
 
-def _clear_of_zero(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> NDArray:
+def _clear_of_zero(f: Sums, sign0: NDArray) -> NDArray:
     """Times (m,) up to which the sums that start at zero (a = 0) surely keep their sign0; else 0.
 
     The first derivative that has this sign at t = 0 keeps it for a while, hence so does the sum,
     the derivatives before it being zero.
     """
-    clear = np.zeros(len(a))
-    todo = np.nonzero(a == 0.0)[0]
+    b, rates, clear = f.b, f.rates, np.zeros(len(f.a))
+    todo = np.nonzero(f.a == 0.0)[0]
     power, flip = rates / rates[-1], sign0[todo]
     for _ in range(b.shape[1] if todo.size else 0):
         terms = flip[:, None] * b[todo] * power
@@ -187,38 +204,26 @@ def _clear_of_zero(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> ND
     return clear
 
 
-def _by_row(m: int, row: NDArray, t: NDArray) -> NDArray:
-    """Times t of the rows `row`, sorted and padded with inf."""
-    order = np.lexsort((t, row))
-    row, t = row[order], t[order]
-    column = np.arange(len(row)) - np.searchsorted(row, row)
-    out = np.full((m, column.max(initial=-1) + 1), np.inf)
-    out[row, column] = t
-    return out
-
-
-def solve(a, b, rates, lo, hi, sign_lo, limit) -> NDArray:
+def _solved(f: Sums, lo: NDArray, hi: NDArray, sign_lo: NDArray) -> NDArray:
     """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
-    fall = rates * b
-    size, bends = np.abs(b), np.abs(b) * rates**2
     with np.errstate(all="ignore"):
-        speed, curve = b @ rates, b @ rates**2
-        tangent = -a / speed  # a tiny start meets zero tens of decades before hi
+        speed, curve = f.b @ f.rates, f.b @ f.rates**2
+        tangent = -f.a / speed  # a tiny start meets zero tens of decades before hi
         parabola = tangent * (1.0 + 0.5 * tangent * curve / speed)
         tangent = np.where(np.abs(parabola - tangent) < 0.1 * tangent, parabola, tangent)
         early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
         start = np.where(early, tangent, 0.5 * (lo + hi))
     # One after the other: seldom are there more than two, and calls on arrays of two cost most.
-    given = (v.tolist() for v in (a, limit, lo, hi, sign_lo, start))
-    each = zip(b, size, fall, bends, *given, strict=True)
-    return np.array([_zero(-rates, *one) for one in each])
+    numbers = (v.tolist() for v in (f.a, f.limit, lo, hi, sign_lo, start))
+    return np.array([_zero(f.rates, *one) for one in zip(f.b, *numbers, strict=True)])
 
 
-def _zero(minus, b, size, fall, bends, a, limit, lo, hi, sign_lo, root) -> float:
+def _zero(rates, b, a, limit, lo, hi, sign_lo, root) -> float:
     """One zero, from `root` on."""
-    last = np.inf
+    size, fall, last = np.abs(b), rates * b, np.inf
+    bends = size * rates**2
     for _ in range(1100):  # enough to halve down to the smallest number
-        decay = minus * root
+        decay = -rates * root
         left, gone = np.exp(decay), -np.expm1(decay)
         early, late = abs(a) + float(gone @ size), abs(limit) + float(left @ size)
         value = a + float(gone @ b) if early <= late else limit - float(left @ b)
@@ -227,7 +232,7 @@ def _zero(minus, b, size, fall, bends, a, limit, lo, hi, sign_lo, root) -> float
             lo = root
         else:
             hi = root
-        if a == 0.0 and minus[-1] * root > -1e-60:  # on its way down to the start, which is it
+        if a == 0.0 and rates[-1] * root < 1e-60:  # on its way down to the start, which is it
             return 0.0
         # Done where the value is all rounding, or the step was or would be.
         steep = abs(slope) * root

@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field, GradientFlow
-from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.flows.trajectory import Event, Trajectory, piecewise
 from reluflow.losses import Loss
 
 _ZERO = 1e-15  # a surface's function this small at the start is 0
@@ -335,12 +335,11 @@ def then(path: FlowPath, field: GradientFlow, until: float, **options: Any) -> F
     legs = (*(path.legs or (path,)), leg)
     clocks = dict.fromkeys(one.field.clock for one in legs)
 
-    def joined(t: NDArray) -> NDArray:
-        early, out = t < path.t[-1], np.empty((len(t), leg.states.shape[1]))
-        for k in np.nonzero(early)[0]:
-            out[k] = _carried(path.interpolant(t[k : k + 1])[0], path.field, field)
-        out[~early] = leg.interpolant(np.maximum(t[~early] - shift, leg.t[0]))
-        return out
+    def early(t: NDArray) -> NDArray:
+        return np.array([_carried(z, path.field, field) for z in path.interpolant(t)])
+
+    def late(t: NDArray) -> NDArray:
+        return leg.interpolant(np.maximum(t - shift, leg.t[0]))
 
     return replace(
         leg,
@@ -348,7 +347,7 @@ def then(path: FlowPath, field: GradientFlow, until: float, **options: Any) -> F
         states=np.array([*before, *leg.states]),
         events=(*path.events, *(replace(e, t=e.t + shift) for e in leg.events)),
         clock=", then ".join(clocks),
-        interpolant=joined,
+        interpolant=piecewise([-np.inf, path.t[-1]], [early, late], leg.states.shape[1]),
         settled=leg.settled + shift,
         legs=legs,
     )

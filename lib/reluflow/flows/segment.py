@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -14,6 +15,7 @@ from scipy.spatial import ConvexHull
 from threadpoolctl import ThreadpoolController
 
 from reluflow.errors import InputError
+from reluflow.flows.exponential_sums import Sums, plain
 from reluflow.geometry import enumerate_cells
 
 # --- Least squares of ill-conditioned designs: residuals in twice the precision -------------------
@@ -151,78 +153,103 @@ def tangent_projector(normals: NDArray, d: int) -> NDArray:
     return Q @ Q.T
 
 
-def sliding_condition(X: NDArray, stay: tuple[SwitchingSurface, ...]) -> tuple[NDArray, NDArray]:
-    """Facets F (m, d), c (m,): the surfaces `stay` hold the flow while F v <= c.
+def sliding_condition(
+    X: NDArray, stay: tuple[SwitchingSurface, ...]
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Facets F (m, d), c (m,): the surfaces `stay` hold the flow while F v <= c; and the sizes (m,)
+    of what c is added up from.
 
     Here v (d,) is the velocity that the data off these surfaces give. What the surfaces can add
     to it is any mean of what they add in the cells around (Filippov), and that must cancel v's
     normal part.
     """
-    N = np.array([surface.normal for surface in stay]).reshape(len(stay), X.shape[1])
-    jumps = np.array([surface.jump for surface in stay]).reshape(-1, 2)
-    low, high = np.sort(jumps, axis=1).T
-    if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
+    N = np.array([surface.normal for surface in stay])
+    jumps = np.array([surface.jump for surface in stay])
+    if np.linalg.matrix_rank(N, tol=1e-12) == len(N):
         M = np.linalg.pinv(N).T  # the surfaces add -M v along their normals
-        return np.concatenate([-M, M]), np.concatenate([high, -low])
-    # Of dependent normals not every choice of sides is a cell.
-    cells = enumerate_cells(X[[surface.data[0] for surface in stay]]).patterns
-    sums = np.where(cells, jumps[:, 1], jumps[:, 0]) @ N
-    centre = sums.mean(axis=0)
-    _, s, vt = np.linalg.svd(sums - centre)
-    r = int(np.sum(s > 1e-12 * max(s[0], np.abs(jumps).max())))
-    flat, across = vt[:r], vt[r:]
-    points = (sums - centre) @ flat.T
-    if r >= 2:
-        hull = ConvexHull(points).equations
-    else:
-        hull = np.array([[1.0, -points.max()], [-1.0, points.min()]]) if r else np.zeros((0, 1))
-    # The tangential part of v is no jump's business: only directions among the normals count.
-    across = across @ (np.eye(len(vt)) - tangent_projector(N, len(vt)))
-    across = across[np.linalg.norm(across, axis=1) > 1e-6]
-    F = np.concatenate([-hull[:, :r] @ flat, across, -across])
-    c = np.concatenate([-hull[:, r], np.zeros(2 * len(across))])
-    return F, c - F @ centre
+        low, high = np.sort(jumps, axis=1).T
+        F, c = np.concatenate([-M, M]), np.concatenate([high, -low])
+    else:  # not every choice of sides is a cell
+        cells = enumerate_cells(X[[surface.data[0] for surface in stay]]).patterns
+        sums = np.where(cells, jumps[:, 1], jumps[:, 0]) @ N
+        centre = sums.mean(axis=0)
+        _, s, vt = np.linalg.svd(sums - centre)
+        r = int(np.sum(s > 1e-12 * max(s[0], np.abs(jumps).max())))
+        flat, across = vt[:r], vt[r:]
+        points = (sums - centre) @ flat.T
+        if r >= 2:
+            hull = ConvexHull(points).equations
+        else:
+            hull = np.array([[1.0, -points.max()], [-1.0, points.min()]]) if r else np.zeros((0, 1))
+        # The tangential part of v is no jump's business: only directions among the normals count.
+        across = across @ (np.eye(len(vt)) - tangent_projector(N, len(vt)))
+        across = across[np.linalg.norm(across, axis=1) > 1e-6]
+        F = np.concatenate([-hull[:, :r] @ flat, across, -across])
+        c = np.concatenate([-hull[:, r], np.zeros(2 * len(across))]) - F @ centre
+    size = np.abs(c)
+    if len(N) > 1:  # c is added up from their jumps
+        size = size + np.abs(F) @ (np.abs(jumps).max(axis=1) @ np.abs(N))
+    return F, c, size
 
 
-_Products = tuple[NDArray, NDArray]  # x.w (n,), and what they are known to (n,)
+Products = tuple[NDArray, NDArray]  # x.w (n,), and what they are known to (n,)
 
 
 @dataclass(frozen=True)
-class Segment:
-    """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
+class Data:
+    """Data X (n, d) and labels y (n,)."""
 
-    Shapes: w0 (d,), V (d, r), b and rates (r,). The limit is `rest` + `fit` (d,): the part of w0
-    off span(V), and V c. c (r,) do not depend on w0; `errors` (2, r) are those of b and of c. The
-    first form keeps the digits early, the second one late, when a far start is forgotten. An
-    `opening` knows no limit (fit is inf, and there is no c).
+    X: NDArray
+    y: NDArray
+
+    @cached_property
+    def norms(self) -> NDArray:
+        """Their lengths (n,)."""
+        return np.linalg.norm(self.X, axis=1)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is known of a segment's limit: its coordinates c (r,) along V, which do not depend on
+    w0, and the `errors` (2, r) of b and of c.
 
     Of an active datum `place` (n,) is the row of its part along V in P (m, r). The singular vectors
     tell P to the rounding of M (m, r), of s_k where this is less than the datum's length: so a
     datum keeps its digits that is fitted while the weights are far away. Others have -1.
     """
 
-    t0: float
-    w0: NDArray
-    V: NDArray
-    b: NDArray
-    rates: NDArray
-    rest: NDArray
-    fit: NDArray
     c: NDArray
     errors: NDArray
     P: NDArray
     M: NDArray
     place: NDArray
 
-    @property
-    def opens(self) -> bool:
-        """Whether this is an `opening`."""
-        return bool(np.isinf(self.fit[0]))
+
+@dataclass(frozen=True)
+class Segment:
+    """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
+
+    Shapes: w0 (d,), V (d, r), b and rates (r,). The limit is the part `rest` (d,) of w0 off span(V)
+    and V c (d,), which is `end`. The first form keeps the digits early, the second one late, when a
+    far start is forgotten. An `opening` has no `fit`, and its end is inf.
+    `start` are the products x.w0 of the `data`, and their errors.
+    """
+
+    data: Data
+    t0: float
+    w0: NDArray
+    start: Products
+    V: NDArray
+    b: NDArray
+    rates: NDArray
+    rest: NDArray
+    end: NDArray
+    fit: Fit | None = None
 
     @cached_property
     def limit(self) -> NDArray:
         """Where the segment leads (d,)."""
-        return self.rest + self.fit
+        return self.rest + self.end
 
     @cached_property
     def moves(self) -> bool:
@@ -254,40 +281,71 @@ class Segment:
             self.limit - (left * self.b) @ self.V.T,
         )
 
-    def moment(self, s: float) -> Moment:
-        """The segment at the time s from its start on."""
-        decay = -self.rates * np.array([[s]])
-        gone, left = -np.expm1(decay), np.exp(decay)
-        w0, limit, width = self._widths
-        sizes = w0 + (gone @ width).item(), limit + (left @ width).item()
-        return Moment(self, s, gone, left, sizes)
-
     def velocity(self, s: float) -> NDArray:
         """dw/dt (d,) at the time s from the segment's start on."""
         return self.V @ (self.b * self.rates * np.exp(-self.rates * s))
 
+    def along(self, rows: NDArray) -> NDArray:
+        """The parts (k, r) of the data `rows` (k,) along V, those that are rounding alone set to
+        zero."""
+        found = _rounded(self.data.X[rows], self.V)
+        if self.fit is not None:
+            place = self.fit.place[rows]
+            found[place >= 0] = self.fit.P[place[place >= 0]]
+        return found
+
+    def sums(self, rows: NDArray) -> Sums:
+        """The x_j.w of the data `rows` (k,): amplitudes and limits that are rounding alone are 0.
+
+        A limit is the start plus the amplitudes or, where these drown, as beside a far start, what
+        the limit's coordinates give.
+        """
+        along, fit, (h, known) = self.along(rows), self.fit, (v[rows] for v in self.start)
+        slopes = along * self.b
+        if fit is None:
+            return plain(h, slopes, self.rates)
+        X, inside = self.data.X[rows], fit.place[rows] >= 0
+        width, still = np.abs(X) @ np.abs(self.V), _felt(X, self.rest)
+        width[inside], still[inside] = fit.M[fit.place[rows[inside]]], 0.0
+        width = 4 * _EPS * np.where(along, width, 0.0)
+        of_b = width * np.abs(self.b) + np.abs(along) * fit.errors[0]
+        early = known + of_b.sum(axis=1)
+        late = 4 * _EPS * np.abs(still) + width @ np.abs(fit.c) + np.abs(along) @ fit.errors[1]
+        limit = np.where(early < late, h + along @ self.b, along @ fit.c + still)
+        error = np.minimum(early, late)
+        limit = np.where(np.abs(limit) <= 8 * error, 0.0, limit)
+        return Sums(h, slopes, self.rates, limit, (known, of_b, error))
+
 
 @dataclass(frozen=True)
 class Moment:
-    """A segment at the time s from its start on: of its part along the k-th eigenvector a share
-    `gone` (1, r) is behind it, and a share `left` (1, r) ahead. `sizes` are those of what either
-    form of the state is added up from."""
+    """A segment at the time s from its start on."""
 
     flow: Segment
     s: float
-    gone: NDArray
-    left: NDArray
-    sizes: tuple[float, float]
+
+    @cached_property
+    def gone(self) -> NDArray:
+        """The shares (r,) of the ways along the eigenvectors that are behind it."""
+        return -np.expm1(-self.flow.rates * self.s)
+
+    @cached_property
+    def left(self) -> NDArray:
+        """The shares (r,) that are ahead."""
+        return np.exp(-self.flow.rates * self.s)
+
+    @cached_property
+    def sizes(self) -> tuple[float, float]:
+        """The sizes of what either form of the state is added up from."""
+        w0, limit, width = self.flow._widths
+        return w0 + float(self.gone @ width), limit + float(self.left @ width)
 
     @property
     def state(self) -> NDArray:
         """The weights (d,)."""
-        early, late = self.sizes
-        if early <= late:
-            return (self.flow.w0 + (self.gone * self.flow.b) @ self.flow.V.T)[0]
-        return (self.flow.limit - (self.left * self.flow.b) @ self.flow.V.T)[0]
+        return self.flow.after(np.array([self.s]))[0]
 
-    @property
+    @cached_property
     def summed(self) -> float:
         """The size of what the state is added up from, in the better of the forms: its rounding is
         that of this size, and not of a far start that is forgotten."""
@@ -301,41 +359,36 @@ class Moment:
         """A bound on the rounding of x.w for x of length one."""
         return 4.0 * (len(self.flow.w0) + 8) * _EPS * self.summed
 
-    def products(self, X: NDArray, norms: NDArray, h: NDArray, known: NDArray) -> _Products:
-        """The x.w (n,) and their errors, from h (n,) at the start on, which is `known` (n,) to
-        these; a far `rest` is no part of their rounding for the data that do not feel it."""
-        flow = self.flow
+    @cached_property
+    def products(self) -> Products:
+        """The x.w (n,) and their errors; a far `rest` is no part of their rounding for the data
+        that do not feel it."""
+        flow, gone, left, (h, known) = self.flow, self.gone, self.left, self.flow.start
+        X, norms, fit = flow.data.X, flow.data.norms, flow.fit
         error = self.rounding * norms
         if self.sizes[0] <= self.sizes[1]:
-            way = flow.b * self.gone[0]
+            way = flow.b * gone
             value = h + X @ (flow.V @ way)
             error = known + 4 * (X.shape[1] + 8) * _EPS * (np.abs(h) + length_of(way) * norms)
         elif flow.moves:
-            value = _felt(X, flow.rest) + X @ (flow.fit - flow.V @ (flow.b * self.left[0]))
+            value = _felt(X, flow.rest) + X @ (flow.end - flow.V @ (flow.b * left))
         else:
             value = X @ self.state
-        if not flow.P.size:
+        if fit is None:
             return value, error
-        (slowest, fastest), on = flow.span, np.flatnonzero(flow.place >= 0)
+        (slowest, fastest), on = flow.span, np.flatnonzero(fit.place >= 0)
         if slowest < 1e-3 * fastest or (np.abs(value[on]) <= 1e3 * error[on]).any():
-            gone, left, size = self.gone[0], self.left[0], 4 * _EPS * np.abs(flow.b)
-            of_b, of_c = flow.errors
-            wide, P = flow.M, np.abs(flow.P)
-            early = known[on] + wide @ (gone * size) + P @ (gone * of_b)
+            size, (of_b, of_c), P = 4 * _EPS * np.abs(flow.b), fit.errors, np.abs(fit.P)
+            early = known[on] + fit.M @ (gone * size) + P @ (gone * of_b)
             decay = np.minimum(flow.rates * self.s, 1e3)
-            late = wide @ (left * (1.0 + decay) * size) + P @ (left * of_b + of_c)
-            late += wide @ (4 * _EPS * np.abs(flow.c))
-            first = early <= late
-            other = np.where(
-                first, h[on] + flow.P @ (flow.b * gone), flow.P @ (flow.c - flow.b * left)
-            )
+            late = fit.M @ (left * (1.0 + decay) * size) + P @ (left * of_b + of_c)
+            late += fit.M @ (4 * _EPS * np.abs(fit.c))
+            other = np.where(early <= late, h[on] + fit.P @ (flow.b * gone),
+                             fit.P @ (fit.c - flow.b * left))  # fmt: skip
             least = np.minimum(early, late)
             better = least < error[on]
             value[on[better]], error[on[better]] = other[better], least[better]
         return value, error
-
-
-_NOTHING = np.zeros((0, 0)), np.zeros((0, 0)), np.full(1, -1)  # of active data, P, M and place
 
 
 def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
@@ -364,44 +417,44 @@ def check_steps(step: float, n_steps: int) -> None:
 
 
 def segment(
-    X: NDArray,
-    y: NDArray,
+    data: Data,
     w: NDArray,
     on: NDArray,
-    normals: NDArray,
-    t0: float,
-    products: _Products | None = None,
+    t0: float = 0.0,
+    normals: Sequence[NDArray] = (),
+    start: Products | None = None,
 ) -> Segment:
-    """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d).
+    """The affine flow of the data `on` (n,) from w, held on hyperplanes with unit `normals` (d,).
 
-    `products` are X w and its error, where they are known better than from w. To be called on
+    `start` are x.w and their errors, where they are known better than from w. To be called on
     `one_thread`."""
-    Q = tangent_basis(normals, len(w))
-    A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
-    if not A.size or not A.any():
-        return _still(w, t0)
+    X, held, start = data.X, len(normals) > 0, start or products_of(data.X, w)
+    Q = tangent_basis(np.array(normals), len(w))
+    # The same problem in the hyperplanes' coordinates.
+    A, target, u = X[on] @ Q, data.y[on], Q.T @ w
+    if not A.any():
+        return _still(data, t0, w, start)
     U, s, V = _decomposed(A)
     # Data that are dependent but for rounding have a direction less: none is longer there than a
     # hundred roundings of its own terms or, within hyperplanes, than one of its length.
     P, M = A @ V, np.linalg.norm(A, axis=1)[:, None]
-    wide = np.linalg.norm(X[on], axis=1)[:, None] if len(normals) else np.abs(A) @ np.abs(V)
+    wide = np.linalg.norm(X[on], axis=1)[:, None] if held else np.abs(A) @ np.abs(V)
     share = np.linalg.norm(A, axis=0)[:, None] * np.abs(V)
     sure = np.abs(A) @ np.where(share > 4 * _EPS * share.max(axis=0), np.abs(V), 0.0)
     part = np.minimum(np.minimum(np.abs(P), sure), np.abs(U) * s)  # not of a V that is rounding
     clear = (part / np.where(wide, wide, 1.0)).max(axis=0)
-    kept = clear > (1 if len(normals) else 100) * max(A.shape) * _EPS
+    kept = clear > (1 if held else 100) * max(A.shape) * _EPS
     U, s, V, P = U[:, kept], s[kept], V[:, kept], P[:, kept]
     if s.size == 0:
-        return _still(w, t0)
+        return _still(data, t0, w, start)
     rates, rest = s**2, _off(V, u)
     P, M = np.where(s > M, P, U * s), np.minimum(M, s)
     P = np.where(np.abs(P) <= 4 * _EPS * M, 0.0, P)
     M = np.where(P, M, 0.0)
     # The fitted point in span(V); where squaring the condition number would show, corrected.
-    fit, of_fit = V @ (U.T @ target / s), np.abs(target) @ np.abs(U) / s
+    end, of_end = V @ (U.T @ target / s), np.abs(target) @ np.abs(U) / s
     if s[0] > 10.0 * s[-1]:
-        fit, of_fit = refine(A, target, fit, V, P, rates), of_fit * np.minimum(_EPS * s[0] / s, 1.0)
-    h, known = products_of(X, w) if products is None else products
+        end, of_end = refine(A, target, end, V, P, rates), of_end * np.minimum(_EPS * s[0] / s, 1.0)
 
     def coordinates(way: NDArray, size: NDArray, force: NDArray, error: NDArray):
         # Two routes: each is exact where the other one cancels.
@@ -410,15 +463,14 @@ def segment(
         return np.where(closer, V.T @ way, force @ P / rates), errors.min(axis=0)
 
     # What cancels in the fit has the rounding of its terms.
-    gap, far = target - h[on], np.abs(fit) @ np.abs(V) + of_fit
-    rounding = 4 * _EPS * (np.abs(target) + np.abs(h[on])) + known[on]
+    (h, known), far = (v[on] for v in start), np.abs(end) @ np.abs(V) + of_end
+    rounding = 4 * _EPS * (np.abs(target) + np.abs(h)) + known
     # A start is what it is; later on each weight has the rounding of all.
     size = length_of(u) if t0 else (np.abs(u) + np.abs(rest)) @ np.abs(V)
-    b, of_b = coordinates(fit + rest - u, far + size, gap, rounding)
-    c, of_c = coordinates(fit, far, target, 4 * _EPS * np.abs(target))
-    place = np.where(on, np.cumsum(on) - 1, -1)
-    errors = np.stack([of_b, of_c])
-    return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, errors, P, M, place)
+    b, of_b = coordinates(end + rest - u, far + size, target - h, rounding)
+    c, of_c = coordinates(end, far, target, 4 * _EPS * np.abs(target))
+    fit = Fit(c, np.stack([of_b, of_c]), P, M, np.where(on, np.cumsum(on) - 1, -1))
+    return Segment(data, t0, w, start, Q @ V, b, rates, Q @ rest, Q @ end, fit)
 
 
 @cache
@@ -446,31 +498,31 @@ def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return U[:m], s * (work[0] / work[1]), V
 
 
-def opening(A: NDArray, force: NDArray, w: NDArray, t0: float) -> tuple[Segment, float]:
-    """The first stretch of `segment` of the data A (m, d), without hyperplanes, and its length,
-    which may be zero.
+def opening(
+    data: Data, w: NDArray, on: NDArray, t0: float, start: Products
+) -> tuple[Segment, float]:
+    """The first stretch of `segment`, without hyperplanes, and its length, which may be zero.
 
     While l_max s < 100 the force A^T (y - A w) tells the amplitudes to rounding, however small the
     other rates. So there is no need for the limit, whose digits are dear.
     """
     # H itself would lose half the digits of its small eigenvalues.
+    A = data.X[on]
     s, Vt = np.linalg.svd(np.linalg.qr(A, mode="r"), full_matrices=False)[1:]
     kept = s > s.max(initial=0.0) * max(A.shape) * _EPS
     rates, V = s[kept] ** 2, Vt[kept].T
     if rates.size == 0:
-        return _still(w, t0), np.inf
-    b, u = force @ V / rates, w @ V
-    length, unknown = 100.0 / rates[0], np.zeros(0)
-    start = Segment(
-        t0, w, V, b, rates, _off(V, w), np.full(len(w), np.inf), unknown, unknown, *_NOTHING
-    )
+        return _still(data, t0, w, start), np.inf
+    b, u = (on * (data.y - start[0])) @ data.X @ V / rates, w @ V
+    flow = Segment(data, t0, w, start, V, b, rates, _off(V, w), np.full(len(w), np.inf))
     # Where a far start is forgotten, in any direction, the limit is needed for the digits.
+    length = 100.0 / rates[0]
     gone, left, limit = np.expm1(-rates * length) * b, np.exp(-rates * length) * b, w + V @ b
     early = np.sqrt(w @ w) + np.sqrt(gone @ gone)
     late = np.sqrt(limit @ limit) + np.sqrt(left @ left)
     near = early <= 4.0 * late and np.sqrt(u @ u) <= 10.0 * np.sqrt((u + b) @ (u + b))
     # And where rates are far apart, `segment` keeps the digits of what is fitted soon.
-    return start, length if near and rates[-1] > 1e-8 * rates[0] else 0.0
+    return flow, length if near and rates[-1] > 1e-8 * rates[0] else 0.0
 
 
 def _off(V: NDArray, w: NDArray) -> NDArray:
@@ -489,56 +541,17 @@ def _felt(X: NDArray, rest: NDArray) -> NDArray:
     return np.where(np.abs(product) <= rounding, 0.0, product)
 
 
-def _still(w: NDArray, t0: float) -> Segment:
-    none, V, errors = np.zeros(0), np.zeros((len(w), 0)), np.zeros((2, 0))
-    return Segment(t0, w, V, none, none, w, np.zeros(len(w)), none, errors, *_NOTHING)
+def _still(data: Data, t0: float, w: NDArray, start: Products) -> Segment:
+    none = np.zeros(0)
+    return Segment(data, t0, w, start, np.zeros((len(w), 0)), none, none, w, np.zeros(len(w)))
 
 
-def products_of(X: NDArray, w: NDArray) -> _Products:
+def products_of(X: NDArray, w: NDArray) -> Products:
     """X w and what rounding can make of it."""
     return X @ w, 4 * _EPS * (np.abs(X) @ np.abs(w))
 
 
-def slopes_of(X: NDArray, rows: NDArray, current: Segment) -> NDArray:
-    """Amplitudes (k, r) of x_j.w(t) - x_j.w0 of the data `rows` (k,), those that are rounding alone
-    set to zero."""
-    return _along(X, rows, current) * current.b
-
-
-def limits_of(
-    X: NDArray, rows: NDArray, h: NDArray, known: NDArray, current: Segment
-) -> tuple[NDArray | None, tuple[NDArray, ...] | None]:
-    """Limits (k,) of x_j.w(t) of the data `rows` (k,), those that are rounding alone set to zero,
-    and the errors of h, of the amplitudes (k, r) and of these limits; None for an opening.
-
-    h (n,) at the start is `known` (n,) to these errors. A limit is h plus the amplitudes or, where
-    these drown, as beside a far h, what the limit's coordinates give."""
-    if current.opens:
-        return None, None
-    along, still = _along(X, rows, current), _felt(X[rows], current.rest)
-    h, known = h[rows], known[rows]
-    width = np.abs(X[rows]) @ np.abs(current.V)
-    inside = current.place[rows] >= 0 if current.P.size else np.zeros(len(rows), bool)
-    width[inside], still[inside] = current.M[current.place[rows[inside]]], 0.0
-    width = 4 * _EPS * np.where(along, width, 0.0)
-    of_b = width * np.abs(current.b) + np.abs(along) * current.errors[0]
-    early = known + of_b.sum(axis=1)
-    late = 4 * _EPS * np.abs(still) + width @ np.abs(current.c) + np.abs(along) @ current.errors[1]
-    limit = np.where(early < late, h + along @ current.b, along @ current.c + still)
-    error = np.minimum(early, late)
-    return np.where(np.abs(limit) <= 8 * error, 0.0, limit), (known, of_b, error)
-
-
-def _along(X: NDArray, rows: NDArray, current: Segment) -> NDArray:
-    """The parts (k, r) of the data `rows` along V, those that are rounding alone set to zero."""
-    along = rounded(X[rows], current.V)
-    if current.P.size:
-        place = current.place[rows]
-        along[place >= 0] = current.P[place[place >= 0]]
-    return along
-
-
-def rounded(A: NDArray, V: NDArray) -> NDArray:
+def _rounded(A: NDArray, V: NDArray) -> NDArray:
     """A V, entries that are rounding alone set to zero."""
     product = A @ V
     return np.where(np.abs(product) <= 4 * _EPS * (np.abs(A) @ np.abs(V)), 0.0, product)

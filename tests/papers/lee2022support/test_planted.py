@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from papers.faults import Found, Planted, changed, sees, under
 from reluflow.exact import ExponentialEquation, fitted
-from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.geometry import virtual_minimum
 from reluflow.instances import Instance
@@ -27,6 +27,7 @@ from reluflow.papers.lee2022support import (
     linear,
     theorem_3_6,
 )
+from reluflow.papers.lee2022support.descent import affine_descent
 from reluflow.papers.lee2022support.geometry import excess_in_cell
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

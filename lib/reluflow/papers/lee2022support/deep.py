@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -15,8 +16,41 @@ from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, bound
 from reluflow.networks import gradient, loss
-from reluflow.networks.indexed import Passes, backpropagate
+from reluflow.networks.indexed import backward, forward
 from reluflow.papers.lee2022support.setting import assumptions
+
+# --- Layered ReLU networks with any number of outputs: f(x) = W^(l) [... [W^(1) x]_+ ...]_+ -------
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Forward and backward pass under L = 1/2 sum_i |f(x_i) - y_i|^2, layer by layer.
+
+    All are tuples over the layers m = 1, ..., l; layer m has h_m units, and h_0 = d.
+
+    inputs   x^(m) (..., n, h_{m-1}): x^(1) = x and x^(m) = o^(m-1)
+    outputs  o^(m) (..., n, h_m): [W^(m) x^(m)]_+, without the ReLU in the last layer
+    deltas   delta^(m) (..., n, h_m): o^(l) - y, and 1{o^(m) > 0} * W^(m+1)T delta^(m+1) before it
+    """
+
+    inputs: tuple[NDArray, ...]
+    outputs: tuple[NDArray, ...]
+    deltas: tuple[NDArray, ...]
+
+    @property
+    def gradients(self) -> tuple[NDArray, ...]:
+        """dL/dW^(m) = sum_i delta_i^(m) x_i^(m)T, each (..., h_m, h_{m-1})."""
+        pairs = zip(self.deltas, self.inputs, strict=True)
+        return tuple(np.swapaxes(delta, -1, -2) @ x for delta, x in pairs)
+
+
+def backpropagate(weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike) -> Passes:
+    """Both passes for X (..., n, d) and Y (..., n, h_l); the derivative of ReLU at 0 is 0."""
+    layers = [np.asarray(W, float) for W in weights]
+    inputs, before, active = forward(layers, np.asarray(X, float), len(layers) - 1, None)
+    deltas = backward(layers, active, before[-1] - np.asarray(Y, float))
+    return Passes(tuple(inputs), (*inputs[1:], before[-1]), tuple(deltas))
+
 
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 

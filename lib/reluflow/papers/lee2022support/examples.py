@@ -17,12 +17,12 @@ from reluflow.approx import approx, on_grain
 from reluflow.datasets import Dataset, load, select, settings
 from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
-from reluflow.flows.affine import affine_descent, affine_flow
-from reluflow.flows.descent import path_distance
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.networks import loss
+from reluflow.papers.lee2022support.descent import affine_descent, path_distance
 from reluflow.papers.lee2022support.setting import (
     assumptions,
     check_assumptions,

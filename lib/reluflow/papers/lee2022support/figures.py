@@ -29,8 +29,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, enumerate_cells, local_minima, virtual_minimum
 from reluflow.networks import gradient, loss
-from reluflow.networks.indexed import Passes, backpropagate
-from reluflow.papers.lee2022support.deep import labels_of
+from reluflow.papers.lee2022support.deep import Passes, backpropagate, labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
 from reluflow.papers.lee2022support.linear import LinearNeuron, linear_neuron

@@ -18,7 +18,7 @@ from reluflow.approx import counted, on_grain
 from reluflow.exact import fractions, solve
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.segment import Segment, segment, two_product
+from reluflow.flows.segment import Data, Segment, segment, two_product
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
@@ -315,12 +315,12 @@ def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
 
 def pieces(X: ArrayLike, y: ArrayLike, path: Trajectory) -> Iterator[tuple[Segment, float]]:
     """A flow that slides along no boundary, from event to event, and when each piece ends."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
+    data = Data(np.asarray(X, float), np.asarray(y, float))
     times = list(dict.fromkeys([0.0, *(event.t for event in path.events)]))
     starts = path.states[np.searchsorted(path.t, times)]
     ends = [*times[1:], np.inf if path.has_limit else path.t[-1]]
-    for on, w, t, end in zip(visited_cells(X, path), starts, times, ends, strict=True):
-        yield segment(X, y, w, on, np.zeros((0, len(w))), t), end
+    for on, w, t, end in zip(visited_cells(data.X, path), starts, times, ends, strict=True):
+        yield segment(data, w, on, t), end
 
 
 def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:

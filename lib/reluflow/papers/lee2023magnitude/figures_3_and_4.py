@@ -20,9 +20,8 @@ from torch import Tensor
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.flows.stiffness import spectral_radius
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
-from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
+from reluflow.networks.dense import one_thread
 from reluflow.papers.lee2023magnitude import runs, setting
 from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
 from reluflow.papers.lee2023magnitude.setting import Bounds
@@ -69,11 +68,17 @@ SMALL = DeepSetting(start=0.04, teacher=TEACHER, step=0.0008, n_steps=100000)
 LARGE = DeepSetting(start=0.44, teacher=TEACHER, step=0.0001, n_steps=30000)
 
 
-class DeepProblem(DenseLoss):
-    """The loss of a setting's network on its data, and the start.
+_BLOCK = 500
+
+
+class DeepProblem:
+    """The loss L = 1/(2n) sum_i (f(x_i) - y_i)^2 of a setting's network on its data, and the start.
 
     The seed fixes the data, the teacher's directions and the start's; two settings with one seed, n
-    and architecture share them, up to their scales. `dtype` as for `DenseLoss`.
+    and architecture share them, up to their scales. The p weights are one vector, W_1 first, row by
+    row. The gradient is by hand, on pieces of the data whose hidden layers fit into a processor's
+    cache; the network's arithmetic has the precision `dtype`, weights and sums over the data are
+    in double.
 
     start  (p,) the weights w_0
     zero   the loss of the zero function, the mean of y^2 / 2
@@ -88,17 +93,70 @@ class DeepProblem(DenseLoss):
     ) -> None:
         rng, size = np.random.default_rng(seed), sum(a * b for a, b in setting.shapes)
         teacher, start = (torch.tensor(rng.standard_normal(size), device=device) for _ in range(2))
-        X = torch.tensor(rng.standard_normal((setting.n, setting.d)), device=device)
-        y = forward(matrices(setting.teacher * teacher, setting.shapes), X.T)[1]
-        super().__init__(setting.shapes, X, y, dtype)
+        self.X = torch.tensor(rng.standard_normal((setting.n, setting.d)), device=device)
+        self.y = forward(matrices(setting.teacher * teacher, setting.shapes), self.X.T)[1]
         self.setting = setting
         self.start = setting.start * start
-        self.zero = 0.5 * float(y.square().mean())
+        self.zero = 0.5 * float(self.y.square().mean())
+        block = _BLOCK if self.X.device.type == "cpu" else setting.n
+        pieces = zip(*(v.to(dtype).split(block) for v in (self.X, self.y)), strict=True)
+        self._pieces = [(x.T.contiguous(), labels) for x, labels in pieces]
+
+    def layers(self, w: Tensor) -> list[Tensor]:
+        """W_1, ..., W_l of the weights (p,)."""
+        return matrices(w, self.setting.shapes)
+
+    def norms(self, w: Tensor) -> NDArray:
+        """The Frobenius norms |W_1|, ..., |W_l|, shape (l,)."""
+        return np.array([float(W.norm()) for W in self.layers(w)])
+
+    def loss_and_direction(self, w: Tensor) -> tuple[float, Tensor]:
+        """L and - grad L at the weights (p,); the derivative of the ReLU at 0 is 0."""
+        W = self.layers(w.to(self._pieces[0][1].dtype))
+        squares, total = w.new_zeros(()), torch.zeros_like(w)
+        for X, y in self._pieces:
+            inputs, f = forward(W, X)
+            missing = y - f
+            squares += missing.to(w.dtype).square().sum()
+            delta = missing[None]
+            found = [torch.mm(delta, inputs[-1].T)]
+            for k in range(len(W) - 1, 0, -1):
+                delta = torch.mm(W[k].T, delta).mul_(inputs[k] > 0.0)
+                found.append(torch.mm(delta, inputs[k - 1].T))
+            total += torch.cat([G.reshape(-1) for G in reversed(found)])
+        n = self.setting.n
+        return 0.5 * float(squares) / n, total / n
+
+    def descent_direction(self, w: Tensor) -> Tensor:
+        """- grad L at the weights (p,)."""
+        return self.loss_and_direction(w)[1]
 
     def curvature(self, w: Tensor) -> float:
-        """The largest eigenvalue of the Hessian in size, within a few per cent."""
+        """The largest eigenvalue of the Hessian in size, within a few per cent, by the power
+        method."""
         slope = self.descent_direction(w)
-        return spectral_radius(self.descent_direction, w, slope, slope)[0] / 1.2
+        size, lead, radius = 1e-6 * w.norm(), slope / slope.norm(), 0.0
+        for _ in range(12):
+            image = (self.descent_direction(w + size * lead) - slope) / size
+            before, radius = radius, float(image.norm())
+            if abs(radius - before) <= 0.05 * radius:
+                break
+            lead = image / radius
+        return radius
+
+
+def matrices(w: Tensor, shapes: Sequence[tuple[int, int]]) -> list[Tensor]:
+    """The matrices of these shapes in the vector w (p,), row by row."""
+    pieces = torch.split(w, [a * b for a, b in shapes])
+    return [piece.view(shape) for piece, shape in zip(pieces, shapes, strict=True)]
+
+
+def forward(W: Sequence[Tensor], X: Tensor) -> tuple[list[Tensor], Tensor]:
+    """What goes into each layer for the data X (d, b), a column each, and f (b,)."""
+    inputs = [X]
+    for layer in W[:-1]:
+        inputs.append(torch.mm(layer, inputs[-1]).clamp_(min=0.0))
+    return inputs, torch.mv(inputs[-1].T, W[-1][0])
 
 
 @dataclass(frozen=True)
@@ -148,7 +206,7 @@ FIRST = "first layer |W_1|"
 
 
 def descend(
-    problem: DenseLoss, w: Tensor, step: float, counted: Iterable[int]
+    problem: DeepProblem, w: Tensor, step: float, counted: Iterable[int]
 ) -> tuple[NDArray, NDArray, Tensor]:
     """Plain descent from w (p,), a step for every item of `counted`, until the weights overflow.
     Returns the norms of the layers (k + 1, depth) and the losses (k + 1,) after 0, ..., k steps,

@@ -12,17 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.flows import exponential_sums
-from reluflow.flows.segment import (
-    Segment,
-    check_steps,
-    limits_of,
-    one_thread,
-    problem,
-    products_of,
-    segment,
-    slopes_of,
-)
+from reluflow.flows.exponential_sums import zeros
+from reluflow.flows.segment import Data, Segment, check_steps, one_thread, problem, segment
 from reluflow.flows.trajectory import Event, Interpolant, Trajectory, piecewise
 
 _OVERFLOW = 1e150  # a larger weight has diverged
@@ -48,12 +39,13 @@ def affine_descent(
     """
     X, y, w = problem(X, y, w0)
     check_steps(step, n_steps)
+    data = Data(X, y)
     k, sides, status, detail = 0, X @ w > 0.0, "horizon", f"stopped after {n_steps} steps"
     events: list[Event] = []
     knots, states, starts = [0], [w], [0]
     pieces: list[Interpolant] = [lambda t, w=w: np.tile(w, (len(t), 1))]  # type: ignore[misc]
     while k < n_steps:
-        piece = _stretch(X, y, w, sides, step, float(k))
+        piece = _stretch(data, w, sides, step, float(k))
         starts.append(k)
         if piece is None:  # some step * eigenvalue reaches 1: no closed form in real exponentials
             walk = _walk(X, y, w, sides, step, n_steps - k)
@@ -61,7 +53,7 @@ def affine_descent(
             k, w = k + len(walk) - 1, walk[-1]
         else:
             pieces.append(piece.at)
-            k += min(_steps_to_flip(X, piece, sides), n_steps - k)
+            k += min(_steps_to_flip(piece, sides), n_steps - k)
             w = piece.at(np.array([k], float))[0]
         knots.append(k)
         states.append(w)
@@ -92,34 +84,27 @@ def affine_descent(
     )
 
 
-def _stretch(X, y, w, on, step: float, k: float) -> Segment | None:
+def _stretch(data: Data, w, on, step: float, k: float) -> Segment | None:
     """The steps from number k on as a segment whose rates are per step, or None."""
     with one_thread():
-        flow = segment(X, y, w, on, np.zeros((0, len(w))), k)
+        flow = segment(data, w, on, k)
     if flow.rates.size and step * flow.rates.max() >= 1.0:
         return None
     return replace(flow, rates=-np.log1p(-step * flow.rates))
 
 
-def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
+def _steps_to_flip(piece: Segment, sides: NDArray) -> int:
     """Number of steps after which the first datum is on the other side (a huge one if never)."""
-    never = np.iinfo(np.int64).max
+    X, never = piece.data.X, np.iinfo(np.int64).max
     if piece.rates.size == 0:
         return never
     early = np.arange(1, _PLAIN_STEPS + 1, dtype=float)
     flipped = ((piece.at(piece.t0 + early) @ X.T > 0.0) != sides).any(axis=1)
     if flipped.any():
         return int(np.argmax(flipped)) + 1
-    slopes = slopes_of(X, np.arange(len(X)), piece)
-    rows = np.nonzero(slopes.any(axis=1))[0]
-    if rows.size == 0:
-        return never
-    start, known = products_of(X, piece.w0)
-    sign = np.where(sides[rows], 1.0, -1.0)
-    limits, _ = limits_of(X, rows, start, known, piece)
-    found = exponential_sums.zeros(start[rows], slopes[rows], piece.rates, sign, limits)
-    times = np.concatenate([found.crossings.ravel(), found.touches.ravel()])
-    for root in np.sort(times[np.isfinite(times)]):
+    sums = replace(piece.sums(np.arange(len(X))), errors=())
+    moving = np.flatnonzero(sums.b.any(axis=1))
+    for root in np.sort(zeros(sums[moving], np.where(sides[moving], 1.0, -1.0)).t):
         # A visit to the other side that falls between two steps leaves no trace in descent.
         for length in range(max(1, int(root) - 1), int(root) + 3):
             h = X @ piece.at(np.array([piece.t0 + length]))[0]

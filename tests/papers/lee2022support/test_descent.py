@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.flows.descent import affine_descent
+from reluflow.papers.lee2022support.descent import affine_descent
 
 FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
