@@ -19,14 +19,14 @@ from reluflow.errors import InputError
 from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement, survey
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt, quotient, scaled
 from reluflow.margin.limits import CONVERGED, UNDECIDED, Limit, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.margin.optimum import global_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.checker import check
 from reluflow.papers.vardi2022margin.constructions import replayed
+from reluflow.papers.vardi2022margin.optimum import global_optimum
 from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------

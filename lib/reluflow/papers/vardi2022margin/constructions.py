@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from reluflow.falsify import Draw, Instance
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.margin.check import check
 from reluflow.margin.limits import AT_REST, Limit, limit
-from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.checker import check
+from reluflow.papers.vardi2022margin.optimum import classify_optimum
 from reluflow.papers.vardi2022margin.setting import (
     EPS,
     LOSSES,

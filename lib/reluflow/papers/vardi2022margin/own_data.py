@@ -21,9 +21,9 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.limits import Limit, limit
-from reluflow.margin.optimum import Optimum, classify_optimum
 from reluflow.networks.indexed import Network, Patterns, Weights, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.optimum import Optimum, classify_optimum
 from reluflow.papers.vardi2022margin.setting import Construction
 from reluflow.progress import progress
 from reluflow.statistics import wilson

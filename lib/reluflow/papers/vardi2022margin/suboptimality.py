@@ -20,11 +20,11 @@ from reluflow.falsify import Instance, statement
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import UNDECIDED
-from reluflow.margin.local import layer_optimum, span
-from reluflow.margin.optimum import global_optimum
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.papers.vardi2022margin.constructions import judged, keeps_its_ray
+from reluflow.papers.vardi2022margin.local_optima import layer_optimum, span
+from reluflow.papers.vardi2022margin.optimum import global_optimum
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------

@@ -27,10 +27,10 @@ from reluflow.falsify import (
 )
 from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
 from reluflow.losses import LOGISTIC
-from reluflow.margin.check import numbers
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
+from reluflow.papers.vardi2022margin.checker import numbers
 from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, ended, trained
 from reluflow.papers.vardi2022margin.setting import Construction, Layer, Maps, full, unshared
 

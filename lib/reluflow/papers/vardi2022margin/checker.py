@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from reluflow.errors import InputError
-from reluflow.margin.certificates import (
+from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.proofs import (
     Aligned,
     Cellwise,
     Certificate,
@@ -25,7 +26,6 @@ from reluflow.margin.certificates import (
     SecondOrder,
     Shorter,
 )
-from reluflow.networks.indexed import Network
 
 # --- A network at a point in rational arithmetic: floats are rational, so nothing is rounded ------
 #

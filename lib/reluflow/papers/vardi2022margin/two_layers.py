@@ -18,15 +18,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import clarabel
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from reluflow.errors import InputError
 from reluflow.geometry import cell_bound, enumerate_cells
-from reluflow.margin.certificates import Column, Family
 from reluflow.margin.kkt import KINK
-from reluflow.margin.max_margin import least_sum
+from reluflow.margin.max_margin import LONG, Solution
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.proofs import Column, Family
 
 UNUSED = 1e-7  # a column whose share of the value is smaller is not used
 GAP = 1e-8  # two values of the problem that differ by less than this share are equal
@@ -136,6 +138,60 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
         data.append(x)
         columns.append(tuple(found))
     return Neurons(tuple(of_each), tuple(inputs), tuple(data), tuple(columns))
+
+
+_GAP = 1e-11
+_SOLVED = ("Solved", "AlmostSolved")
+_INFEASIBLE = ("PrimalInfeasible", "AlmostPrimalInfeasible")
+
+
+def least_sum(blocks: Sequence[NDArray], h: NDArray, cells: Sequence[NDArray]) -> Solution:
+    """min sum_j |u_j| subject to sum_j G_j u_j >= h and C_j u_j >= 0, by an interior point method.
+
+    Parameters: blocks G_j (r, p_j), h (r,), `cells` C_j (r_j, p_j). Its dual is max z.h over z, s_j
+    >= 0 with |G_j' z + C_j' s_j| <= 1. Raises ArithmeticError if Clarabel can tell neither.
+    """
+    sizes, k = [G.shape[1] for G in blocks], len(blocks)
+    C, G = sparse.block_diag(cells, "csc"), np.hstack(blocks)
+    lengths = np.append(np.linalg.norm(G, axis=1), sparse.linalg.norm(C, axis=1))
+    goals = np.append(h, np.zeros(C.shape[0]))
+    # Powers of two as units, of u and of each row, so that data in any unit give one program: rows
+    # with h = 0 have their own, the others one.
+    asked = lengths[(goals != 0.0) & (lengths > 0.0)]
+    typical = float(np.median(asked)) if len(asked) else 1.0
+    own = np.where(goals == 0.0, np.where(lengths > 0.0, lengths, 1.0), typical)
+    scale, units = float(2.0 ** np.rint(np.log2(typical))), 2.0 ** np.rint(np.log2(own))
+    # A x + s = b with s in the cones, for x = (lengths, u_1, ..., u_k).
+    cones, order, first = [clarabel.NonnegativeConeT(len(units))], [], k
+    for j, size in enumerate(sizes):
+        cones.append(clarabel.SecondOrderConeT(1 + size))
+        order += [j, *range(first, first + size)]
+        first += size
+    rows = -sparse.diags(1.0 / units) @ sparse.vstack([sparse.csc_matrix(G), C])
+    rows = sparse.hstack([sparse.csc_matrix((len(units), k)), rows])
+    below = sparse.csc_matrix((-np.ones(len(order)), (range(len(order)), order)),
+                              shape=(len(order), first))  # fmt: skip
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _GAP
+    found = clarabel.DefaultSolver(
+        sparse.csc_matrix((first, first)),
+        np.concatenate([np.ones(k), np.zeros(first - k)]),
+        sparse.vstack([rows, below], format="csc"),
+        np.concatenate([-goals, np.zeros(len(order))]),
+        cones, settings,
+    ).solve()  # fmt: skip
+    status, x = str(found.status), np.array(found.x)
+    value, u = float(np.sum(x[:k])) / scale, x[k:] / scale
+    z = np.maximum(np.array(found.z)[: len(units)] / units, 0.0)
+    if status in _INFEASIBLE:
+        value, u, z = np.inf, np.zeros(len(u)), z * (LONG / float(z @ goals))
+    elif status not in _SOLVED:
+        raise ArithmeticError(f"a convex program was not solved: {status}")
+    ends = np.cumsum([len(h), *map(len, cells)])
+    multipliers, *slopes = np.split(z, ends[:-1])
+    return Solution(tuple(np.split(u, np.cumsum(sizes)[:-1])), multipliers, value, tuple(slopes))
 
 
 @dataclass(frozen=True)

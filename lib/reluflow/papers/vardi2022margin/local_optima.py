@@ -21,10 +21,10 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
-from reluflow.margin.certificates import LayerCell, LayerCells, SecondOrder, Shorter
 from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins, scaled
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, Patterns, backward
+from reluflow.papers.vardi2022margin.proofs import LayerCell, LayerCells, SecondOrder, Shorter
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 

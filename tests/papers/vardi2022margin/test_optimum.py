@@ -11,15 +11,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reluflow.errors import InputError
-from reluflow.margin import local, two_layers
-from reluflow.margin.certificates import Aligned, Cellwise, LayerCells, SecondOrder, Shorter
-from reluflow.margin.check import check
 from reluflow.margin.kkt import quotient
-from reluflow.margin.local import fitted, layer_optimum, local_proof
-from reluflow.margin.max_margin import least_length, least_sum
-from reluflow.margin.optimum import classify_optimum, global_optimum
+from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.papers.vardi2022margin import local_optima, two_layers
+from reluflow.papers.vardi2022margin.checker import check
 from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.local_optima import fitted, layer_optimum, local_proof
+from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
+from reluflow.papers.vardi2022margin.proofs import (
+    Aligned,
+    Cellwise,
+    LayerCells,
+    SecondOrder,
+    Shorter,
+)
+from reluflow.papers.vardi2022margin.two_layers import least_sum
 from scipy.optimize import minimize
 
 WIDE = np.array([[1.0, 0.25], [-1.0, 0.25]])
@@ -99,6 +106,11 @@ def test_points_that_are_refused() -> None:
         classify_optimum(net, DEAD, WIDE, [1, 1], layer=3)
     with pytest.raises(InputError, match="without shared weights"):
         global_optimum(convolutional(2, 2), [[4, HALF, -4, HALF]], [1])
+    for none in (np.zeros((0, 2)), [[1e160, 0.0]], [[1e-160, 0.0]], [[np.nan, 0.0]]):
+        with pytest.raises(InputError, match=r"no data|another unit"):
+            global_optimum(net, none, np.ones(len(none)))
+        with pytest.raises(InputError, match=r"no data|another unit"):
+            classify_optimum(net, DEAD, none, np.ones(len(none)))
     with pytest.raises(InputError, match="no parameters"):
         global_optimum(fully_connected([2, 1]), WIDE * [[1, 0], [1, 0]], [1, 1])
 
@@ -292,9 +304,9 @@ def test_a_layer_of_idle_units_behind_a_kink() -> None:
 def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatch) -> None:
     """The certificate speaks of one smooth cell, and around a kink there are more."""
     proofs = iter([SecondOrder(np.ones(1), 0.5) if proved else None for proved in strict])
-    monkeypatch.setattr(local, "adjacent", lambda *_: [[], []])
-    monkeypatch.setattr(local, "_in_cell", lambda *_: next(proofs))
-    monkeypatch.setattr(local, "_revived", lambda *_: None)
+    monkeypatch.setattr(local_optima, "adjacent", lambda *_: [[], []])
+    monkeypatch.setattr(local_optima, "_in_cell", lambda *_: next(proofs))
+    monkeypatch.setattr(local_optima, "_revived", lambda *_: None)
     theta = np.array([1.0, 0.0, 1.0, 0.0])
     network = diagonal(2, 2, "linear")
     assert local_proof(network, theta, np.array([[1.0, 2.0]]), np.ones(1)) is None

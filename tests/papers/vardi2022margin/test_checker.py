@@ -12,8 +12,19 @@ from flint import arb
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
-from reluflow.margin import check as check_page
-from reluflow.margin.certificates import (
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.papers.vardi2022margin import checker
+from reluflow.papers.vardi2022margin.checker import (
+    Point,
+    check,
+    is_empty,
+    linear_parts,
+    missing,
+    numbers,
+    point,
+)
+from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
+from reluflow.papers.vardi2022margin.proofs import (
     Aligned,
     Cellwise,
     Certificate,
@@ -24,9 +35,6 @@ from reluflow.margin.certificates import (
     SecondOrder,
     Shorter,
 )
-from reluflow.margin.check import Point, check, is_empty, linear_parts, missing, numbers, point
-from reluflow.margin.optimum import classify_optimum, global_optimum
-from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
 RNG = np.random.default_rng
 SHARED = Network(
@@ -139,10 +147,10 @@ def test_the_costs_of_all_that_is_near() -> None:
     # w v x with x = 1, 3, w and v known to r.
     network, X, r = fully_connected((1, 1), "linear"), np.array([[1.0], [3.0]]), arb(0.1)
     near = Point(network, np.array([1 + r * arb(0, 1)] * 2), numbers(X), numbers(np.ones(2)))
-    cost = check_page._cost(near, arb(2.0), 2)
+    cost = checker._cost(near, arb(2.0), 2)
     assert cost.contains(16 / (1 + r) ** 4)
     assert cost.contains(16 / (1 - r) ** 4)
-    assert not arb(0) < check_page._cost(replace(near, theta=near.theta - 1), arb(2.0), 2)
+    assert not arb(0) < checker._cost(replace(near, theta=near.theta - 1), arb(2.0), 2)
 
 
 # --- Cellwise -------------------------------------------------------------------------------------
@@ -525,8 +533,8 @@ def test_second_derivatives_are_the_networks() -> None:
         one = np.arange(3) == i
         for a, v in zip(each, np.eye(SHARED.size), strict=True):
             exact = SHARED.hessian_product(theta, X, one, v).tolist()
-            assert [float(check_page._along(at, i, a, b)) for b in each] == pytest.approx(exact)
-        gradient = [float(check_page._along(at, i, a)) for a in each]
+            assert [float(checker._along(at, i, a, b)) for b in each] == pytest.approx(exact)
+        gradient = [float(checker._along(at, i, a)) for a in each]
         assert gradient == pytest.approx(SHARED.gradient(theta, X, one).tolist())
 
 

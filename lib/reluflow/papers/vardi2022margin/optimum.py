@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.margin import two_layers
-from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
 from reluflow.margin.kkt import KINK, scaled
-from reluflow.margin.local import local_proof, shorter, span
 from reluflow.margin.max_margin import least_length, sized
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin import two_layers
+from reluflow.papers.vardi2022margin.local_optima import local_proof, shorter, span
+from reluflow.papers.vardi2022margin.proofs import (
+    Aligned,
+    Cellwise,
+    Certificate,
+    LayerCells,
+    Shorter,
+)
 
 EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
 
@@ -24,7 +30,7 @@ class Optimum:
 
     verdict      "global", "local", "not local" or "undecided"
     theta        (p,) the point, scaled to the least margin 1
-    certificate  the proof, which `reluflow.margin.check` verifies; None for "undecided"
+    certificate  the proof, which `checker` verifies; None for "undecided"
     slack        1 - bound / value for an optimum, and for "not local" the share of |theta|^2 (or of
                  the layer's) that the farthest of the shorter points saves
     detail       one sentence
