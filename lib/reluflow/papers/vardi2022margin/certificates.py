@@ -606,14 +606,14 @@ class Optimal:
 
 
 def _residual(network: Network, X: NDArray, y: NDArray) -> float:
-    """The KKT residual of the optimum on data X (n, d), y (n,) by at most 300 convex programs; NaN
+    """The KKT residual of the optimum on data X (n, d), y (n,) ; NaN
     if it was not found."""
     try:
-        best = global_optimum(network, X, y, nodes=300)
+        best = global_optimum(network, X, y)
     except (InputError, ArithmeticError):
         return np.nan
-    proof = best.certificate
-    if proof is None or check(network, best.theta, X, y, proof).verdict != "global":
+    assert best.certificate
+    if check(network, best.theta, X, y, best.certificate).verdict != "global":
         return np.nan
     theta = on_kinks(network, best.theta, X)
     value = quotient(network, best.theta, X, y)

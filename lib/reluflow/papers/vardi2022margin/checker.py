@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import combinations, count, pairwise
-from math import prod
+from itertools import pairwise
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
@@ -20,10 +19,7 @@ from reluflow.papers.vardi2022margin.proofs import (
     Cellwise,
     Certificate,
     Column,
-    Family,
-    LayerCell,
-    LayerCells,
-    SecondOrder,
+    Layer,
     Shorter,
 )
 
@@ -186,23 +182,16 @@ def weighted(point: Point, multipliers: ArrayLike) -> tuple[fmpq, Numbers]:
 
 # --- Dual points of networks of depth 2: is every bound right, and is no cell missing? ------------
 
-STEPS = 100_000  # after so many steps the search for a missing combination of cells gives up
-
-Key = tuple[tuple[bool, ...], int]
-"""What a column stands for: its pattern, and the sign of the output weight."""
-
 
 @dataclass(frozen=True)
 class Seen:
     """A neuron that is joined to the output, as a proof must treat it.
 
-    inputs  the coordinates that it sees
-    rows    its data there (n, p_j)
-    fixed   (n,) 1 or -1: the activity that it keeps, 0: both have to be looked at
-    sign    of its output weight, 0: both have to be looked at
+    rows   the data where it sees them (n, p_j)
+    fixed  (n,) 1 or -1: the activity that it keeps, 0: both have to be looked at
+    sign   of its output weight, 0: both have to be looked at
     """
 
-    inputs: tuple[int, ...]
     rows: Numbers
     fixed: NDArray
     sign: int
@@ -213,16 +202,17 @@ def cells_slack(point: Point, proof: Cellwise) -> arb:
     shared = any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in point.network.maps)
     if point.depth != 2 or shared:
         raise Wrong("the proof is for networks of depth 2 without shared weights")
-    if not proof.families:
-        raise Wrong("there is no family of cells")
     given = seen(point, proof.everywhere)
-    for family in proof.families:
-        if len(family.columns) != len(given) or not all(family.columns):
-            raise Wrong("a family does not speak of every neuron")
-    least = min(_cells_bound(point, given, family) for family in proof.families)
-    _cells_covered(point, given, proof.families)
-    value = square(point.theta) / (2 * point.least)
-    return 1 - arb(least).sqrt() / arb(value)
+    if len(proof.columns) != len(given) or not all(proof.columns):
+        raise Wrong("the proof does not speak of every neuron")
+    total, pulls = weighted(point, proof.multipliers)
+    longest = fmpq(0)
+    for neuron, columns in zip(given, proof.columns, strict=True):
+        longest = max(longest, *(_length(point, neuron, column, pulls) for column in columns))
+        _complete(point, neuron, columns)
+    # All multipliers over the longest vector give a dual point, however long that vector is.
+    share = total * 2 * point.least / square(point.theta)
+    return 1 - arb(share * share / longest).sqrt() if longest > 0 else arb(-1)
 
 
 def seen(point: Point, everywhere: bool) -> list[Seen]:
@@ -233,29 +223,16 @@ def seen(point: Point, everywhere: bool) -> list[Seen]:
     signs, lengths = point.signs(1) if point.relus else none, (W * W).sum(axis=1)
     least, found = KINK**2 * max(lengths), []
     for j in range(len(first)):
-        inputs = tuple(np.flatnonzero(first[j]).tolist())
-        if not inputs or not last[0, j]:
+        if not first[j].any() or not last[0, j]:
             continue
-        rows = point.X[:, list(inputs)]
+        rows = point.X[:, first[j] > 0]
         if everywhere or lengths[j] <= least:
-            found.append(Seen(inputs, rows, none[:, j], 0))
+            found.append(Seen(rows, none[:, j], 0))
         elif v[j] ** 2 <= least:
             raise Wrong("a neuron with incoming weights has no outgoing one")
         else:
-            found.append(Seen(inputs, rows, signs[:, j], 1 if v[j] > 0 else -1))
+            found.append(Seen(rows, signs[:, j], 1 if v[j] > 0 else -1))
     return found
-
-
-def _cells_bound(point: Point, given: Sequence[Seen], family: Family) -> fmpq:
-    """The square of a family's bound from below on sum |v_j| |w_j|."""
-    total, pulls = weighted(point, family.multipliers)
-    longest = max(
-        _length(point, neuron, column, pulls)
-        for neuron, columns in zip(given, family.columns, strict=True)
-        for column in columns
-    )
-    # All multipliers over the longest vector give a dual point, however long that vector is.
-    return total * total / longest if longest > 0 else fmpq(10) ** 300
 
 
 def _length(point: Point, neuron: Seen, column: Column, pulls: Numbers) -> fmpq:
@@ -275,215 +252,51 @@ def _length(point: Point, neuron: Seen, column: Column, pulls: Numbers) -> fmpq:
     return square(weights @ neuron.rows)
 
 
-def _cells_covered(point: Point, given: Sequence[Seen], families: Sequence[Family]) -> None:
-    """Raise Wrong unless every combination of cells and signs is in some family.
-
-    Neurons that see the same and may be anywhere can be exchanged, so that it is enough to look at
-    columns in falling order.
-    """
-    boxes = [[frozenset(_key(column) for column in columns) for columns in family.columns]
-             for family in families]  # fmt: skip
-    groups = [neuron.inputs if neuron.sign == 0 else j for j, neuron in enumerate(given)]
-    keys: dict[object, set[Key]] = {group: set() for group in groups}
-    for box in boxes:
-        for group, own in zip(groups, box, strict=True):
-            keys[group] |= own
-    for group, neuron in dict(zip(groups, given, strict=True)).items():
-        _complete(point, neuron, keys[group])
-
-    steps = count()
-
-    def below(box: list[frozenset[Key]]) -> None:
-        for k, group in enumerate(groups):
-            if group in groups[:k]:
-                last = max(box[max(j for j in range(k) if groups[j] == group)])
-                box[k] = frozenset(key for key in box[k] if key <= last)
-        if any(all(b <= c for b, c in zip(box, cells, strict=True)) for cells in boxes):
-            return
-        if next(steps) > STEPS:
-            raise Wrong("there are too many combinations of cells to look at")
-        for k, own in enumerate(box):
-            if len(own) > 1:
-                for key in own:
-                    below([*box[:k], frozenset([key]), *box[k + 1 :]])
-                return
-        raise Wrong("a combination of cells is missing")
-
-    below([frozenset(keys[group]) for group in groups])
-
-
-def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
+def _complete(point: Point, neuron: Seen, columns: Sequence[Column]) -> None:
     """Raise Wrong unless the columns hold all cells that the neuron can be in."""
     linear = point.relus == 0
     # A datum of which the neuron sees nothing has no side: among the others it would excuse all.
-    sided = (neuron.fixed == 0) & (neuron.rows != 0).any(axis=1)
-    free = [] if linear else np.flatnonzero(sided).tolist()
-    own = {i: neuron.fixed[i] > 0 for i in np.flatnonzero(neuron.fixed).tolist()}
+    sided = (neuron.fixed == 0) & (neuron.rows != 0).any(axis=1) & (not linear)
+    kept = (neuron.fixed != 0) & (not linear)
+    patterns = [(np.asarray(one.active, bool), one.sign) for one in columns]
     signs = [neuron.sign] if neuron.sign else ([1] if linear else [1, -1])
     for sign in signs:
         given = {
-            tuple(pattern[i] for i in free)
-            for pattern, s in keys
-            if (s == sign or linear) and all(linear or pattern[i] == a for i, a in own.items())
+            tuple(active[sided].tolist())
+            for active, s in patterns
+            if (s == sign or linear) and (active == (neuron.fixed > 0))[kept].all()
         }
-        if missing(neuron.rows[free], given) is not None:
+        if missing(neuron.rows[sided], given) is not None:
             raise Wrong("a cell of a neuron is missing")
 
 
-def _key(column: Column) -> Key:
-    return tuple(map(bool, np.ravel(column.active))), int(column.sign)
+# --- Dual points of the problem of one layer ------------------------------------------------------
 
 
-# --- Dual points of the problem of one layer: is every bound right, and is no cell missing? -------
-
-
-def layer_slack(point: Point, proof: LayerCells) -> arb:
+def layer_slack(point: Point, proof: Layer) -> arb:
     """1 - bound / value of a proof that theta is an optimum of a layer's problem. Raises Wrong."""
     u = point.theta[point.span(proof.layer)]
-    if not proof.cells:
-        raise Wrong("there is no cell")
-    for cell in proof.cells:
-        shapes = [np.shape(pattern) for pattern in cell.patterns]
-        wanted = [(len(point.X), len(point.network.maps[k])) for k in range(point.relus)]
-        if shapes != wanted or [np.shape(s) for s in cell.slopes] != wanted:
-            raise Wrong("a cell has patterns or multipliers of another shape")
-    least = min(_layer_bound(point, proof.layer, cell) for cell in proof.cells)
-    _layer_covered(point, proof)
-    value = square(u) / (2 * point.least**2)
-    return 1 - arb(least) / arb(value)
+    moves = point.inputs[proof.layer - 1] != 0
+    for k in range(proof.layer, point.relus + 1):
+        moves = moves @ (point.network.maps[k - 1].T > 0)  # by what weights ever
+        if (moves & (point.signs(k) == 0)).any():
+            raise Wrong("the input of a unit is 0")
+    total, pulls = weighted(point, proof.multipliers)
+    force = square(pulls @ gradients(point, proof.layer))
+    # The best multiple of the dual point.
+    return 1 - arb((total * point.least) ** 2 / (force * square(u))) if force > 0 else arb(-1)
 
 
-def _layer_bound(point: Point, layer: int, cell: LayerCell) -> fmpq:
-    """A cell's bound from below on 1/2 |u|^2: the best multiple of its dual point's."""
-    total, pulls = weighted(point, cell.multipliers)
-    outputs, turns = linear_parts(point, layer, cell)
-    force = pulls @ outputs
-    for k, (pattern, given) in enumerate(zip(cell.patterns, cell.slopes, strict=True), start=1):
-        slopes = numbers(given)
-        if (slopes < 0).any() or (k < layer and (slopes != 0).any()):
-            raise Wrong("a multiplier is negative or belongs to no condition of the cell")
-        if k >= layer:
-            signed = np.where(pattern, slopes, -slopes)
-            force = force + (signed[..., None] * turns[k - layer]).sum(axis=(0, 1))
-    length = square(force)
-    return total * total / (2 * length) if length > 0 else fmpq(10) ** 300
-
-
-def linear_parts(point: Point, layer: int, cell: LayerCell) -> tuple[Numbers, list[Numbers]]:
-    """f (n, q), and of each layer from this one on the inputs of units (n, h, q), as linear
-    functions of the layer's parameters u: their coefficients."""
-    rows, turns = unit_rows(point, layer), []
-    for k in range(layer, point.depth):
-        if k <= point.relus:
-            turns.append(rows)
-            rows = np.asarray(cell.patterns[k - 1], bool)[..., None] * rows
-        rows = point.weights[k] @ rows
-    return rows[:, 0], turns
-
-
-def unit_rows(point: Point, layer: int) -> Numbers:
-    """Inputs of units as linear functions of their layer's parameters u: coefficients (n, h, q)."""
+def gradients(point: Point, layer: int) -> Numbers:
+    """The gradients of f in a layer's parameters, (n, q); that of the ReLU is 0 at 0."""
     g = point.network.maps[layer - 1]
     shares = (g[..., None] == 1 + np.arange(g.max(initial=0))).astype(int)
-    return np.tensordot(point.inputs[layer - 1], shares, (1, 1))
-
-
-def _layer_covered(point: Point, proof: LayerCells) -> None:
-    """Raise Wrong unless every cell of the layer that meets theta is there."""
-    layer = proof.layer
-    if layer > point.relus:
-        return  # the network is linear in this layer
-    rows = unit_rows(point, layer)
-    cells = [[np.asarray(pattern, bool) for pattern in cell.patterns] for cell in proof.cells]
-    blocks: list[tuple[int, int, NDArray, Numbers]] = []
-    for k in range(layer, point.relus + 1):
-        signs = point.signs(k)
-        # What is 0 in the layer itself whatever its weights are has no side.
-        real = (rows != 0).any(axis=2) if k == layer else np.ones(signs.shape, bool)
-        sure = real & (signs != 0)
-        cells = [c for c in cells if np.array_equal(c[k - 1][sure], signs[sure] > 0)]
-        for unit, data in enumerate((real & (signs == 0)).T):
-            here = np.flatnonzero(data)
-            # Weights of one unit are moved together; what stands above, each for itself.
-            if k == layer:
-                blocks.append((k, unit, here, rows[here, unit]))
-            else:
-                blocks += [(k, unit, here[[i]], numbers([[1]])) for i in range(len(here))]
-    given = {tuple(tuple(c[k - 1][here, unit].tolist()) for k, unit, here, _ in blocks)
-             for c in cells}  # fmt: skip
-    sides = [{cell[number] for cell in given} for number in range(len(blocks))]
-    lacks = any(missing(own, some) is not None
-                for (*_, own), some in zip(blocks, sides, strict=True))  # fmt: skip
-    if lacks or len(given) < prod(map(len, sides)):
-        raise Wrong("a cell of the layer is missing")
-
-
-# --- First and second order where no unit's input is 0, exactly at the given floats ---------------
-
-TIGHT = fmpq(1, 10**6)
-"""A multiplier, or the excess of a margin, that is a smaller share of the largest one is 0."""
-STIFF = fmpq(10**6)
-"""The weight of the held directions, in units of the largest entry of the Hessian."""
-
-
-def residual(point: Point, proof: SecondOrder) -> arb:
-    """|theta - sum lambda_i y_i grad f_i| / |theta|, once the Lagrangian is found to curve up by at
-    least half of what is claimed on the directions that no tight margin resists. Raises Wrong.
-
-    f is a polynomial around theta. H + c sum g_i g_i' > 0 for some c proves H > 0 where all g_i.d =
-    0 (Finsler); with g_i = grad f_i wherever lambda_i > 0 these d are the critical directions.
-    """
-    seen = point.X != 0
-    for k, g in enumerate(point.network.maps[: point.relus], start=1):
-        seen = seen @ (g.T > 0)  # by what weights ever: other inputs are 0 around theta, too
-        if (seen & (point.signs(k) == 0)).any():
-            raise Wrong("the input of a unit is 0")
-    _, pulls = weighted(point, proof.multipliers)
-    largest = max(map(abs, pulls))
-    held = [i for i, pull in enumerate(pulls) if abs(pull) > TIGHT * largest]
-    for pull, margin in zip(pulls, point.margins, strict=True):
-        if pull != 0 and margin > point.least * (1 + TIGHT):
-            raise Wrong("a margin that is not the least has a multiplier")
-    # theta may have any length: with margins mu the multipliers of the scaled problem go with it.
-    p = len(point.theta)
-    gradients = np.array([[_along(point, i, k) for k in range(p)] for i in range(len(point.y))])
-    off, H = point.theta - pulls @ gradients, numbers(np.eye(p))
-    for i in np.flatnonzero(pulls != 0).tolist():
-        for a, b in combinations(range(p), 2):
-            H[a, b] = H[b, a] = H[a, b] - pulls[i] * _along(point, i, a, b)
-    least = min(fmpq(1), numbers([min(proof.least, 1.0)])[0]) / 2
-    if least <= 0:
-        raise Wrong("no curvature is claimed")
-    stiff = STIFF * abs(H).max()
-    for i in held:
-        g, length = gradients[i], square(gradients[i])
-        if length == 0:
-            raise Wrong("a gradient is 0")
-        H = H + stiff / length * np.outer(g, g)
-    H = H - least * numbers(np.eye(p))
-    # Sylvester: all leading minors are positive.
-    if any(fmpq_mat(H[:k, :k].tolist()).det() <= 0 for k in range(1, p + 1)):
-        raise Wrong("the Lagrangian does not curve up as much as it says")
-    return (arb(square(off)) / arb(square(point.theta))).sqrt()
-
-
-def _along(point: Point, i: int, *directions: int) -> fmpq:
-    """The mixed derivative of f(theta; x_i) along unit vectors of different layers: f is linear in
-    each layer, so that these layers' weights are replaced by the unit vectors'. Two of one layer
-    give 0."""
-    chosen: dict[int, int] = {}
-    for k in directions:
-        layer = next(m for m in range(1, point.depth + 1) if k < point.span(m).stop)
-        if layer in chosen:
-            return fmpq(0)
-        chosen[layer] = k - point.span(layer).start + 1
-    values = point.X[i]
-    for m, g in enumerate(point.network.maps, start=1):
-        matrix = (g == chosen[m]).astype(int) if m in chosen else point.weights[m - 1]
-        values = matrix @ values
-        if m <= point.relus:
-            values = (point.inputs[m][i] > 0) * values
-    return values[0]
+    rows = np.tensordot(point.inputs[layer - 1], shares, (1, 1))
+    for k in range(layer, point.depth):
+        if k <= point.relus:
+            rows = (point.inputs[k] > 0)[..., None] * rows
+        rows = point.weights[k] @ rows
+    return rows[:, 0]
 
 
 # --- Is a certificate of optimality right? Every kind of it, in rational arithmetic ---------------
@@ -537,11 +350,9 @@ def check(
                 found, everywhere = _aligned(at, certificate), True
             elif isinstance(certificate, Cellwise):
                 found, everywhere = cells_slack(at, certificate), certificate.everywhere
-            elif isinstance(certificate, LayerCells):
+            else:
                 # Where the network is linear in it there is one cell: what is local is global.
                 found, everywhere = layer_slack(at, certificate), certificate.layer > at.relus
-            else:
-                found, everywhere = residual(at, certificate), False
         except Wrong as reason:
             return Checked("refused", np.inf, str(reason))
         slack, above = max(upper(found), 0.0), found < -SLACK

@@ -340,7 +340,7 @@ def _certified(optimum: Optimum) -> str:
     """What the certificate says, in words that the last digits do not change."""
     if optimum.verdict == "not local":
         return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
-    if optimum.verdict in ("global", "local"):
+    if optimum.certificate:
         everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
         return f"a lower bound {everywhere} meets the value"
     return optimum.detail
