@@ -76,8 +76,7 @@ def test_a_constant_that_is_not_reached_is_noticed(right: tables.Family) -> None
 # --- Tables 1 and 2 -------------------------------------------------------------------------------
 
 
-def test_only_layers_above_the_boundaries_are_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
+def test_only_layers_above_the_boundaries_are_spoken_of() -> None:
     found = (("printed", ended(item(setting.theorem_4_2()), True)),)
     report = falsify(tables.relu_layers_are_local(found), 0, 1, 0)
     assert (report.tried, report.survives) == (1, True)

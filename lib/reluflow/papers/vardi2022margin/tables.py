@@ -31,7 +31,7 @@ from reluflow.networks.indexed import Network, convolutional, diagonal, fully_co
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
 from reluflow.papers.vardi2022margin.checker import numbers
-from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, ended, trained
+from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, trained
 from reluflow.papers.vardi2022margin.setting import Construction, Layer, Maps, full, unshared
 
 # --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
@@ -351,7 +351,7 @@ def relu_is_local(ends: Ends) -> Statement:
 def linear_layers_are_global(ends: Ends) -> Statement:
     """mm.thm5.2: every layer of the limit of a linear network in Problem (4)."""
     says = "every layer of the limit is a global optimum of its problem"
-    return _optimal(says, GLOBAL, ends, by_layer=True)
+    return _optimal(says, GLOBAL, ends)
 
 
 def relu_layers_are_local(ends: Ends) -> Statement:
@@ -362,13 +362,12 @@ def relu_layers_are_local(ends: Ends) -> Statement:
         return [one for one in end.judged if one.layer and end.inputs_from(one.layer)]
 
     says = "layers from which on no input is 0 are local optima of their problem"
-    return _optimal(says, LOCAL, ends, by_layer=True, of=layers)
+    return _optimal(says, LOCAL, ends, of=layers)
 
 
-def tried(statement: Claimed, ends: Ends, seed: int, evaluations: int = 0) -> Report:
-    """A statement tried on trained networks, and in a search from the worst of them, every step of
-    which is a flow of its own."""
-    return falsify(statement(ends), seed, len(ends), evaluations)
+def tried(statement: Claimed, ends: Ends, seed: int) -> Report:
+    """A statement tried on trained networks."""
+    return falsify(statement(ends), seed, len(ends), 0)
 
 
 def spoken_of(statement: Claimed, ends: Ends) -> list[Judged]:
@@ -390,7 +389,6 @@ def _optimal(
     says: str,
     claimed: str,
     ends: Ends,
-    by_layer: bool = False,
     asked: str = "",
     of: Callable[[End], Sequence[Judged]] = lambda end: end.judged,
 ) -> Statement:
@@ -416,8 +414,7 @@ def _optimal(
     if asked:
         hypotheses[phrase] = lambda item: holds(item["end"]) is not False
     draws = constructions.replayed(ends) or {"none": lambda _: {}}
-    found = Statement(says, draws, slack, hypotheses, tolerance=GAP, fixed=("y",),
-                      derive=lambda item: ended(item, by_layer))  # fmt: skip
+    found = Statement(says, draws, slack, hypotheses, tolerance=GAP)
     return replace(found, witness=_spoiled(found, ends))
 
 
@@ -427,10 +424,10 @@ sparse_linear_with_inputs_is_global = partial(
 )
 _EVERY_LAYER = "with no input 0 in the limit every layer is a {} optimum of its problem"
 linear_layers_with_inputs_are_global = partial(
-    _optimal, _EVERY_LAYER.format("global"), GLOBAL, by_layer=True, asked="inputs"
+    _optimal, _EVERY_LAYER.format("global"), GLOBAL, asked="inputs"
 )
 relu_layers_with_inputs_are_local = partial(
-    _optimal, _EVERY_LAYER.format("local"), LOCAL, by_layer=True, asked="inputs"
+    _optimal, _EVERY_LAYER.format("local"), LOCAL, asked="inputs"
 )
 """As in the tables: Theorem 3.1, and row 4 of either, where no input to a neuron is 0."""
 
