@@ -283,8 +283,9 @@ def test_a_dead_neuron_below_a_deeper_layer_is_found(X: NDArray) -> None:
     theta = np.array([0, c, 0, 0, c, 0, c])
     found = classify_optimum(net, theta, X, y)
     assert found.verdict == "not local"
-    assert found.certificate.distances[-1] < 1e-4
-    assert check(net, theta, X, y, found.certificate).verdict == "not local"
+    again = check(net, theta, X, y, found.certificate)
+    assert again.verdict == "not local"
+    assert again.slack < 1e-4
 
 
 def test_a_layer_of_idle_units_behind_a_kink() -> None:

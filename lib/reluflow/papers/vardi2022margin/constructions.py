@@ -299,23 +299,17 @@ def ended(item: Instance, by_layer: bool = False) -> dict[str, object]:
 
 
 def judged(
-    network: Network,
-    theta: NDArray,
-    X: NDArray,
-    y: NDArray,
-    layer: int | None = None,
-    error: float = 0.0,
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None = None
 ) -> Judged:
-    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts:
-    "not local" for all that is within the `error`, an optimum for the point itself."""
+    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts."""
     found = classify_optimum(network, theta, X, y, layer)
     if (proof := found.certificate) is None:
         return Judged(layer, "undecided", np.nan, "none")
-    kind, worse = type(proof).__name__, found.verdict == "not local"
-    seen = check(network, found.theta, X, y, proof, error if worse else 0.0)
+    kind, seen = type(proof).__name__, check(network, found.theta, X, y, proof)
     if seen.verdict == "refused":
         return Judged(layer, "undecided", np.nan, kind)
-    return Judged(layer, seen.verdict, found.slack if worse else seen.slack, kind)
+    gap = found.slack if seen.verdict == "not local" else seen.slack
+    return Judged(layer, seen.verdict, gap, kind)
 
 
 def trained(
@@ -534,7 +528,7 @@ def flows(
     found = []
     for c, name in product(constructions, losses):
         end = limit(c.network, LOSSES[name], c.X, c.y, c.start)
-        told = judged(c.network, end.theta, c.X, c.y, layer, end.error)
+        told = judged(c.network, end.theta, c.X, c.y, layer)
         found.append((c, Followed(name, end, told)))
     return found
 

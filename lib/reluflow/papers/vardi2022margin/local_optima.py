@@ -81,18 +81,16 @@ def shorter(
     where = span(network, layer)
     size, length = float(np.linalg.norm(theta)), float(theta[where] @ theta[where])
     points: list[NDArray] = []
-    distances: list[float] = []
+    nearest = np.inf
     for r in _STEPS:
         point = fitted(network, path(float(r)), X, y, layer)
         if point is None or point[where] @ point[where] >= length * (1.0 - GAIN):
             continue
         distance = float(np.linalg.norm(point - theta)) / size
-        if not distances or 0.0 < distance <= 0.5 * distances[-1]:
+        if 0.0 < distance <= 0.5 * nearest:
             points.append(point)
-            distances.append(distance)
-    if not distances or distances[-1] > NEAR:
-        return None
-    return Shorter(np.array(points), np.array(distances), layer)
+            nearest = distance
+    return Shorter(np.array(points), layer) if nearest <= NEAR else None
 
 
 # --- The cells that meet a point ------------------------------------------------------------------

@@ -118,8 +118,7 @@ def global_optimum(network: Network, X: ArrayLike, y: ArrayLike) -> Optimum:
 def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimum:
     first = proof.points[0][part]
     saved = 1.0 - float(first @ first) / float(theta[part] @ theta[part])
-    near = f"{proof.distances[-1]:.1g} |theta|"
-    return Optimum("not local", theta, proof, saved, f"shorter feasible points down to {near}")
+    return Optimum("not local", theta, proof, saved, "shorter feasible points nearer and nearer")
 
 
 def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:

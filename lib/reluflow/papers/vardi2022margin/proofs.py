@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 class Shorter:
     """Parameters nearer and nearer to theta whose direction costs less than theta's.
 
-    points     (k, p); each, scaled to the least margin 1, is feasible and shorter than theta; for
-               the problem of one layer only this layer differs from theta, and is what is scaled
-    distances  (k,) of the scaled points to theta over |theta|, decreasing
-    layer      the layer of the problem, counted from 1, or None for all parameters
+    points  (k, p); each, scaled to the least margin 1, is feasible and shorter than theta; for the
+            problem of one layer only this layer differs from theta, and is what is scaled
+    layer   the layer of the problem, counted from 1, or None for all parameters
     """
 
     points: NDArray
-    distances: NDArray
     layer: int | None = None
 
 
