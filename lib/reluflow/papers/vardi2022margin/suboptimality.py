@@ -364,29 +364,11 @@ def _few(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
     return rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), _start(rng, d)
 
 
-def _ties(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
-    """Entries 1 and -1, few data: edges of optima, with points of full support."""
-    d = int(rng.integers(2, 5))
-    n = int(rng.integers(1, max(d - 1, 2)))
-    X = rng.choice([-1.0, 1.0], (n, d))
-    # Labels of some predictor, so that there is a solution also where rows are opposite.
-    y = np.sign(X @ rng.normal(size=d))
-    return X, y, _start(rng, d)
-
-
-def _silent(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
-    """A start in which one coordinate has no weights, as in Theorem 4.1."""
-    d = int(rng.integers(2, 5))
-    X, start = rng.integers(1, 4, (1, d)).astype(float), _start(rng, d)
-    start[[0, d]] = 0.0
-    return X, np.ones(1), start
-
-
 def _start(rng: np.random.Generator, d: int) -> NDArray:
     return 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
 
 
-KINDS = _full, _few, _ties, _silent
+KINDS = _full, _few
 
 
 def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
