@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 
-# --- Two convex programs: the least sum of lengths, and the least length --------------------------
+# --- A convex program: the least length -----------------------------------------------------------
 
-_GAP = 1e-11
-_SOLVED = ("Solved", "AlmostSolved")
-_INFEASIBLE = ("PrimalInfeasible", "AlmostPrimalInfeasible")
-_LONG = 1e6  # value of the dual at the multipliers of a program without a feasible point
+LONG = 1e6  # value of the dual at the multipliers of a program without a feasible point
 _NOTHING = 1e-13  # a residual of least squares this small is 0
 _TRIES = 3
 
@@ -36,55 +30,6 @@ class Solution:
     multipliers: NDArray
     value: float
     slopes: tuple[NDArray, ...] = ()
-
-
-def least_sum(blocks: Sequence[NDArray], h: NDArray, cells: Sequence[NDArray]) -> Solution:
-    """min sum_j |u_j| subject to sum_j G_j u_j >= h and C_j u_j >= 0, by an interior point method.
-
-    Parameters: blocks G_j (r, p_j), h (r,), `cells` C_j (r_j, p_j). Its dual is max z.h over z, s_j
-    >= 0 with |G_j' z + C_j' s_j| <= 1. Raises ArithmeticError if Clarabel can tell neither.
-    """
-    sizes, k = [G.shape[1] for G in blocks], len(blocks)
-    C, G = sparse.block_diag(cells, "csc"), np.hstack(blocks)
-    lengths = np.append(np.linalg.norm(G, axis=1), sparse.linalg.norm(C, axis=1))
-    goals = np.append(h, np.zeros(C.shape[0]))
-    # Powers of two as units, of u and of each row, so that data in any unit give one program: rows
-    # with h = 0 have their own, the others one.
-    asked = lengths[(goals != 0.0) & (lengths > 0.0)]
-    typical = float(np.median(asked)) if len(asked) else 1.0
-    own = np.where(goals == 0.0, np.where(lengths > 0.0, lengths, 1.0), typical)
-    scale, units = float(2.0 ** np.rint(np.log2(typical))), 2.0 ** np.rint(np.log2(own))
-    # A x + s = b with s in the cones, for x = (lengths, u_1, ..., u_k).
-    cones, order, first = [clarabel.NonnegativeConeT(len(units))], [], k
-    for j, size in enumerate(sizes):
-        cones.append(clarabel.SecondOrderConeT(1 + size))
-        order += [j, *range(first, first + size)]
-        first += size
-    rows = -sparse.diags(1.0 / units) @ sparse.vstack([sparse.csc_matrix(G), C])
-    rows = sparse.hstack([sparse.csc_matrix((len(units), k)), rows])
-    below = sparse.csc_matrix((-np.ones(len(order)), (range(len(order)), order)),
-                              shape=(len(order), first))  # fmt: skip
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _GAP
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix((first, first)),
-        np.concatenate([np.ones(k), np.zeros(first - k)]),
-        sparse.vstack([rows, below], format="csc"),
-        np.concatenate([-goals, np.zeros(len(order))]),
-        cones, settings,
-    ).solve()  # fmt: skip
-    status, x = str(found.status), np.array(found.x)
-    value, u = float(np.sum(x[:k])) / scale, x[k:] / scale
-    z = np.maximum(np.array(found.z)[: len(units)] / units, 0.0)
-    if status in _INFEASIBLE:
-        value, u, z = np.inf, np.zeros(len(u)), z * (_LONG / float(z @ goals))
-    elif status not in _SOLVED:
-        raise ArithmeticError(f"a convex program was not solved: {status}")
-    ends = np.cumsum([len(h), *map(len, cells)])
-    multipliers, *slopes = np.split(z, ends[:-1])
-    return Solution(tuple(np.split(u, np.cumsum(sizes)[:-1])), multipliers, value, tuple(slopes))
 
 
 def least_length(G: NDArray, h: NDArray) -> Solution:
@@ -112,7 +57,7 @@ def least_length(G: NDArray, h: NDArray) -> Solution:
             break
         unit *= left**-0.5 if left > _NOTHING else 1e4
     else:
-        return Solution((np.zeros(G.shape[1]),), z * (_LONG / float(z @ h)), np.inf)
+        return Solution((np.zeros(G.shape[1]),), z * (LONG / float(z @ h)), np.inf)
     # The equations of the rows that take part give both to rounding, if these are the right ones.
     z, on = z * (unit / left), z > 0.0
     u, exact = np.linalg.lstsq(G[on], h[on], rcond=None)[0], np.zeros(len(h))

@@ -92,7 +92,7 @@ def test_each_fault_of_the_form_is_seen() -> None:
 
 def test_what_is_asked_of_linear_networks_is_tested() -> None:
     """Beside the start: that of the witness is beyond the constant."""
-    statement = certificates.reaches_the_optimum()
+    statement = certificates.reaches_the_optimum([])
     item = {**statement.witness, "theta": np.array([0.5, 0.5])}
     assert statement.unmet(item) is None
     apart = {**item, "X": np.array([[1.0], [1.0]]), "y": np.array([1.0, -1.0])}

@@ -339,17 +339,11 @@ def _race() -> list[Evidence]:
 
 
 def _predictor() -> list[Evidence]:
-    check, right = suboptimality.longer_predictor, suboptimality.least_l1
     maker = setting.theorem_4_1
-
-    def unproved(X: Any, y: Any) -> Any:
-        beta, multipliers = right(X, y)
-        return beta, tuple(m - Fraction(1, 9) for m in multipliers)
-
-    moved = {"exact_X": ((ONE, ONE / 2),)}, {"exact_start": (ONE, 1, ONE, 0)}
+    moved = {"exact_X": ((ONE, 4 * ONE),)}, {"exact_limit": (ONE / 2, 0 * ONE, ONE, 0 * ONE)}
     made = (lambda name, one=one: replace(maker(name), **one) for one in moved)
-    return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made),
-                where(check, suboptimality, least_l1=unproved))  # fmt: skip
+    check = suboptimality.longer_predictor
+    return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made))
 
 
 def _predicted() -> list[Evidence]:

@@ -6,16 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reluflow.errors import InputError
 from reluflow.margin.max_margin import least_length
 from reluflow.papers.vardi2022margin import dead_neuron, suboptimality
-from reluflow.papers.vardi2022margin.suboptimality import least_l1
 from scipy.integrate import solve_ivp
-from scipy.optimize import linprog
 
 SEEDS = st.integers(0, 10**6)
 
@@ -67,17 +63,6 @@ def test_what_the_start_is_asked_for_is_each_condition() -> None:
         assert not suboptimality.asked_for(V, u)
 
 
-def test_stacked_layers_have_the_scale_of_single_ones() -> None:
-    """A single layer of 2 units on 2 inputs, and of 1 unit on 2; torch's seed is left alone."""
-    torch.manual_seed(5)
-    before = torch.get_rng_state()
-    scales = [(1 / 2, 2 / 3), (1 / 2, 2 / 3), (1, 1), (1, 1), (1 / 6, 1 / 6)]
-    for scheme, single in zip(suboptimality.schemes(), scales, strict=True):
-        W, v = suboptimality.starts(scheme, 0, 20_000)
-        assert (W.var(), v.var()) == pytest.approx(single, rel=0.05)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 @pytest.mark.parametrize(("size", "inside"), [(0.7071, True), (0.7072, False)])
 def test_the_radius_ends_where_it_says(size: float, inside: bool) -> None:
     moved = {"x": suboptimality.PRINTED_DATUM + np.array([0.0, size]), "activation": "relu"}
@@ -88,22 +73,3 @@ def test_an_untied_start_is_not_taken_for_a_tie() -> None:
     x = (Fraction(3), Fraction(2))
     assert suboptimality.race(x, x) == (0, 1)
     assert suboptimality.race(x, (x[0], x[1] + Fraction(1, 10**30))) == (0,)
-
-
-# --- Remark 4.1 -----------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None)
-@given(SEEDS)
-def test_the_least_l1_predictor_is_the_linear_programmes(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-    X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
-    A = y[:, None] * X
-    found = linprog(np.ones(2 * d), np.hstack([-A, A]), -np.ones(n))
-    if found.status != 0:
-        with pytest.raises(InputError):
-            least_l1(X, y)
-        return
-    beta, multipliers = least_l1(X, y)
-    assert float(sum(map(abs, beta))) == float(sum(multipliers)) == pytest.approx(found.fun)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
@@ -16,17 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
-from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement, survey
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt, quotient, scaled
 from reluflow.margin.limits import CONVERGED, UNDECIDED, Limit, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.margin.optimum import global_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.checker import check
 from reluflow.papers.vardi2022margin.constructions import replayed
+from reluflow.papers.vardi2022margin.optimum import global_optimum
 from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------
@@ -336,17 +336,6 @@ def structure(
                      float(np.sqrt(apart @ apart / square)))  # fmt: skip
 
 
-class Case(NamedTuple):
-    """A network, data, and a start (p,) of some `kind`."""
-
-    kind: str
-    network: Network
-    loss: Loss
-    X: NDArray
-    y: NDArray
-    theta: NDArray
-
-
 def _tilted(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
     """Layers of sizes from 1e-3 to 1e3, of unchanged product; nearer to another in deep networks,
     which forget their start more slowly."""
@@ -370,16 +359,17 @@ STARTS: dict[str, Change] = {
 }
 
 
-def cases(seed: int, count: int) -> Iterator[Case]:
-    """Depths 2 to 4, both losses and the kinds of STARTS in turn; 1 to 5 data in 1 to 3 dimensions.
+def connected_flows(seed: int, count: int) -> list[tuple[str, Instance]]:
+    """Networks, data and starts, each with its kind, and with the "end" of its flow: depths 2 to 4,
+    both losses and the kinds of STARTS in turn; 1 to 5 data in 1 to 3 dimensions.
 
     The labels are those of the start, or in a third of the cases those of another vector, so that
     the start is wrong about some data. The data are normal, each of a length from 1e-1 to 1e1; a
     fifth is scaled by 1e3 or 1e-3 and a fifth holds multiples of one datum. Starts that are right
     are scaled until L < 1/2, the others to outputs of at most 3.
     """
-    rng = np.random.default_rng(seed)
-    for k in range(count):
+    rng, found = np.random.default_rng(seed), list[tuple[str, Instance]]()
+    while (k := len(found)) < count:
         kind = list(STARTS)[k % 4]
         m, loss = 2 + k % 3, (EXPONENTIAL, LOGISTIC)[k // 2 % 2]
         widths = [int(rng.integers(1, 4)), *rng.integers(1, 5, m - 1).tolist()]
@@ -399,27 +389,32 @@ def cases(seed: int, count: int) -> Iterator[Case]:
         scale = 3.0 / np.abs(z).max() if wrong else (1.0 + np.log(2.0 * len(X))) / np.abs(z).min()
         theta = theta * scale ** (1.0 / m)
         z = X @ rng.standard_normal(widths[0]) if wrong else z
-        yield Case(kind, network, loss, X, np.where(z > 0.0, 1.0, -1.0), theta)
+        item = {"network": network, "loss": loss, "X": X, "y": np.where(z > 0.0, 1.0, -1.0),
+                "theta": theta}  # fmt: skip
+        found.append((kind, {**item, "end": limit(**_flow(item), reach=FULLY_CONNECTED_REACH[-1])}))
+    return found
 
 
-def _row(case: Case) -> dict[str, Any]:
-    found = limit(case.network, case.loss, case.X, case.y, case.theta, FULLY_CONNECTED_REACH[-1])
-    row: dict[str, Any] = {"kind": case.kind, "depth": case.network.degree, "status": found.status}
-    if found.status not in (CONVERGED, UNDECIDED):
-        return row
-    best = max_margin(case.X, case.y)
-    points = [*found.directions(FULLY_CONNECTED_REACH), found.theta]
-    for at, theta in zip((*map(str, FULLY_CONNECTED_REACH), "limit"), points, strict=True):
-        seen = structure(case.network, theta, case.X, case.y, best)
-        row |= {f"{name} {at}": value for name, value in seen._asdict().items()}
-    return row
+def _flow(item: Instance) -> dict[str, Any]:
+    return {name: item[name] for name in ("network", "loss", "X", "y")} | {"start": item["theta"]}
 
 
-def connected_flows(seed: int, count: int) -> pd.DataFrame:
-    """The flows of `count` cases, a row each: `kind`, `depth`, the `status` of the limit, and where
-    the loss goes to 0 the fields of `Structure` at each of REACH, `excess 1000.0`, and of the limit
-    that was found, `excess limit`."""
-    return survey(cases(seed, count), _row)
+def structures(found: Sequence[tuple[str, Instance]]) -> pd.DataFrame:
+    """The flows, a row each: `kind`, `depth`, the `status` of the limit, and where the loss goes to
+    0 the fields of `Structure` at each of REACH, `excess 1000.0`, and of the limit that was found,
+    `excess limit`."""
+    rows = []
+    for kind, item in found:
+        end: Limit = item["end"]
+        row: dict[str, Any] = {"kind": kind, "depth": item["network"].degree, "status": end.status}
+        if end.status in (CONVERGED, UNDECIDED):
+            best = max_margin(item["X"], item["y"])
+            points = [*end.directions(FULLY_CONNECTED_REACH), end.theta]
+            for at, theta in zip((*map(str, FULLY_CONNECTED_REACH), "limit"), points, strict=True):
+                seen = structure(item["network"], theta, item["X"], item["y"], best)
+                row |= {f"{name} {at}": value for name, value in seen._asdict().items()}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def _ended(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[Evidence]]:
@@ -488,25 +483,6 @@ GLOSS = Reading(
 )
 
 
-def _separable(kind: str, loss: Loss, rng: np.random.Generator) -> Instance:
-    """1 to 5 data in 1 to 3 dimensions, depth 2 to 5, widths 1 to 3; starts of all sizes, on the
-    side on which the sum of the margins is positive."""
-    n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 6), (1, 4), (2, 6)))
-    network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
-    X = rng.standard_normal((n, d))
-    if kind == "parallel":
-        X = X[:1] * rng.choice([-2.0, 0.5, 1.0, 1.0, 3.0], (n, 1))
-    if kind == "of all sizes":
-        X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-1.0, 1.0, (n, 1)))
-    y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
-    W = network.weights(rng.standard_normal(network.size))
-    z = network.output(network.parameters(W), X)
-    W[0] *= 1.0 if y @ z > 0.0 else -1.0
-    size = 10.0 ** rng.uniform(-2.0, 0.7) / np.abs(z).max()
-    theta = network.parameters(W) * size ** (1.0 / m)
-    return {"network": network, "loss": loss, "X": X, "y": y, "theta": theta}
-
-
 def _is_full(network: Network) -> bool:
     full = fully_connected([g.shape[1] for g in network.maps], "linear").maps
     same = all(map(np.array_equal, network.maps, full))
@@ -526,27 +502,28 @@ def _log_loss(item: Instance, factor: float) -> float:
     return float(item["loss"].log_value(factor * z, item["y"]))
 
 
-@statement(
-    "the flow comes to zero loss and to the direction of a global optimum",
-    {f"{name}, {loss.name}": partial(_separable, name, loss)
-     for loss in (EXPONENTIAL, LOGISTIC) for name in ("normal", "parallel", "of all sizes")},
-    given("mm.ours.linear", network=lambda item: _is_full(item["network"]), data=_are_separable,
-          flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
-          start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
-    witness={"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC,
-             "X": np.ones((1, 1)), "y": np.ones(1), "theta": np.array([-0.5, 0.5])},
-)  # fmt: skip
-def reaches_the_optimum(
-    network: Network, loss: Loss, X: NDArray, y: NDArray, theta: NDArray
-) -> float:
-    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1, from L < n l(0) on separable
-    data and a fully connected linear network; -1 where the loss stops."""
-    end = limit(network, loss, X, y, theta, FULLY_CONNECTED_REACH[0])
-    if end.status not in (CONVERGED, UNDECIDED):
-        return -1.0
-    best, m = max_margin(X, y), network.degree
-    excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
-    return 1e-6 - abs(excess) if end.converged else np.nan
+def reaches_the_optimum(found: Sequence[tuple[str, Instance]]) -> Statement:
+    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1 in the limits of
+    `connected_flows`, from L < n l(0) on separable data; -1 where the loss stops."""
+
+    def slack(item: Instance) -> float:
+        end: Limit = item.get("end") or limit(**_flow(item), reach=FULLY_CONNECTED_REACH[0])
+        if end.status not in (CONVERGED, UNDECIDED):
+            return -1.0
+        best, m = max_margin(item["X"], item["y"]), item["network"].degree
+        excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
+        return 1e-6 - abs(excess) if end.converged else np.nan
+
+    return Statement(
+        "the flow comes to zero loss and to the direction of a global optimum",
+        replayed(found),
+        slack,
+        given("mm.ours.linear", network=lambda item: _is_full(item["network"]), data=_are_separable,
+              flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
+              start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
+        witness={"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC,
+                 "X": np.ones((1, 1)), "y": np.ones(1), "theta": np.array([-0.5, 0.5])},
+    )  # fmt: skip
 
 
 def no_more_is_enough() -> list[Evidence]:
@@ -606,14 +583,14 @@ class Optimal:
 
 
 def _residual(network: Network, X: NDArray, y: NDArray) -> float:
-    """The KKT residual of the optimum on data X (n, d), y (n,) by at most 300 convex programs; NaN
+    """The KKT residual of the optimum on data X (n, d), y (n,) ; NaN
     if it was not found."""
     try:
-        best = global_optimum(network, X, y, nodes=300)
+        best = global_optimum(network, X, y)
     except (InputError, ArithmeticError):
         return np.nan
-    proof = best.certificate
-    if proof is None or check(network, best.theta, X, y, proof).verdict != "global":
+    assert best.certificate
+    if check(network, best.theta, X, y, best.certificate).verdict != "global":
         return np.nan
     theta = on_kinks(network, best.theta, X)
     value = quotient(network, best.theta, X, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import cycle, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from reluflow.falsify import Draw, Instance
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.margin.check import check
 from reluflow.margin.limits import AT_REST, Limit, limit
-from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.checker import check
+from reluflow.papers.vardi2022margin.optimum import classify_optimum
 from reluflow.papers.vardi2022margin.setting import (
     EPS,
     LOSSES,
@@ -299,23 +299,17 @@ def ended(item: Instance, by_layer: bool = False) -> dict[str, object]:
 
 
 def judged(
-    network: Network,
-    theta: NDArray,
-    X: NDArray,
-    y: NDArray,
-    layer: int | None = None,
-    error: float = 0.0,
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None = None
 ) -> Judged:
-    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts:
-    "not local" for all that is within the `error`, an optimum for the point itself."""
+    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts."""
     found = classify_optimum(network, theta, X, y, layer)
     if (proof := found.certificate) is None:
         return Judged(layer, "undecided", np.nan, "none")
-    kind, worse = type(proof).__name__, found.verdict == "not local"
-    seen = check(network, found.theta, X, y, proof, error if worse else 0.0)
+    kind, seen = type(proof).__name__, check(network, found.theta, X, y, proof)
     if seen.verdict == "refused":
         return Judged(layer, "undecided", np.nan, kind)
-    return Judged(layer, seen.verdict, found.slack if worse else seen.slack, kind)
+    gap = found.slack if seen.verdict == "not local" else seen.slack
+    return Judged(layer, seen.verdict, gap, kind)
 
 
 def trained(
@@ -527,19 +521,23 @@ Runs = Sequence[tuple[Construction, Followed]]
 def flows(
     constructions: Iterable[Construction],
     layer: int | None = None,
-    at_zero: Sequence[float] = (0.0,),
     losses: Sequence[str] = tuple(LOSSES),
 ) -> Runs:
-    """The flows of constructions from their starts, judged in Problem (2) or (4): for these losses
-    and, with ReLU, for each of these values of sigma'(0): one is enough where no kink is met."""
+    """The flows of constructions from their starts, judged in Problem (2) or (4), for these losses;
+    sigma'(0) = 0."""
     found = []
     for c, name in product(constructions, losses):
-        for value in _values(c, at_zero):
-            end = limit(c.network, LOSSES[name], c.X, c.y, c.start, at_zero=value)
-            how = f"{name}, σ'(0) = {value:g}" if c.network.activation == "relu" else name
-            told = judged(c.network, end.theta, c.X, c.y, layer, end.error)
-            found.append((c, Followed(how, end, told)))
+        end = limit(c.network, LOSSES[name], c.X, c.y, c.start)
+        told = judged(c.network, end.theta, c.X, c.y, layer)
+        found.append((c, Followed(name, end, told)))
     return found
+
+
+def along_rays(*made: Construction) -> Runs:
+    """A flow of each construction whose start is on the limit's ray, with the losses in turn: that
+    it stays there, for every loss and sigma'(0), is told exactly."""
+    pairs = zip(made, cycle(LOSSES), strict=False)
+    return [run for c, name in pairs for run in flows([c], losses=(name,))]
 
 
 def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:
@@ -564,7 +562,7 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
              len(runs), tried=len(runs)),
     ]  # fmt: skip
     kept = [keeps_its_ray(c, value) for c in given if parallel(c.exact_start, c.exact_limit)
-            for value in _values(c, AT_ZERO)]  # fmt: skip
+            for value in (AT_ZERO if c.network.activation == "relu" else (0.0,))]  # fmt: skip
     if kept:
         says = "starts on the printed limit's ray, σ'(0) = 0, 1/2, 1, that stay there, exactly"
         found.append(fact(says, sum(kept), len(kept), tried=len(kept)))
@@ -579,7 +577,7 @@ def silent_coordinate() -> list[Evidence]:
     ReLU."""
     both = [theorem_4_1(name) for name in BOTH]
     return [
-        *as_printed(flows(both, at_zero=AT_ZERO), "not local"),
+        *as_printed(along_rays(*both), "not local"),
         fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
              [margins_up_to_one(c) == [1] for c in both], [True, True]),
         fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
@@ -592,7 +590,7 @@ def four_neurons() -> list[Evidence]:
     c = theorem_4_2()
     near = curve(c, S, c.reach)
     return [
-        *as_printed(flows([c], at_zero=AT_ZERO), "not local"),
+        *as_printed(flows([c]), "not local"),
         *neurons_not_zero([c]),
         fact("all four margins are 1 for all 0 < ε' < 1/√8",
              near.margins_are(sympy.Integer(1)), True),
@@ -620,7 +618,7 @@ def shared_filter() -> list[Evidence]:
     near = [curve(c, 2 * S**2, sympy.sqrt(c.reach / 2)) for c in both]
     room = 2 * EPS - distance(both[0])
     return [
-        *as_printed(flows(both), "not local"),
+        *as_printed(along_rays(*both), "not local"),
         *inputs_not_zero(both),
         fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
              [each.feasible for each in near], [True, True]),
@@ -637,7 +635,7 @@ def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
     norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
              for m, a in zip(depths, powers, strict=True)]  # fmt: skip
     return [
-        *as_printed(flows(all_of), "not local"),
+        *as_printed(along_rays(*all_of), "not local"),
         *inputs_not_zero(all_of),
         note("depths m", list(depths)),
         fact("depths at which the margin is 1 for all 0 < ε < 1, linear and ReLU",
@@ -682,11 +680,6 @@ def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
     """That no hidden neuron of depth-2 networks has weights 0 at the printed limits."""
     alive = [bool(w.any()) for c in constructions for w in c.network.weights(c.limit)[0]]
     return [fact("hidden neurons whose weights are not 0", sum(alive), len(alive))]
-
-
-def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[float]:
-    """The values of sigma'(0) to try; a linear network has no use for more than one."""
-    return at_zero if construction.network.activation == "relu" else at_zero[:1]
 
 
 # --- Theorems 4.2 (2) and 5.3 from a start that meets no kink, so that there is one flow only -----

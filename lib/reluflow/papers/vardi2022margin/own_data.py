@@ -21,9 +21,9 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.limits import Limit, limit
-from reluflow.margin.optimum import Optimum, classify_optimum
 from reluflow.networks.indexed import Network, Patterns, Weights, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.optimum import Optimum, classify_optimum
 from reluflow.papers.vardi2022margin.setting import Construction
 from reluflow.progress import progress
 from reluflow.statistics import wilson
@@ -340,7 +340,7 @@ def _certified(optimum: Optimum) -> str:
     """What the certificate says, in words that the last digits do not change."""
     if optimum.verdict == "not local":
         return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
-    if optimum.verdict in ("global", "local"):
+    if optimum.certificate:
         everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
         return f"a lower bound {everywhere} meets the value"
     return optimum.detail

@@ -15,9 +15,9 @@ from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.margin.check import numbers
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.papers.vardi2022margin.checker import numbers
 from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
 
 # --- What the parameters cells of chapter 5 may hold ----------------------------------------------

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, cycle, product
+from itertools import combinations, cycle
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy.optimize import linprog
 
-from reluflow.errors import InputError
-from reluflow.exact import determinant, fractions, solve
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import UNDECIDED
-from reluflow.margin.local import layer_optimum, span
-from reluflow.margin.optimum import global_optimum
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.papers.vardi2022margin.constructions import judged, keeps_its_ray
+from reluflow.papers.vardi2022margin.local_optima import layer_optimum, span
+from reluflow.papers.vardi2022margin.optimum import global_optimum
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
@@ -303,52 +301,21 @@ def _told(found: Sequence[tuple[str, float]], what: str) -> list[Evidence]:
 
 # --- Remark 4.1: the limit's predictor and the shortest one, Problem (3) --------------------------
 
-Vector = tuple[Fraction, ...]
-
-
-def least_l1(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
-    """An optimum beta (d,) of Problem (3), min |beta|_1 with y_i beta.x_i >= 1, and its multipliers
-    (n,), for few data X (n, d) and labels y (n,): vertices of both programmes, in fractions, whose
-    values agree. Raises InputError where no beta is feasible."""
-    A = fractions(X) * fractions(y)[:, None]
-    n, d = A.shape
-    primal: list[Vector] = []
-    dual: list[Vector] = [(Fraction(0),) * n]
-    for k in range(1, min(n, d) + 1):
-        for rows, columns in product(combinations(range(n), k), combinations(range(d), k)):
-            square = A[np.ix_(rows, columns)]
-            if determinant(square) != 0:
-                primal.append(_placed(solve(square, [1] * k), columns, d))
-                dual += [_placed(solve(square.T, signs), rows, n)
-                         for signs in product((1, -1), repeat=k)]  # fmt: skip
-    primal = [beta for beta in primal if min(A @ np.array(beta, object)) >= 1]
-    dual = [w for w in dual if min(w) >= 0 and max(abs(A.T @ np.array(w, object))) <= 1]
-    if not primal:
-        raise InputError("no predictor classifies the data correctly.")
-    beta, weights = min(primal, key=lambda v: sum(map(abs, v))), max(dual, key=sum)
-    assert sum(map(abs, beta)) == sum(weights)  # strong duality
-    return beta, weights
-
-
-def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector:
-    entries = dict(zip(where, values, strict=True))
-    return tuple(entries.get(k, Fraction(0)) for k in range(size))
-
 
 def longer_predictor() -> list[Evidence]:
     """mm.rem4.1.1: from the start of Theorem 4.1 the flow stays on the ray of (1, 0, 1, 0), and its
-    predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3)."""
+    predictor (1, 0) is longer than (0, 1/2), the optimum of Problem (3)."""
     c = setting.theorem_4_1("linear")
-    beta = tuple(setting.fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
-    shortest, multipliers = least_l1(c.X, c.y)
+    x = [setting.fraction(value) for value in c.exact_X[0]]
+    beta = [setting.fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1)]
+    half = Fraction(1, 2)
     return [
         fact("the flow from the start stays on the ray of the limit, exactly",
              keeps_its_ray(c, 0.0), True),
-        fact("the optimum of Problem (3)", shortest, (0, Fraction(1, 2))),
-        fact("its ‖β‖₁ is the sum of the multipliers of the dual, a bound from below",
-             sum(map(abs, shortest)) == sum(multipliers), True),
-        bound("‖β̃‖₁ of the limit, against the optimum", sum(map(abs, beta)), ">",
-              sum(map(abs, shortest)), ""),
+        fact("the margin of β = (0, 1/2)", half * x[1], 1),
+        fact("no |x_k|/2 is above 1, so that a feasible β has ‖β‖₁ ≥ β·x/2 ≥ 1/2",
+             max(map(abs, x)) * half <= 1, True),
+        bound("‖β̃‖₁ of the limit, against the optimum", sum(map(abs, beta)), ">", half, ""),
     ]  # fmt: skip
 
 
@@ -375,7 +342,9 @@ def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
             found.append(Predicted(end.status))
             continue
         first, last = end.theta.reshape(2, -1)
-        excess = float(np.abs(first * last).sum()) / float(sum(map(abs, least_l1(X, y)[0]))) - 1.0
+        A = y[:, None] * X
+        least = linprog(np.ones(2 * X.shape[1]), np.hstack([-A, A]), -np.ones(len(y))).fun
+        excess = float(np.abs(first * last).sum()) / least - 1.0
         found.append(Predicted(end.status, int((first == 0.0).sum()), excess))
     return found
 
@@ -395,29 +364,11 @@ def _few(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
     return rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), _start(rng, d)
 
 
-def _ties(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
-    """Entries 1 and -1, few data: edges of optima, with points of full support."""
-    d = int(rng.integers(2, 5))
-    n = int(rng.integers(1, max(d - 1, 2)))
-    X = rng.choice([-1.0, 1.0], (n, d))
-    # Labels of some predictor, so that there is a solution also where rows are opposite.
-    y = np.sign(X @ rng.normal(size=d))
-    return X, y, _start(rng, d)
-
-
-def _silent(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
-    """A start in which one coordinate has no weights, as in Theorem 4.1."""
-    d = int(rng.integers(2, 5))
-    X, start = rng.integers(1, 4, (1, d)).astype(float), _start(rng, d)
-    start[[0, d]] = 0.0
-    return X, np.ones(1), start
-
-
 def _start(rng: np.random.Generator, d: int) -> NDArray:
     return 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
 
 
-KINDS = _full, _few, _ties, _silent
+KINDS = _full, _few
 
 
 def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
@@ -525,65 +476,45 @@ def asked_for(W: NDArray, v: NDArray, X: NDArray = dead_neuron.PRINTED) -> NDArr
     return (h[..., 0, :] > 0).all(axis=-1) & (h[..., 1, :] < 0).all(axis=-1) & (v[..., 0] > 0)
 
 
-class Scheme(NamedTuple):
-    """A scheme of initialisation for torch: a tensor (copies * out, 2) filled in one call, for the
-    matrices of `copies` layers of `out` units on 2 inputs, and what the closed form says."""
-
-    name: str
-    weights: Callable[[int, int], torch.Tensor]
-    probability: float
-
-
-def schemes() -> tuple[Scheme, ...]:
-    """Xavier's and He's, normal and uniform, and torch's default for a layer without bias. He's
-    look at the number of inputs alone, which stacking leaves as it is; Xavier's at that of outputs
-    too, for which the gain makes up."""
-    init, isotropic, uniform = torch.nn.init, isotropic_probability(), float(uniform_probability())
-
-    def he(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
-        return fill(torch.empty(copies * out, 2))
-
-    def xavier(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
-        return fill(torch.empty(copies * out, 2), gain=math.sqrt((2 + copies * out) / (2 + out)))
-
-    return (
-        Scheme("Xavier, normal", partial(xavier, init.xavier_normal_), isotropic),
-        Scheme("Xavier, uniform", partial(xavier, init.xavier_uniform_), uniform),
-        Scheme("He, normal", partial(he, init.kaiming_normal_), isotropic),
-        Scheme("He, uniform", partial(he, init.kaiming_uniform_), uniform),
-        Scheme("PyTorch's default", lambda copies, out: torch.nn.Linear(
-            2, copies * out, bias=False).weight.detach(), uniform),
-    )  # fmt: skip
+SCHEMES: Mapping[str, tuple[str, float, float]] = {
+    "Xavier, normal": ("normal", (2 / 4) ** 0.5, (2 / 3) ** 0.5),
+    "Xavier, uniform": ("uniform", (6 / 4) ** 0.5, (6 / 3) ** 0.5),
+    "He, normal": ("normal", 1.0, 1.0),
+    "He, uniform": ("uniform", 3**0.5, 3**0.5),
+    "PyTorch's default": ("uniform", 0.5**0.5, 0.5**0.5),
+}
+"""Schemes of initialisation: the law of a weight, and its standard deviation or largest value, of
+two units on two inputs and of one."""
 
 
-def starts(scheme: Scheme, seed: int, count: int) -> tuple[NDArray, NDArray]:
+def starts(scheme: str, seed: int, count: int) -> tuple[NDArray, NDArray]:
     """`count` starts of the network of Theorem 3.2: W (count, 2, 2) and v (count, 2)."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        W, v = scheme.weights(count, 2), scheme.weights(count, 1)
-    return W.double().numpy().reshape(count, 2, 2), v.double().numpy()
+    rng, (law, first, second) = np.random.default_rng(seed), SCHEMES[scheme]
+    draw = rng.standard_normal if law == "normal" else lambda shape: rng.uniform(-1.0, 1.0, shape)
+    return first * draw((count, 2, 2)), second * draw((count, 2))
 
 
 def positive_probability(seed: int, count: int) -> list[Evidence]:
     """mm.thm3.2.prob: the probability of the start by closed forms, and by `count` draws of every
     scheme, with the neurons in either order."""
-    missed, least, shares, given = 0, 1.0, [], schemes()
+    missed, least, shares = 0, 1.0, []
+    told = {"normal": isotropic_probability(), "uniform": float(uniform_probability())}
     # Draws of their own: one stream would give all uniform schemes the same starts but for scale.
-    for k, scheme in enumerate(given):
+    for k, (scheme, (law, *_)) in enumerate(SCHEMES.items()):
         W, v = starts(scheme, 10 * seed + k, count)
         met, other = asked_for(W, v), asked_for(W[:, ::-1], v[:, ::-1])
         low, high = wilson([met.sum(), other.sum()], count, SURE)
-        missed += int(((scheme.probability < low) | (high < scheme.probability)).sum())
+        missed += int(((told[law] < low) | (high < told[law])).sum())
         least = min(least, float(low.min()))
         shares.append((float(met.mean()), float((met | other).mean())))
     first, either = zip(*shares, strict=True)
     return [
         fact("schemes and orders of the neurons whose interval misses the closed form", missed, 0,
-             tried=2 * len(given)),
+             tried=2 * len(SCHEMES)),
         bound("least lower end of the intervals", least, ">", 0.0, "", digits=2),
         note("probability, isotropic and uniform weights",
-             (isotropic_probability(), float(uniform_probability()))),
-        note("schemes", "; ".join(scheme.name for scheme in given)),
+             tuple(told.values())),
+        note("schemes", "; ".join(SCHEMES)),
         note("their shares among the draws", first, "", digits=2),
         note("with the neurons in either order", either, "", digits=2),
         note("draws of each scheme", count),

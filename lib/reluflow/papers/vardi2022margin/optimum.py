@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.margin import two_layers
-from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
 from reluflow.margin.kkt import KINK, scaled
-from reluflow.margin.local import local_proof, shorter, span
 from reluflow.margin.max_margin import least_length, sized
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin import two_layers
+from reluflow.papers.vardi2022margin.local_optima import local_proof, shorter, span
+from reluflow.papers.vardi2022margin.proofs import Aligned, Certificate, Layer, Shorter
 
 EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
 
@@ -24,7 +24,8 @@ class Optimum:
 
     verdict      "global", "local", "not local" or "undecided"
     theta        (p,) the point, scaled to the least margin 1
-    certificate  the proof, which `reluflow.margin.check` verifies; None for "undecided"
+    certificate  the proof, which `checker` verifies; None for "undecided", and for a local optimum
+                 that second order tells in floats
     slack        1 - bound / value for an optimum, and for "not local" the share of |theta|^2 (or of
                  the layer's) that the farthest of the shorter points saves
     detail       one sentence
@@ -81,46 +82,43 @@ def _around(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int
     proof = local_proof(network, theta, X, y, layer)
     if isinstance(proof, Shorter):
         return _beaten(theta, proof, span(network, layer))
-    if isinstance(proof, LayerCells):  # one cell, where the network is linear in the layer
+    if isinstance(proof, Layer):  # one cell, where the network is linear in the layer
         verdict = "global" if proof.layer > network.layers else "local"
-        return Optimum(
-            verdict, theta, proof, 0.0, "no cell that meets the point holds a shorter one"
-        )
-    if proof is not None:
-        detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
-        return Optimum("local", theta, proof, 0.0, detail)
+        return Optimum(verdict, theta, proof, 0.0, "no point of its cell is shorter")
+    if proof:
+        detail = "second order, in floats: the Lagrangian curves up on the critical directions"
+        return Optimum("local", theta, None, 0.0, detail)
     detail = "first and second order do not decide, or too many cells meet the point"
     return Optimum("undecided", theta, None, np.nan, detail)
 
 
-def global_optimum(
-    network: Network, X: ArrayLike, y: ArrayLike, nodes: int = two_layers.NODES
-) -> Optimum:
+def global_optimum(network: Network, X: ArrayLike, y: ArrayLike) -> Optimum:
     """A global optimum of Problem (2) for a network of depth 2 without shared weights, over all
-    activation patterns; "undecided" where `nodes` convex programs were not enough.
+    activation patterns.
 
-    Raises InputError for another network, for too many cells, and where no theta is feasible.
+    Raises InputError for another network, for too many cells, where no theta is feasible, and where
+    the neurons are too few for a point as short as the bound; as many as the data are enough.
     """
     X, y = sized(X), np.asarray(y, float)
     if not two_layers.is_plain(network):
         raise InputError("global_optimum takes networks of depth 2 without shared weights.")
     given = two_layers.neurons(network, X)
-    found = two_layers.minimum(given, y, nodes=nodes)
+    found = two_layers.relaxed(given, y)
     if not np.isfinite(found.value):
-        told = "no parameters of this network classify the data correctly"
-        raise InputError(f"{told}{'' if found.complete else ' that were found'}.")
-    theta = two_layers.parameters(network, given, found.omegas, found.signs)
-    verdict = "global" if found.complete else "undecided"
-    proof = Cellwise(found.families, True)
-    detail = f"{len(found.families)} families of cells, and none beats it"
-    return Optimum(verdict, scaled(network, theta, X, y), proof, two_layers.GAP, detail)
+        raise InputError("no parameters of this network classify the data correctly.")
+    point = two_layers.placed(given, y, found)
+    if point is None or point.value > found.value * (1.0 + two_layers.GAP):
+        raise InputError("the neurons are too few for the bound that all cells give.")
+    theta = two_layers.parameters(network, given, point.omegas, point.signs)
+    detail = "a bound for all cells that meets the value"
+    return Optimum("global", scaled(network, theta, X, y), found.proof(given, True),
+                   two_layers.GAP, detail)  # fmt: skip
 
 
 def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimum:
     first = proof.points[0][part]
     saved = 1.0 - float(first @ first) / float(theta[part] @ theta[part])
-    near = f"{proof.distances[-1]:.1g} |theta|"
-    return Optimum("not local", theta, proof, saved, f"shorter feasible points down to {near}")
+    return Optimum("not local", theta, proof, saved, "shorter feasible points nearer and nearer")
 
 
 def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
@@ -137,31 +135,31 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
         beyond = f"; whether it is a global one was not asked: {error}"
     else:
         # One program bounds all combinations at once; it need not be sharp.
-        least = value * (1.0 - EQUAL)
-        found = two_layers.minimum(all_of, y, beat=least, nodes=0)
-        if found.complete and not found.value < least:
-            bound = min(float(found.families[0].multipliers.sum()), value)
-            return Optimum("global", theta, Cellwise(found.families, True), 1.0 - bound / value,
+        found = two_layers.relaxed(all_of, y)
+        if found.value >= value * (1.0 - EQUAL):
+            slack = max(1.0 - found.value / value, 0.0)
+            return Optimum("global", theta, found.proof(all_of, True), slack,
                            "no combination of cells holds a shorter point")  # fmt: skip
     try:
         gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
         near = two_layers.neurons(network, X, (np.where(gone, 0.0, W), v))
     except InputError as error:
         return Optimum("undecided", theta, None, np.nan, str(error))
-    found = two_layers.minimum(near, y, beat=value, stop=True)
-    if found.value < value * (1.0 - EQUAL):
+    found = two_layers.relaxed(near, y)
+    if found.value >= value * (1.0 - EQUAL):
+        slack = max(1.0 - found.value / value, 0.0)
+        return Optimum("local", theta, found.proof(near, False), slack,
+                       f"no cell that meets the point holds a shorter one{beyond}")  # fmt: skip
+    if (shortest := two_layers.placed(near, y, found)) is not None:
         start = [np.abs(v[j]) * W[j, near.inputs[group]]
                  for j, group in zip(chosen, near.groups, strict=True)]  # fmt: skip
 
         def path(r: float) -> NDArray:
-            moved = [(1.0 - r) * a + r * b for a, b in zip(start, found.omegas, strict=True)]
-            return two_layers.parameters(network, near, moved, found.signs)
+            moved = [(1.0 - r) * a + r * b for a, b in zip(start, shortest.omegas, strict=True)]
+            return two_layers.parameters(network, near, moved, shortest.signs)
 
         proof = shorter(network, theta, X, y, path)
         if proof is not None:
             return _beaten(theta, proof)
-    elif found.complete:
-        return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
-                       f"no cell that meets the point holds a shorter one{beyond}")  # fmt: skip
     return Optimum("undecided", theta, None, np.nan,
                    "the programs around the point do not decide")  # fmt: skip

@@ -4,8 +4,9 @@ order in every cell that meets it, for networks of any kind.
 In a cell f is a polynomial. With the conditions of the closed cell, rows r.d >= 0, the point
 theta is stationary if theta = sum_i lambda_i y_i grad f_i + sum mu_r r with multipliers >= 0; if it
 is not, the residual points downhill. For one layer with the others held (Vardi et al. 2022, Problem
-4) f is linear in the cell, and that decides. For all parameters the Hessian of the Lagrangian does,
-on the directions that keep to first order what has a multiplier (Ruszczynski 2011, Section 3.5).
+4) f is linear in the cell, and where there is one cell that decides. For all parameters the Hessian
+of the Lagrangian does, on the directions that keep to first order what has a multiplier
+(Ruszczynski 2011, Section 3.5).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
-from reluflow.margin.certificates import LayerCell, LayerCells, SecondOrder, Shorter
 from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins, scaled
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, Patterns, backward
+from reluflow.papers.vardi2022margin.proofs import Layer, Shorter
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 
@@ -80,18 +81,16 @@ def shorter(
     where = span(network, layer)
     size, length = float(np.linalg.norm(theta)), float(theta[where] @ theta[where])
     points: list[NDArray] = []
-    distances: list[float] = []
+    nearest = np.inf
     for r in _STEPS:
         point = fitted(network, path(float(r)), X, y, layer)
         if point is None or point[where] @ point[where] >= length * (1.0 - GAIN):
             continue
         distance = float(np.linalg.norm(point - theta)) / size
-        if not distances or 0.0 < distance <= 0.5 * distances[-1]:
+        if 0.0 < distance <= 0.5 * nearest:
             points.append(point)
-            distances.append(distance)
-    if not distances or distances[-1] > NEAR:
-        return None
-    return Shorter(np.array(points), np.array(distances), layer)
+            nearest = distance
+    return Shorter(np.array(points), layer) if nearest <= NEAR else None
 
 
 # --- The cells that meet a point ------------------------------------------------------------------
@@ -179,24 +178,21 @@ _ROUNDS = 200
 
 def local_proof(
     network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None = None
-) -> Shorter | SecondOrder | LayerCells | None:
-    """A proof that theta is no local optimum of the margin problem, or a strict one; or one or none
-    of the problem of a layer. None where there is neither.
+) -> Shorter | Layer | bool:
+    """A proof that theta is no local optimum of the margin problem, or none of the problem of a
+    layer; where one cell meets theta a proof that it is one of the layer's, or, for all parameters,
+    whether second order tells, in floats, that it is a strict one.
 
     Parameters: theta (p,) of least margin 1, X (n, d), y (n,), the layer from 1.
     """
-    proofs: list[SecondOrder | LayerCell | None] = []
+    found: list[Shorter | Layer | bool] = []
     for patterns in adjacent(network, theta, X, layer or 1):
-        found = _in_cell(network, theta, X, y, patterns, layer)
-        if isinstance(found, Shorter):
-            return found
-        proofs.append(found)
-    if layer is not None:
-        cells = tuple(proof for proof in proofs if isinstance(proof, LayerCell))
-        return LayerCells(layer, cells) if 0 < len(cells) == len(proofs) else None
-    if len(proofs) == 1 and isinstance(proofs[0], SecondOrder):
-        return proofs[0]
-    return _revived(network, theta, X, y) if network.layers else None
+        found.append(_in_cell(network, theta, X, y, patterns, layer))
+        if isinstance(found[-1], Shorter):
+            return found[-1]
+    if len(found) == 1 and found[0]:
+        return found[0]
+    return bool(layer is None and network.layers) and (_revived(network, theta, X, y) or False)
 
 
 def _revived(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Shorter | None:
@@ -258,7 +254,7 @@ def _climbed(z: NDArray, delta: NDArray) -> tuple[NDArray, NDArray]:
 def _in_cell(
     network: Network, theta: NDArray, X: NDArray, y: NDArray, patterns: Sequence[NDArray],
     layer: int | None,
-) -> Shorter | SecondOrder | LayerCell | None:  # fmt: skip
+) -> Shorter | Layer | bool:  # fmt: skip
     """What first order, and for all parameters second order, tell in a closed cell."""
     where, active = span(network, layer), [np.asarray(p, float) for p in patterns] or None
     tight = y * network.output(theta, X, active) <= 1.0 + TIGHT
@@ -270,30 +266,26 @@ def _in_cell(
     if residual > (RESIDUAL if layer is None else EQUAL) * np.linalg.norm(theta[where]):
         down = np.zeros(network.size)
         down[where] = rows.T @ found - theta[where]
-        return shorter(network, theta, X, y, lambda r: theta + r * down, layer)
-    masks = tight, *kinks
-    ends = np.cumsum([mask.sum() for mask in masks])
-    multipliers, *slopes = parts = [np.zeros(mask.shape) for mask in masks]
-    for part, mask, own in zip(parts, masks, np.split(found, ends[:-1]), strict=True):
-        part[mask] = own
+        return shorter(network, theta, X, y, lambda r: theta + r * down, layer) or False
+    multipliers = np.zeros(len(y))
+    multipliers[tight] = found[: tight.sum()]
     if layer is not None:
-        return LayerCell(tuple(patterns), multipliers, tuple(slopes))
+        return Layer(layer, multipliers)
     H = np.eye(network.size)
     H = H - network.hessian_product(theta, X, multipliers * y, H, active)
     held = found > TIGHT * found.max()
     space = null_space(rows[held])
     values, vectors = np.linalg.eigh(space.T @ H @ space)
     if not (values <= CURVED).any():
-        return SecondOrder(multipliers, float(values.min(initial=np.inf)))
+        return True
     for d in (space @ vectors[:, values < -CURVED]).T:
-        for sign in (1.0, -1.0):
-            direction = _within(space, H, rows[~held], sign * d)
-            if direction @ H @ direction < -CURVED * (direction @ direction):
+        for direction in (d, -d):
+            if np.all(rows[~held] @ direction >= -1e-12):
                 curve = _kept(network, theta, X, y, direction, active)
                 proof = shorter(network, theta, X, y, curve)
                 if proof is not None:
                     return proof
-    return None
+    return False
 
 
 def _kept(
@@ -306,22 +298,3 @@ def _kept(
             for k in np.flatnonzero(tight).tolist()]  # fmt: skip
     e = -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0]
     return lambda r: theta + r * (d + r * e)
-
-
-def _within(space: NDArray, H: NDArray, rows: NDArray, d: NDArray) -> NDArray:
-    """A direction d of the cone rows.d >= 0 in a space along which d.H d is small: projected
-    power iteration from d."""
-    if not len(rows) or np.all(rows @ d >= -1e-12):
-        return d
-    P, G = space @ space.T, rows @ space
-    shift = float(np.abs(H).sum(axis=1).max())
-    for _ in range(_ROUNDS):
-        d = P @ (shift * d - H @ d)
-        # The nearest point of the cone: subtract the part that the conditions hold back.
-        multipliers, _ = nnls(G.T, -(space.T @ d))
-        d = d + space @ (G.T @ multipliers)
-        size = float(np.linalg.norm(d))
-        if size < 1e-12:
-            return np.zeros(len(d))
-        d = d / size
-    return d

@@ -3,7 +3,7 @@
 A point theta of the margin problem min 1/2 |theta|^2 s.t. y_i f(theta; x_i) >= 1, with least margin
 1, is no local optimum if shorter feasible points lie as near as one likes (`Shorter`), and it is an
 optimum if a bound from below meets 1/2 |theta|^2: for all parameters, or for those near theta
-(`Cellwise`, `Aligned`, `LayerCells`).
+(`Cellwise`, `Aligned`, `Layer`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 class Shorter:
     """Parameters nearer and nearer to theta whose direction costs less than theta's.
 
-    points     (k, p); each, scaled to the least margin 1, is feasible and shorter than theta; for
-               the problem of one layer only this layer differs from theta, and is what is scaled
-    distances  (k,) of the scaled points to theta over |theta|, decreasing
-    layer      the layer of the problem, counted from 1, or None for all parameters
+    points  (k, p); each, scaled to the least margin 1, is feasible and shorter than theta; for the
+            problem of one layer only this layer differs from theta, and is what is scaled
+    layer   the layer of the problem, counted from 1, or None for all parameters
     """
 
     points: NDArray
-    distances: NDArray
     layer: int | None = None
 
 
@@ -45,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Family:
+class Cellwise:
     """One dual point for all combinations of a column of every neuron of a network of depth 2.
 
         1/2 |theta|^2 >= sum_j |v_j| |w_j| >= sum_i lambda_i
@@ -56,21 +54,12 @@ class Family:
         | sum_i (sign lambda_i y_i active_i + slopes_i (2 active_i - 1)) x_i^j | <= 1.
 
     multipliers  lambda (n,) >= 0
-    columns      of each neuron
+    columns      of each neuron: all of its cells, or those that meet theta
+    everywhere   whether all cells are there, so that theta is a global optimum and not only a local
     """
 
     multipliers: NDArray
     columns: tuple[tuple[Column, ...], ...]
-
-
-@dataclass(frozen=True)
-class Cellwise:
-    """Families that together hold every combination of cells: of all, or of those that meet theta.
-
-    everywhere  whether all cells are there, so that theta is a global optimum and not only a local
-    """
-
-    families: tuple[Family, ...]
     everywhere: bool
 
 
@@ -87,45 +76,19 @@ class Aligned:
 
 
 @dataclass(frozen=True)
-class LayerCell:
-    """A dual point for one layer's parameters u in a closed cell on which the network is linear.
+class Layer:
+    """A dual point for one layer's parameters u, where no input of a unit of this layer or above it
+    is 0, so that f is linear in u around theta:
 
-        1/2 |u|^2 >= sum_i lambda_i
-                     - 1/2 |sum_i lambda_i y_i grad f_i + sum slopes (2 a - 1) grad h|^2
+        1/2 |u|^2 >= sum_i lambda_i - 1/2 |sum_i lambda_i y_i grad f_i|^2
 
-    for all u of this cell with y_i f >= 1, h being the inputs of the units of this layer and of
-    those above, as functions of u.
+    for all u nearby with y_i f >= 1; for all u if the network is linear in the layer.
 
-    patterns     of each layer with a ReLU, (n, h_l): which unit is taken as active
     multipliers  lambda (n,) >= 0
-    slopes       of each layer with a ReLU, (n, h_l), >= 0; 0 below the layer
     """
-
-    patterns: tuple[NDArray, ...]
-    multipliers: NDArray
-    slopes: tuple[NDArray, ...]
-
-
-@dataclass(frozen=True)
-class LayerCells:
-    """Cells of one layer's problem that hold all that meet theta."""
 
     layer: int
-    cells: tuple[LayerCell, ...]
-
-
-@dataclass(frozen=True)
-class SecondOrder:
-    """A strict local optimum: theta - sum_i lambda_i y_i grad f_i = 0 with lambda >= 0, and
-
-        I - sum_i lambda_i y_i Hess f_i
-
-    is positive on the directions orthogonal to grad f_i wherever lambda_i > 0; no input of a unit
-    is 0.
-    """
-
     multipliers: NDArray
-    least: float
 
 
-Certificate = Shorter | Cellwise | Aligned | LayerCells | SecondOrder
+Certificate = Shorter | Cellwise | Aligned | Layer

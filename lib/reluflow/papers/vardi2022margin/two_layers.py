@@ -8,30 +8,31 @@ al. 2022, eq. 8 and 11):
 
 Neurons that see the same coordinates and stand in one column (cell and sign) count as one: their
 sum is in it too, and no longer. So the relaxation in which every neuron may use all its columns at
-once is one program, and is exact where it uses no more columns than there are neurons. Otherwise
-branch and bound: the next neuron gets one column after the other.
+once is one program. It is exact where it uses no more columns than there are neurons: at a vertex
+of what is left once the vectors' directions are fixed, which has at most n of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import clarabel
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
 
 from reluflow.errors import InputError
 from reluflow.geometry import cell_bound, enumerate_cells
-from reluflow.margin.certificates import Column, Family
 from reluflow.margin.kkt import KINK
-from reluflow.margin.max_margin import least_sum
+from reluflow.margin.max_margin import LONG, Solution
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.proofs import Cellwise, Column
 
 UNUSED = 1e-7  # a column whose share of the value is smaller is not used
 GAP = 1e-8  # two values of the problem that differ by less than this share are equal
-NODES = 4000  # programs after which branch and bound gives up
-WORK = 200_000  # and columns in all of them together
 CELLS = 10_000
 """Cells of all neurons together, those that see the same counted once, that are looked at."""
 NUMBERS = 600_000
@@ -55,33 +56,6 @@ class Neurons:
     inputs: tuple[list[int], ...]
     data: tuple[NDArray, ...]
     columns: tuple[tuple[Column, ...], ...]
-
-    def left(self, fixed: tuple[int, ...], j: int) -> Sequence[int]:
-        """Numbers of the columns left to neuron j, once the first neurons have theirs: those of a
-        group go up, for their order is free."""
-        if j < len(fixed):
-            return [fixed[j]]
-        own = self.groups[j]
-        before = [c for c, group in zip(fixed, self.groups, strict=False) if group == own]
-        return range(max(before, default=0), len(self.columns[own]))
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """The least sum of |omega_j|, where it is taken, and the dual points that prove it.
-
-    value     infinite if no combination of columns is feasible
-    omegas    of each neuron, (p_j,), and the sign of its output
-    signs     (k,)
-    families  hold every combination; their bounds are the value, or what was to be beaten
-    complete  False where branch and bound gave up
-    """
-
-    value: float
-    omegas: tuple[NDArray, ...]
-    signs: NDArray
-    families: tuple[Family, ...]
-    complete: bool
 
 
 def is_plain(network: Network) -> bool:
@@ -138,10 +112,63 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
     return Neurons(tuple(of_each), tuple(inputs), tuple(data), tuple(columns))
 
 
+_GAP = 1e-11
+_SOLVED = ("Solved", "AlmostSolved")
+_INFEASIBLE = ("PrimalInfeasible", "AlmostPrimalInfeasible")
+
+
+def least_sum(blocks: Sequence[NDArray], h: NDArray, cells: Sequence[NDArray]) -> Solution:
+    """min sum_j |u_j| subject to sum_j G_j u_j >= h and C_j u_j >= 0, by an interior point method.
+
+    Parameters: blocks G_j (r, p_j), h (r,), `cells` C_j (r_j, p_j). Its dual is max z.h over z, s_j
+    >= 0 with |G_j' z + C_j' s_j| <= 1. Raises ArithmeticError if Clarabel can tell neither.
+    """
+    sizes, k = [G.shape[1] for G in blocks], len(blocks)
+    C, G = sparse.block_diag(cells, "csc"), np.hstack(blocks)
+    lengths = np.append(np.linalg.norm(G, axis=1), sparse.linalg.norm(C, axis=1))
+    goals = np.append(h, np.zeros(C.shape[0]))
+    # Powers of two as units, of u and of each row, so that data in any unit give one program: rows
+    # with h = 0 have their own, the others one.
+    asked = lengths[(goals != 0.0) & (lengths > 0.0)]
+    typical = float(np.median(asked)) if len(asked) else 1.0
+    own = np.where(goals == 0.0, np.where(lengths > 0.0, lengths, 1.0), typical)
+    scale, units = float(2.0 ** np.rint(np.log2(typical))), 2.0 ** np.rint(np.log2(own))
+    # A x + s = b with s in the cones, for x = (lengths, u_1, ..., u_k).
+    cones, order, first = [clarabel.NonnegativeConeT(len(units))], [], k
+    for j, size in enumerate(sizes):
+        cones.append(clarabel.SecondOrderConeT(1 + size))
+        order += [j, *range(first, first + size)]
+        first += size
+    rows = -sparse.diags(1.0 / units) @ sparse.vstack([sparse.csc_matrix(G), C])
+    rows = sparse.hstack([sparse.csc_matrix((len(units), k)), rows])
+    below = sparse.csc_matrix((-np.ones(len(order)), (range(len(order)), order)),
+                              shape=(len(order), first))  # fmt: skip
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _GAP
+    found = clarabel.DefaultSolver(
+        sparse.csc_matrix((first, first)),
+        np.concatenate([np.ones(k), np.zeros(first - k)]),
+        sparse.vstack([rows, below], format="csc"),
+        np.concatenate([-goals, np.zeros(len(order))]),
+        cones, settings,
+    ).solve()  # fmt: skip
+    status, x = str(found.status), np.array(found.x)
+    value, u = float(np.sum(x[:k])) / scale, x[k:] / scale
+    z = np.maximum(np.array(found.z)[: len(units)] / units, 0.0)
+    if status in _INFEASIBLE:
+        value, u, z = np.inf, np.zeros(len(u)), z * (LONG / float(z @ goals))
+    elif status not in _SOLVED:
+        raise ArithmeticError(f"a convex program was not solved: {status}")
+    ends = np.cumsum([len(h), *map(len, cells)])
+    multipliers, *slopes = np.split(z, ends[:-1])
+    return Solution(tuple(np.split(u, np.cumsum(sizes)[:-1])), multipliers, value, tuple(slopes))
+
+
 @dataclass(frozen=True)
 class Program:
-    """The least sum of lengths if the first neurons have the columns `fixed`, and every column that
-    is left to the others may have a vector of its own.
+    """The least sum of lengths if every column may have a vector of its own.
 
     value        infinite where no vectors will do
     omegas       of each column
@@ -149,24 +176,27 @@ class Program:
     slopes       of each column, (n,): its part of the dual point
     """
 
-    fixed: tuple[int, ...]
     value: float
     omegas: dict[Key, NDArray]
     multipliers: NDArray
     slopes: dict[Key, NDArray]
 
+    def proof(self, given: Neurons, everywhere: bool) -> Cellwise:
+        """The dual point, with the columns of every neuron: `everywhere` if these are all."""
+        columns = [tuple(replace(column, slopes=self.slopes[group, c])
+                         for c, column in enumerate(own))
+                   for group, own in enumerate(given.columns)]  # fmt: skip
+        return Cellwise(self.multipliers, tuple(columns[group] for group in given.groups),
+                        everywhere)  # fmt: skip
 
-def relaxed(
-    given: Neurons, y: NDArray, fixed: tuple[int, ...] = (), only: Iterable[Key] | None = None
-) -> Program:
+
+def relaxed(given: Neurons, y: NDArray, only: Sequence[Key] | None = None) -> Program:
     """The program with all columns, or `only` some of them."""
-    keys = only if only is not None else [
-        (group, c) for j, group in enumerate(given.groups) for c in given.left(fixed, j)
-    ]  # fmt: skip
-    keys, blocks, conditions = list(dict.fromkeys(keys)), [], []
+    keys = [(group, c) for group, own in enumerate(given.columns) for c in range(len(own))]
+    keys, blocks, conditions = keys if only is None else list(only), [], []
     for group, c in keys:
         column, x = given.columns[group][c], given.data[group]
-        blocks.append((y * column.sign * column.active)[:, None] * x)
+        blocks.append(_block(column, x, y))
         conditions.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
     found = least_sum(blocks, np.ones(len(y)), conditions)
     slopes = {}
@@ -175,86 +205,57 @@ def relaxed(
         if np.linalg.norm(found.multipliers @ G) > 1.0:  # without them the bound would not hold
             slopes[group, c][given.columns[group][c].rows] = own
     omegas = dict(zip(keys, found.blocks, strict=True))
-    return Program(fixed, found.value, omegas, found.multipliers, slopes)
+    return Program(found.value, omegas, found.multipliers, slopes)
 
 
-def minimum(
-    given: Neurons, y: NDArray, beat: float = np.inf, stop: bool = False, nodes: int = NODES
-) -> Minimum:
-    """The least sum of lengths over all combinations of columns, by branch and bound.
-
-    Parameters: the neurons, labels y (n,), a value to `beat` (what only comes near to it is not
-    looked for), `stop` at the first point that beats it, and the number of programs allowed.
-    """
-    nothing = tuple(np.zeros(len(given.inputs[group])) for group in given.groups)
-    best = Minimum(np.inf, nothing, np.ones(len(nothing)), (), True)
-    goal, families, programs = beat * (1.0 - GAP), [], [relaxed(given, y)]
-    solved, columns = 1, len(programs[0].omegas)
-    while programs:
-        found = programs.pop(int(np.argmin([each.value for each in programs])))
-        if found.value < goal:
-            tried, point = found, _placed(given, found)
-            if point is None:
-                left = given.left(found.fixed, len(found.fixed))
-                if solved > nodes or columns + len(left) * len(found.omegas) > WORK:
-                    best = replace(best, complete=False)
-                    break
-                tried = relaxed(given, y, found.fixed, _largest(given, found))
-                point, solved = _placed(given, tried), solved + 1
-            if point is not None and tried.value < goal:
-                best = replace(best, value=tried.value, omegas=point[0], signs=point[1])
-                if stop:
-                    break
-                goal = best.value * (1.0 - GAP)
-        if found.value >= goal:
-            families.append(_family(given, found))
-            continue
-        for c in left:
-            programs.append(relaxed(given, y, (*found.fixed, c)))
-            solved, columns = solved + 1, columns + len(programs[-1].omegas)
-    return replace(best, families=tuple(families))
+def _block(column: Column, x: NDArray, y: NDArray) -> NDArray:
+    """The margins (n, p) of a column as a linear function of its vector."""
+    return (y * column.sign * column.active)[:, None] * x
 
 
-def _placed(given: Neurons, found: Program) -> tuple[tuple[NDArray, ...], NDArray] | None:
-    """Vector and sign of every neuron, with one for each column in use, or None where a group has
-    too few of them."""
+@dataclass(frozen=True)
+class Placed:
+    """Vectors omega (p_j,) of the neurons, the signs (k,) of their outputs, and the value."""
+
+    omegas: tuple[NDArray, ...]
+    signs: NDArray
+    value: float
+
+
+def placed(given: Neurons, y: NDArray, found: Program) -> Placed | None:
+    """A point of the neurons in the columns that a vertex of the program uses; one that may be
+    longer where these are too many for some group, and None where it serves no datum."""
+    point = _placed(given, found)
+    if point is not None or not np.isfinite(found.value):
+        return point
+    sizes = np.array([np.linalg.norm(u) for u in found.omegas.values()])
+    margins = [_block(given.columns[group][c], given.data[group], y) @ u
+               for (group, c), u in found.omegas.items()]  # fmt: skip
+    vertex = linprog(sizes, A_ub=-np.array(margins).T, b_ub=-np.ones(len(y)), method="highs-ds")
+    shares = vertex.x if vertex.status == 0 else np.ones(len(sizes))
+    spare, chosen = Counter(given.groups), set[Key]()
+    order = np.lexsort((sizes, sizes * shares))[::-1].tolist()
+    for key in (list(found.omegas)[k] for k in order):
+        if spare[key[0]] > 0:
+            spare[key[0]] -= 1
+            chosen.add(key)
+    return _placed(given, relaxed(given, y, [key for key in found.omegas if key in chosen]))
+
+
+def _placed(given: Neurons, found: Program) -> Placed | None:
+    """The columns in use, one for each neuron, or None where a group has too few of them."""
     omegas = [np.zeros(len(given.inputs[group])) for group in given.groups]
     signs = np.array([given.columns[group][0].sign for group in given.groups], float)
-    holders = {(given.groups[j], c): j for j, c in enumerate(found.fixed)}
-    spare = list(range(len(found.fixed), len(omegas)))
+    spare = list(range(len(omegas)))
     for (group, c), u in found.omegas.items():
         if np.linalg.norm(u) <= UNUSED * found.value:
             continue
         free = [j for j in spare if given.groups[j] == group]
-        if (group, c) not in holders:
-            if not free:
-                return None
-            holders[group, c] = free[-1]
-            spare.remove(free[-1])
-        omegas[holders[group, c]] = u
-        signs[holders[group, c]] = given.columns[group][c].sign
-    return tuple(omegas), signs
-
-
-def _largest(given: Neurons, found: Program) -> list[Key]:
-    """As many columns of each group as it has neurons: those that are fixed, and of the others
-    those of the longest vectors."""
-    fixed = list(zip(given.groups, found.fixed, strict=False))
-    spare, chosen = Counter(given.groups[len(fixed) :]), set(fixed)
-    for key in sorted(found.omegas, key=lambda key: -float(np.linalg.norm(found.omegas[key]))):
-        if key not in fixed and spare[key[0]] > 0:
-            spare[key[0]] -= 1
-            chosen.add(key)
-    return [key for key in found.omegas if key in chosen]
-
-
-def _family(given: Neurons, found: Program) -> Family:
-    """The dual point of a program, with the columns of every neuron that it speaks of."""
-    columns = {(group, c): replace(given.columns[group][c], slopes=slopes)
-               for (group, c), slopes in found.slopes.items()}  # fmt: skip
-    listed = (tuple(columns[group, c] for c in given.left(found.fixed, j))
-              for j, group in enumerate(given.groups))  # fmt: skip
-    return Family(found.multipliers, tuple(listed))
+        if not free:
+            return None
+        omegas[free[-1]], signs[free[-1]] = u, given.columns[group][c].sign
+        spare.remove(free[-1])
+    return Placed(tuple(omegas), signs, found.value) if np.isfinite(found.value) else None
 
 
 def parameters(
