@@ -250,7 +250,7 @@ def _rounded(ray: fmpz_mat, exponents: list[int]) -> NDArray:
     return out / np.linalg.norm(out)
 
 
-# --- Neighbouring cells, and how many cells there are, without a look at a weight -----------------
+# --- Neighbouring cells ---------------------------------------------------------------------------
 
 
 def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
@@ -287,14 +287,3 @@ def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
         for a, b in combinations(range(len(patterns)), 2)
         if matrix([rays[k][0] for k in around[a] & around[b]], d).rank() == face
     ]
-
-
-def count_by_ranks(X: ArrayLike) -> int:
-    """The number of cells of the data X (n, d), not zero, by Winder's formula (1966).
-
-    sum over all subsets B of the data of (-1)^(|B| - rank B): no weight is ever looked at.
-    """
-    X = np.asarray(X, float)
-    chosen = (np.arange(2 ** len(X))[:, None] >> np.arange(len(X))) & 1
-    ranks = np.linalg.matrix_rank(chosen[:, :, None] * X)
-    return int(np.sum((-1) ** (chosen.sum(axis=1) - ranks)))

@@ -522,17 +522,12 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
 
 # --- Figures 8 and 10, from computed objects: a boundary, and all the cells -----------------------
 
-QUADRANTS = (("3rd", 225.0, 180.0), ("2nd", 180.0, 90.0), ("1st", 90.0, 0.0), ("4th", 0.0, -90.0),
-             ("3rd", -90.0, -135.0))  # fmt: skip
-
 
 @in_house_style
 def circle_of_cells(X: NDArray) -> Figure:
-    """Figure 10: the cells of X (n, 2) around the circle, and each datum's activity along it. The
-    circle is followed clockwise from the third quadrant, so that the second comes next."""
-    fig, (plane, strip) = panels(
-        1, 2, height=4.3, titles=("(a) the cells and the circle", "(b) active data along it")
-    )
+    """Figure 10: the cells of X (n, 2) around the circle, clockwise from the third quadrant on,
+    so that the second comes next, and the active data of each."""
+    fig, (plane,) = panels(height=4.3)
     weight_plane(plane, (-1.5, 1.5, -1.5, 1.5), equal=True)
     activation_boundaries(plane, X, names=False)
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
@@ -542,38 +537,14 @@ def circle_of_cells(X: NDArray) -> Figure:
     both = np.concatenate([across + 90.0, across - 90.0])
     ends = np.unique(np.round(np.where(both <= -135.0, both + 360.0, both), 9))[::-1]
     middles = 0.5 * (ends + np.append(ends[1:], ends[0] - 360.0))
-    for k, at in enumerate(middles, start=1):
-        a = np.deg2rad(at)
+    for k, a in enumerate(np.deg2rad(middles), start=1):
         active = np.flatnonzero(X @ (np.cos(a), np.sin(a)) > 0) + 1
         names = "{" + ", ".join(map(str, active)) + "}" if len(active) else "∅"
         _words(plane, 1.3 * np.cos(a), 1.3 * np.sin(a), names, style.QUIET)
         _words(plane, 0.78 * np.cos(a), 0.78 * np.sin(a), f"$P_{k}$", style.INK)
-        # The last cell lies at both ends of the strip.
-        places = [at] if k < len(ends) else [0.5 * (225.0 + ends[0]), 0.5 * (ends[-1] - 135.0)]
-        for place in places:
-            _words(strip, place, len(X) + 0.9, f"$P_{k}$", style.INK)
     cells(plane, X, names=False)
-    _activity(strip, X, ends)
     plane.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     return fig
-
-
-def _activity(ax: Axes, X: NDArray, ends: NDArray) -> None:
-    """One bar a datum where x_i.w > 0 along the circle, the quadrants named below."""
-    n = len(X)
-    for i, x in enumerate(X):
-        middle = float(np.degrees(np.arctan2(x[1], x[0])))
-        ax.plot([middle + 90.0, middle - 90.0], [i + 1, i + 1], lw=7, solid_capstyle="butt",
-                color=style.datum_colour(i))  # fmt: skip
-    for end in ends:
-        ax.axvline(end, color=style.QUIET, lw=0.6, ls=":")
-    for name, start, stop in QUADRANTS:
-        if name in ("2nd", "4th"):
-            ax.axvspan(stop, start, color="#3B5B7A", alpha=0.10, lw=0)
-        _words(ax, 0.5 * (start + stop), 0.35, name, style.QUIET)
-    ax.set(xlim=(225.0, -135.0), ylim=(0.0, n + 1.4), yticks=range(1, n + 1),
-           yticklabels=[style.datum_name(i) for i in range(n)], xticks=(180, 90, 0, -90),
-           xticklabels=("180°", "90°", "0°", "−90°"), xlabel="angle of $w$, clockwise")  # fmt: skip
 
 
 @in_house_style
