@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -29,7 +29,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, enumerate_cells, local_minima, virtual_minimum
 from reluflow.networks import gradient, loss
-from reluflow.networks.indexed import Passes, backpropagate
+from reluflow.networks.indexed import backpropagate
 from reluflow.papers.lee2022support.deep import labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
@@ -87,20 +87,20 @@ def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajecto
 @in_house_style
 def plane_flows(
     X: NDArray, y: NDArray, minima: Sequence[StationarySet], paths: Sequence[Trajectory],
-    window: Window | None = None, circles: Mapping[str, float] | None = None,
+    window: Window | None = None, radius: float | None = None,
 ) -> Figure:  # fmt: skip
-    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
-    `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
-    fig, (ax,) = panels(height=5.6 if circles else 4.6)
-    weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(circles))
+    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and the
+    circle of starts of a norm `radius`, which makes the scales of both axes equal."""
+    fig, (ax,) = panels(height=5.6 if radius else 4.6)
+    weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(radius))
     loss_levels(ax, X, y, floor=minima[0].loss if minima else None)
     stationary_sets(ax, minima, X)
     for path in paths:
         flow(ax, path)
-    turn = np.linspace(0.0, 2.0 * np.pi, 361)
-    for (name, radius), line in zip((circles or {}).items(), ("--", ":"), strict=False):
-        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color=style.INK, ls=line, lw=1.4,
-                label=name, zorder=2.9)  # fmt: skip
+    if radius:
+        turn = np.linspace(0.0, 2.0 * np.pi, 361)
+        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color=style.INK, ls="--", lw=1.4,
+                label=f"$|w_0| = {radius:g}$", zorder=2.9)  # fmt: skip
     activation_boundaries(ax, X)
     cells(ax, X)
     annotate_minima(ax, minima, _loss_at)
@@ -484,39 +484,21 @@ def _edges(X: NDArray, active: NDArray) -> list[int]:
 
 @in_house_style
 def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) -> Figure:
-    """|w(t)|^2 - |w^*|^2 from w0 = eps v: (a) over eps^2, it rises above zero and falls back;
-    (b) its largest value against eps."""
-    fig, (left, right) = panels(
-        1, 2, height=3.2, titles=("(a) along the flow", "(b) largest value")
-    )
-    X, y, v = (np.asarray(value, float) for value in (X, y, v))
+    """|w(t)|^2 - |w^*|^2 over eps^2 along flows from eps v: it rises above zero and falls back."""
+    fig, (ax,) = panels(height=3.2)
+    t = np.linspace(0.0, 5.0, 1001)
     for k, eps in enumerate(sizes):
-        path = affine_flow(X, y, eps * v)
-        t = np.linspace(0.0, 5.0, 1001)
-        above = (path.at(t) ** 2).sum(axis=1) - path.end @ path.end
-        left.plot(t, above / eps**2, color=style.pale("#0072B2", 1.0 - 0.32 * k),
-                  label=f"$\\varepsilon = {eps:g}$")  # fmt: skip
+        path = affine_flow(X, y, eps * np.asarray(v, float))
+        above = ((path.at(t) ** 2).sum(axis=1) - path.end @ path.end) / eps**2
+        ax.plot(t, above, color=style.pale("#0072B2", 1.0 - 0.32 * k),
+                label=f"$\\varepsilon = {eps:g}$")  # fmt: skip
         if k == 0:
             top = int(np.argmax(above))
-            point_out(
-                left, "above its limit,\nand back", (t[top], above[top] / eps**2), (75.0, 22.0)
-            )
-    left.axhline(0.0, color=style.INK, lw=0.9)
-    left.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 5.0),
-             ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
-    many = np.geomspace(min(sizes) / 3, 3 * max(sizes), 13)
-    most = []
-    for eps in many:
-        path = affine_flow(X, y, eps * v)
-        most.append(np.max((path.at(path.grid(400)) ** 2).sum(axis=1)) - path.end @ path.end)
-    law = 7.0 / 18.0 * 36.0 ** (-2.0 / 7.0)
-    right.loglog(many, most, color="#0072B2", label="largest value")
-    right.loglog(many, many**2, color=style.QUIET, ls="--", label="$|w_0|^2 = \\varepsilon^2$")
-    right.loglog(many, law * many ** (18.0 / 7.0), color=style.INK, ls=":", lw=2.6,
-                 label=f"law ${law:.2f}\\,\\varepsilon^{{18/7}}$")  # fmt: skip
-    right.set(xlabel="$\\varepsilon$")
-    for ax in (left, right):
-        name_curves(ax)
+            point_out(ax, "above its limit,\nand back", (t[top], above[top]), (75.0, 22.0))
+    ax.axhline(0.0, color=style.INK, lw=0.9)
+    ax.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 5.0),
+           ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
+    name_curves(ax)
     return fig
 
 
@@ -595,31 +577,12 @@ IDLE = "#BBBBBB"
 
 @in_house_style
 def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> Figure:
-    """A network of a few units on one datum: (a) outputs o, errors delta and labels at every unit;
-    (b) every layer alone, whose labels pull its outputs. Parameters: weights W^(m) (h_m, h_{m-1}),
-    x (d,), y (h_l,)."""
+    """A network of a few units on one datum, in columns, one a layer: the outputs o, errors delta
+    and labels of its units, and the weights on the edges between them. Parameters: weights W^(m)
+    (h_m, h_{m-1}), x (d,), y (h_l,)."""
     found = backpropagate(weights, x[None], y[None])
     labels = [of_layer[0] for of_layer in labels_of(found, y[None])]
-    layers = len(weights)
-    fig = Figure(figsize=(style.TEXT_WIDTH, 6.6), layout="constrained")
-    rows = fig.add_gridspec(2, layers, height_ratios=(3.4, 2.6))
-    network = fig.add_subplot(rows[0, :], title="(a) the network on one datum")
-    _network(network, weights, x, found, labels)
-    axes: list[Axes] = []
-    for m in range(layers):
-        axes.append(fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None))
-        kind = "ReLU" if m < layers - 1 else "linear"
-        axes[m].set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
-        _layer(axes[m], found, labels, m)
-    axes[0].set_ylabel("value")
-    legend_below(fig)
-    return fig
-
-
-def _network(
-    ax: Axes, weights: Sequence[NDArray], x: NDArray, found: Passes, labels: Sequence[NDArray]
-) -> None:
-    """Units in columns, one a layer, with the weights on the edges between them."""
+    fig, (ax,) = panels(height=3.9)
     put, columns = partial(ax.text, ha="center", va="center"), [x, *(o[0] for o in found.outputs)]
     # Units of a layer from the top, evenly around 0.
     places = [1.15 * (0.5 * (len(o) - 1) - np.arange(len(o))) for o in columns]
@@ -651,30 +614,7 @@ def _network(
     put(m, bottom, "\u2190 backward: $\\delta$, labels $y$", color=PULL, ha="right")
     ax.set(xlim=(-0.35, len(columns) - 0.65), ylim=(bottom - 0.15, top + 0.2))
     ax.axis("off")
-
-
-def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
-    """Outputs and labels of one layer, an arrow of length -delta from the one to the other."""
-    outputs = found.outputs[m][0]
-    values = np.concatenate([*labels, *(o[0] for o in found.outputs)])
-    lowest = float(values.min()) - 1.0
-    if m < len(labels) - 1:
-        ax.axhspan(lowest, 0.0, color="#EEEEEE", lw=0, zorder=0, label="out of reach of a ReLU")
-    units = np.arange(1, len(outputs) + 1)
-    for unit, o, label in zip(units, outputs, labels[m], strict=True):
-        if o != label:
-            ax.annotate("", (unit, label), (unit, o), zorder=2,
-                        arrowprops={"arrowstyle": "-|>", "color": PULL, "lw": 1.6,
-                                    "shrinkA": 4, "shrinkB": 4})  # fmt: skip
-    ax.plot(units, outputs, ls="", marker="o", ms=8, mfc="white", mec=FORWARD, mew=1.8, zorder=3,
-            label="output $o$")  # fmt: skip
-    ax.plot(units, labels[m], ls="", marker="D", ms=5.5, color=LABEL, zorder=4,
-            label="back-propagated label $y = o - \\delta$")  # fmt: skip
-    ax.plot([], [], color=PULL, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
-    ax.set_xticks(units, [f"unit {k}" for k in units])
-    inputs = ", ".join(_number(v) for v in found.inputs[m][0])
-    ax.set(xlim=(0.4, len(units) + 0.6), ylim=(lowest, float(values.max()) + 1.0),
-           xlabel=rf"data $x^{{({m + 1})}} = ({inputs})$")  # fmt: skip
+    return fig
 
 
 def _number(value: float) -> str:
