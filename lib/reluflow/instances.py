@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -93,40 +93,6 @@ def in_dimensions(dimensions: Iterable[int], largest: int, kinds: tuple[str, ...
         for d in dimensions
         for kind, one in data_draws(d, (1, largest), kinds).items()
     }
-
-
-def degenerate_draws(dimensions: Sequence[int] = (1, 2, 3, 4), largest: int = 6) -> Draws:
-    """Draws of X (n, d) >= 0 of nonzero rows: n may be below d, data parallel, equal, or in a
-    subspace."""
-
-    def size(rng: np.random.Generator) -> tuple[int, int]:
-        return int(rng.integers(1, largest + 1)), int(rng.choice(list(dimensions)))
-
-    def generic(rng: np.random.Generator) -> Arrays:
-        return {"X": rng.uniform(0.0, 1.0, size(rng))}
-
-    def integers(rng: np.random.Generator) -> Arrays:
-        return {"X": _nonzero(rng.integers(0, 3, size(rng)), rng)}
-
-    def parallel(rng: np.random.Generator) -> Arrays:
-        n, d = size(rng)
-        few = _nonzero(rng.integers(0, 4, (max(n // 2, 1), d)), rng)
-        return {"X": few[rng.integers(0, len(few), n)] * rng.integers(1, 3, (n, 1))}
-
-    def flat(rng: np.random.Generator) -> Arrays:
-        n, d = size(rng)
-        basis = _nonzero(rng.integers(0, 3, (max(d - 1, 1), d)), rng)
-        return {"X": _nonzero(rng.integers(0, 3, (n, len(basis))), rng) @ basis}
-
-    return {"uniform": generic, "integers": integers, "parallel": parallel, "subspace": flat}
-
-
-def _nonzero(X: NDArray, rng: np.random.Generator) -> NDArray:
-    """The rows of X (n, d) as floats, a one in place of a zero row."""
-    X = np.array(X, float)
-    zero = np.flatnonzero(~X.any(axis=1))
-    X[zero, rng.integers(X.shape[1], size=len(zero))] = 1.0
-    return X
 
 
 def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]) -> Draws:

@@ -5,7 +5,7 @@ loss is a convex quadratic, so the whole landscape is known once the cells are (
 Section 3).
 
 exact   how data are read as rational numbers, and what is decided with them
-cells   the cells of an arrangement, which are neighbours, and a count without a look at them
+cells   the cells of an arrangement, which are neighbours
 minima  virtual minima and whether they lie in their cells, minima on boundaries, and the sets of
         all local minima
 """
@@ -15,7 +15,6 @@ from reluflow.geometry.cells import (
     Cells,
     adjacent_pairs,
     cell_bound,
-    count_by_ranks,
     enumerable,
     enumerate_cells,
     parallel_classes,
@@ -37,7 +36,6 @@ __all__ = [
     "StationarySet",
     "adjacent_pairs",
     "cell_bound",
-    "count_by_ranks",
     "enumerable",
     "enumerate_cells",
     "excess_in_cell",

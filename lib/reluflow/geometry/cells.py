@@ -198,8 +198,8 @@ def _rays(core: Rows, most: int) -> Iterator[tuple[NDArray, NDArray]]:
     subsets = combinations(range(h), r - 1)
     while chunk := list(islice(subsets, most)):
         chosen = np.array(chunk, int)
-        least = np.linalg.svd(unit[chosen], compute_uv=False)[:, -1]
-        rays = _directions(unit, chosen)
+        _, lengths, basis = np.linalg.svd(unit[chosen])
+        least, rays = lengths[:, -1], basis[:, -1]
         values = rays @ unit.T
         signs = np.sign(values).astype(np.int8)
         tolerance = 256.0 * r * np.finfo(float).eps / np.maximum(least, 1e-30)
@@ -250,19 +250,7 @@ def _rounded(ray: fmpz_mat, exponents: list[int]) -> NDArray:
     return out / np.linalg.norm(out)
 
 
-def _directions(unit: NDArray, chosen: NDArray) -> NDArray:
-    """Unit vectors (c, r), each orthogonal to r - 1 rows of `unit` (h, r): chosen (c, r - 1)."""
-    r = unit.shape[1]
-    if r == 2:
-        rays = unit[chosen[:, 0]][:, ::-1] * np.array([-1.0, 1.0])
-    elif r == 3:
-        rays = np.cross(unit[chosen[:, 0]], unit[chosen[:, 1]])
-    else:
-        rays = np.linalg.svd(unit[chosen])[2][:, -1]
-    return rays / np.maximum(np.linalg.norm(rays, axis=1, keepdims=True), 1e-300)
-
-
-# --- Neighbouring cells, and how many cells there are, without a look at a weight -----------------
+# --- Neighbouring cells ---------------------------------------------------------------------------
 
 
 def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
@@ -299,14 +287,3 @@ def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
         for a, b in combinations(range(len(patterns)), 2)
         if matrix([rays[k][0] for k in around[a] & around[b]], d).rank() == face
     ]
-
-
-def count_by_ranks(X: ArrayLike) -> int:
-    """The number of cells of the data X (n, d), not zero, by Winder's formula (1966).
-
-    sum over all subsets B of the data of (-1)^(|B| - rank B): no weight is ever looked at.
-    """
-    X = np.asarray(X, float)
-    chosen = (np.arange(2 ** len(X))[:, None] >> np.arange(len(X))) & 1
-    ranks = np.linalg.matrix_rank(chosen[:, :, None] * X)
-    return int(np.sum((-1) ** (chosen.sum(axis=1) - ranks)))

@@ -55,10 +55,11 @@ def test_parallel_data_change_cell_at_once() -> None:
     assert [cell.sum() for cell in setting.visited_cells(X, path)] == [4, 2]
 
 
-def test_where_the_active_side_only_touches_all_three_continue():
-    """At s = y|x|^2 a path of the active side turns back at the boundary."""
+def test_where_the_active_side_only_touches_it_is_left_out():
+    """At s = y|x|^2 a path of the active side turns back at the boundary: not to first order."""
     assert dynamics.normal_rates(X2, Y2, (3, -3), 0) == (2.0, 2.0)
-    assert setting.continuation_sides(X2, Y2, (3, -3), 0) == (-1, 0, 1)
+    assert setting.continuation_sides(X2, Y2, (3, -3), 0) == (-1,)
+    assert setting.continuation_sides(X2, Y2, (2, -2), 0) == (-1, 1)
 
 
 def test_first_continuations_at_zero_and_where_a_flow_would_slide():

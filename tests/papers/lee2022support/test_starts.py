@@ -28,21 +28,16 @@ def test_draws_for_the_only_if_make_flows_deactivate(seed):
     assert report.survives
 
 
-def test_entry_radius_against_a_scan():
-    """Two data in the plane: directions and norms on a plain grid, each flow by a plain loop."""
+def test_small_starts_enter_as_plain_loops_do() -> None:
+    """Two data in the plane: directions on a plain grid, each flow by a plain loop."""
     X, y = np.array([[1.0, 0.3], [0.3, 1.0]]), np.array([1.0, 0.5])
-    miss = starts.nearest_miss(X, y)
-    assert setting.guaranteed_radius(X, y) < np.linalg.norm(miss)
-    for factor, holds in ((1.0, True), (1.1, False)):
-        found = starts.entry_radius(factor * miss, X, y)
-        assert all(item.holds for item in found if item.decides) == holds
+    radius = setting.guaranteed_radius(X, y)
     angles = np.linspace(0, 2 * np.pi, 13)
-    scan = np.linalg.norm(miss) * np.column_stack([np.cos(angles), np.sin(angles)])
-    scan = [0.95 * w for w in scan if np.all(np.where(X @ w > 0, y, 0.0) @ X > 0)]
-    for w0, enters in [(0.98 * miss, True), (1.02 * miss, False), *((w, True) for w in scan)]:
-        path = plain_descent(X, y, w0, 0.01, 3000)
-        assert np.any((path @ X.T > 0).all(axis=1)) == enters
-        assert starts.entered(X, affine_flow(X, y, w0)) == enters
+    for u in np.column_stack([np.cos(angles), np.sin(angles)]):
+        path = plain_descent(X, y, 0.99 * radius * u, 0.01, 3000)
+        enters = bool(np.any((path @ X.T > 0).all(axis=1)))
+        assert starts.entered(X, affine_flow(X, y, 0.99 * radius * u)) == enters
+        assert enters or np.any(np.where(X @ u > 0, y, 0.0) @ X <= 0)
 
 
 def test_protected_at_the_edge_of_the_ball() -> None:

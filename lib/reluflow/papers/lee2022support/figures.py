@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -29,7 +29,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, enumerate_cells, local_minima, virtual_minimum
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.deep import Passes, backpropagate, labels_of
+from reluflow.papers.lee2022support.deep import backpropagate, labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
 from reluflow.papers.lee2022support.linear import LinearNeuron, linear_neuron
@@ -86,20 +86,20 @@ def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajecto
 @in_house_style
 def plane_flows(
     X: NDArray, y: NDArray, minima: Sequence[StationarySet], paths: Sequence[Trajectory],
-    window: Window | None = None, circles: Mapping[str, float] | None = None,
+    window: Window | None = None, radius: float | None = None,
 ) -> Figure:  # fmt: skip
-    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
-    `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
-    fig, (ax,) = panels(height=5.6 if circles else 4.6)
-    weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(circles))
+    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and the
+    circle of starts of a norm `radius`, which makes the scales of both axes equal."""
+    fig, (ax,) = panels(height=5.6 if radius else 4.6)
+    weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(radius))
     loss_levels(ax, X, y, floor=minima[0].loss if minima else None)
     stationary_sets(ax, minima, X)
     for path in paths:
         flow(ax, path)
-    turn = np.linspace(0.0, 2.0 * np.pi, 361)
-    for (name, radius), line in zip((circles or {}).items(), ("--", ":"), strict=False):
-        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color=style.INK, ls=line, lw=1.4,
-                label=name, zorder=2.9)  # fmt: skip
+    if radius:
+        turn = np.linspace(0.0, 2.0 * np.pi, 361)
+        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color=style.INK, ls="--", lw=1.4,
+                label=f"$|w_0| = {radius:g}$", zorder=2.9)  # fmt: skip
     activation_boundaries(ax, X)
     cells(ax, X)
     annotate_minima(ax, minima, _loss_at)
@@ -483,55 +483,32 @@ def _edges(X: NDArray, active: NDArray) -> list[int]:
 
 @in_house_style
 def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) -> Figure:
-    """|w(t)|^2 - |w^*|^2 from w0 = eps v: (a) over eps^2, it rises above zero and falls back;
-    (b) its largest value against eps."""
-    fig, (left, right) = panels(
-        1, 2, height=3.2, titles=("(a) along the flow", "(b) largest value")
-    )
-    X, y, v = (np.asarray(value, float) for value in (X, y, v))
+    """|w(t)|^2 - |w^*|^2 over eps^2 along flows from eps v: it rises above zero and falls back."""
+    fig, (ax,) = panels(height=3.2)
+    t = np.linspace(0.0, 5.0, 1001)
     for k, eps in enumerate(sizes):
-        path = affine_flow(X, y, eps * v)
-        t = np.linspace(0.0, 5.0, 1001)
-        above = (path.at(t) ** 2).sum(axis=1) - path.end @ path.end
-        left.plot(t, above / eps**2, color=style.pale("#0072B2", 1.0 - 0.32 * k),
-                  label=f"$\\varepsilon = {eps:g}$")  # fmt: skip
+        path = affine_flow(X, y, eps * np.asarray(v, float))
+        above = ((path.at(t) ** 2).sum(axis=1) - path.end @ path.end) / eps**2
+        ax.plot(t, above, color=style.pale("#0072B2", 1.0 - 0.32 * k),
+                label=f"$\\varepsilon = {eps:g}$")  # fmt: skip
         if k == 0:
             top = int(np.argmax(above))
-            point_out(
-                left, "above its limit,\nand back", (t[top], above[top] / eps**2), (75.0, 22.0)
-            )
-    left.axhline(0.0, color=style.INK, lw=0.9)
-    left.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 5.0),
-             ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
-    many = np.geomspace(min(sizes) / 3, 3 * max(sizes), 13)
-    most = []
-    for eps in many:
-        path = affine_flow(X, y, eps * v)
-        most.append(np.max((path.at(path.grid(400)) ** 2).sum(axis=1)) - path.end @ path.end)
-    law = 7.0 / 18.0 * 36.0 ** (-2.0 / 7.0)
-    right.loglog(many, most, color="#0072B2", label="largest value")
-    right.loglog(many, many**2, color=style.QUIET, ls="--", label="$|w_0|^2 = \\varepsilon^2$")
-    right.loglog(many, law * many ** (18.0 / 7.0), color=style.INK, ls=":", lw=2.6,
-                 label=f"law ${law:.2f}\\,\\varepsilon^{{18/7}}$")  # fmt: skip
-    right.set(xlabel="$\\varepsilon$")
-    for ax in (left, right):
-        name_curves(ax)
+            point_out(ax, "above its limit,\nand back", (t[top], above[top]), (75.0, 22.0))
+    ax.axhline(0.0, color=style.INK, lw=0.9)
+    ax.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 5.0),
+           ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
+    name_curves(ax)
     return fig
 
 
 # --- Figures 8 and 10, from computed objects: a boundary, and all the cells -----------------------
 
-QUADRANTS = (("3rd", 225.0, 180.0), ("2nd", 180.0, 90.0), ("1st", 90.0, 0.0), ("4th", 0.0, -90.0),
-             ("3rd", -90.0, -135.0))  # fmt: skip
-
 
 @in_house_style
 def circle_of_cells(X: NDArray) -> Figure:
-    """Figure 10: the cells of X (n, 2) around the circle, and each datum's activity along it. The
-    circle is followed clockwise from the third quadrant, so that the second comes next."""
-    fig, (plane, strip) = panels(
-        1, 2, height=4.3, titles=("(a) the cells and the circle", "(b) active data along it")
-    )
+    """Figure 10: the cells of X (n, 2) around the circle, clockwise from the third quadrant on,
+    so that the second comes next, and the active data of each."""
+    fig, (plane,) = panels(height=4.3)
     weight_plane(plane, (-1.5, 1.5, -1.5, 1.5), equal=True)
     activation_boundaries(plane, X, names=False)
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
@@ -541,38 +518,14 @@ def circle_of_cells(X: NDArray) -> Figure:
     both = np.concatenate([across + 90.0, across - 90.0])
     ends = np.unique(np.round(np.where(both <= -135.0, both + 360.0, both), 9))[::-1]
     middles = 0.5 * (ends + np.append(ends[1:], ends[0] - 360.0))
-    for k, at in enumerate(middles, start=1):
-        a = np.deg2rad(at)
+    for k, a in enumerate(np.deg2rad(middles), start=1):
         active = np.flatnonzero(X @ (np.cos(a), np.sin(a)) > 0) + 1
         names = "{" + ", ".join(map(str, active)) + "}" if len(active) else "∅"
         _words(plane, 1.3 * np.cos(a), 1.3 * np.sin(a), names, style.QUIET)
         _words(plane, 0.78 * np.cos(a), 0.78 * np.sin(a), f"$P_{k}$", style.INK)
-        # The last cell lies at both ends of the strip.
-        places = [at] if k < len(ends) else [0.5 * (225.0 + ends[0]), 0.5 * (ends[-1] - 135.0)]
-        for place in places:
-            _words(strip, place, len(X) + 0.9, f"$P_{k}$", style.INK)
     cells(plane, X, names=False)
-    _activity(strip, X, ends)
     plane.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     return fig
-
-
-def _activity(ax: Axes, X: NDArray, ends: NDArray) -> None:
-    """One bar a datum where x_i.w > 0 along the circle, the quadrants named below."""
-    n = len(X)
-    for i, x in enumerate(X):
-        middle = float(np.degrees(np.arctan2(x[1], x[0])))
-        ax.plot([middle + 90.0, middle - 90.0], [i + 1, i + 1], lw=7, solid_capstyle="butt",
-                color=style.datum_colour(i))  # fmt: skip
-    for end in ends:
-        ax.axvline(end, color=style.QUIET, lw=0.6, ls=":")
-    for name, start, stop in QUADRANTS:
-        if name in ("2nd", "4th"):
-            ax.axvspan(stop, start, color="#3B5B7A", alpha=0.10, lw=0)
-        _words(ax, 0.5 * (start + stop), 0.35, name, style.QUIET)
-    ax.set(xlim=(225.0, -135.0), ylim=(0.0, n + 1.4), yticks=range(1, n + 1),
-           yticklabels=[style.datum_name(i) for i in range(n)], xticks=(180, 90, 0, -90),
-           xticklabels=("180°", "90°", "0°", "−90°"), xlabel="angle of $w$, clockwise")  # fmt: skip
 
 
 @in_house_style
@@ -623,31 +576,12 @@ IDLE = "#BBBBBB"
 
 @in_house_style
 def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> Figure:
-    """A network of a few units on one datum: (a) outputs o, errors delta and labels at every unit;
-    (b) every layer alone, whose labels pull its outputs. Parameters: weights W^(m) (h_m, h_{m-1}),
-    x (d,), y (h_l,)."""
+    """A network of a few units on one datum, in columns, one a layer: the outputs o, errors delta
+    and labels of its units, and the weights on the edges between them. Parameters: weights W^(m)
+    (h_m, h_{m-1}), x (d,), y (h_l,)."""
     found = backpropagate(weights, x[None], y[None])
     labels = [of_layer[0] for of_layer in labels_of(found, y[None])]
-    layers = len(weights)
-    fig = Figure(figsize=(style.TEXT_WIDTH, 6.6), layout="constrained")
-    rows = fig.add_gridspec(2, layers, height_ratios=(3.4, 2.6))
-    network = fig.add_subplot(rows[0, :], title="(a) the network on one datum")
-    _network(network, weights, x, found, labels)
-    axes: list[Axes] = []
-    for m in range(layers):
-        axes.append(fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None))
-        kind = "ReLU" if m < layers - 1 else "linear"
-        axes[m].set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
-        _layer(axes[m], found, labels, m)
-    axes[0].set_ylabel("value")
-    legend_below(fig)
-    return fig
-
-
-def _network(
-    ax: Axes, weights: Sequence[NDArray], x: NDArray, found: Passes, labels: Sequence[NDArray]
-) -> None:
-    """Units in columns, one a layer, with the weights on the edges between them."""
+    fig, (ax,) = panels(height=3.9)
     put, columns = partial(ax.text, ha="center", va="center"), [x, *(o[0] for o in found.outputs)]
     # Units of a layer from the top, evenly around 0.
     places = [1.15 * (0.5 * (len(o) - 1) - np.arange(len(o))) for o in columns]
@@ -679,30 +613,7 @@ def _network(
     put(m, bottom, "\u2190 backward: $\\delta$, labels $y$", color=PULL, ha="right")
     ax.set(xlim=(-0.35, len(columns) - 0.65), ylim=(bottom - 0.15, top + 0.2))
     ax.axis("off")
-
-
-def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
-    """Outputs and labels of one layer, an arrow of length -delta from the one to the other."""
-    outputs = found.outputs[m][0]
-    values = np.concatenate([*labels, *(o[0] for o in found.outputs)])
-    lowest = float(values.min()) - 1.0
-    if m < len(labels) - 1:
-        ax.axhspan(lowest, 0.0, color="#EEEEEE", lw=0, zorder=0, label="out of reach of a ReLU")
-    units = np.arange(1, len(outputs) + 1)
-    for unit, o, label in zip(units, outputs, labels[m], strict=True):
-        if o != label:
-            ax.annotate("", (unit, label), (unit, o), zorder=2,
-                        arrowprops={"arrowstyle": "-|>", "color": PULL, "lw": 1.6,
-                                    "shrinkA": 4, "shrinkB": 4})  # fmt: skip
-    ax.plot(units, outputs, ls="", marker="o", ms=8, mfc="white", mec=FORWARD, mew=1.8, zorder=3,
-            label="output $o$")  # fmt: skip
-    ax.plot(units, labels[m], ls="", marker="D", ms=5.5, color=LABEL, zorder=4,
-            label="back-propagated label $y = o - \\delta$")  # fmt: skip
-    ax.plot([], [], color=PULL, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
-    ax.set_xticks(units, [f"unit {k}" for k in units])
-    inputs = ", ".join(_number(v) for v in found.inputs[m][0])
-    ax.set(xlim=(0.4, len(units) + 0.6), ylim=(lowest, float(values.max()) + 1.0),
-           xlabel=rf"data $x^{{({m + 1})}} = ({inputs})$")  # fmt: skip
+    return fig
 
 
 def _number(value: float) -> str:

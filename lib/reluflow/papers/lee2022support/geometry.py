@@ -17,7 +17,6 @@ from reluflow.falsify import Instance, Report, Statement, given, planted, statem
 from reluflow.geometry import (
     adjacent_pairs,
     cell_bound,
-    count_by_ranks,
     enumerate_cells,
     excess_in_cell,
     local_minima,
@@ -29,7 +28,6 @@ from reluflow.geometry import (
 from reluflow.instances import (
     Draws,
     data_draws,
-    degenerate_draws,
     extended,
     in_dimensions,
     readable_data,
@@ -55,6 +53,18 @@ def terminology(
              bool(np.array_equal(X6 @ virtual > 0, own)), False),
         note("data sets with n = d = 2", len(shapes)),
     ]  # fmt: skip
+
+
+def _of_any_rank(dimensions: Iterable[int], largest: int) -> Draws:
+    """Data of rank d, parallel and equal ones among them, and with two columns made alike."""
+
+    def flat(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        X = item["X"].copy()
+        X[:, [0, -1]] = X[:, [0]] + X[:, [-1]]
+        return {"X": X}
+
+    plain = in_dimensions(dimensions, largest, ("uniform", "integers", "degenerate"))
+    return {**plain, **{f"flat, {kind}": one for kind, one in extended(plain, flat).items()}}
 
 
 def _distinct(X: NDArray) -> bool:
@@ -108,7 +118,7 @@ def one_class_between_cells() -> Statement:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], (len(item["X"]), 1))}
 
     plain = in_dimensions((1, 2, 3), 5, ("directions", "integers"))
-    special = degenerate_draws((1, 2, 3), 5)
+    special = _of_any_rank((1, 2, 3), 5)
     turned = {f"opposite, {k}": one for k, one in extended(special, opposite).items()}
     draws = {**extended(plain, signed), **special, **turned}
     tests = given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all()))
@@ -116,19 +126,10 @@ def one_class_between_cells() -> Statement:
     return Statement(says, draws, slack, tests, fixed=("X", "y"))
 
 
-@statement("no more cells than the bound, by enumeration and by Winder's formula",
-           degenerate_draws(), fixed=("X",))  # fmt: skip
+@statement("no more cells than the bound", _of_any_rank((1, 2, 3, 4), 6), fixed=("X", "y"))
 def few_cells(X: NDArray) -> float:
-    """sv.lemF.2: the bound less the cells enumerated; -1 where Winder's formula differs."""
-    count = len(enumerate_cells(X))
-    return cell_bound(*X.shape) - count if count == count_by_ranks(X) else -1.0
-
-
-def without_A1() -> list[Evidence]:
-    """Beside Lemma F.2: data x = 1, -1 on which A1 is needed, a boundary counting as inactive."""
-    patterns = {(w > 0, -w > 0) for w in (-1, 0, 1)}
-    count = (len(patterns), cell_bound(2, 1))
-    return [note("without A1, x = [1, -1]: patterns, and the bound", count)]
+    """sv.lemF.2: the bound less the cells enumerated."""
+    return float(cell_bound(*X.shape) - len(enumerate_cells(X)))
 
 
 def _in_a_cell(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -171,7 +172,7 @@ def quadrant_cells(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
 
 
 @statement("the active sets of a quadrant's cells are nested",
-           {**data_draws(2), **degenerate_draws((2,), 8)}, readable=readable_data(2, (1, 4)),
+           {**data_draws(2), **_of_any_rank((2,), 8)}, readable=readable_data(2, (1, 4)),
            fixed=("X", "y"))  # fmt: skip
 def nested_in_quadrants(X: NDArray) -> float:
     """sv.lem4.5: minus the pairs of cells of the 2nd quadrant, or the 4th, that are not nested."""
@@ -278,9 +279,7 @@ def fall_from_boundary(
 
 def boundary_points() -> Draws:
     """Draws of X, y, a `point` (d,), the `first` 1 to d data to whose boundaries it is projected,
-    and a `step` in (0, 1), as a share of the longest step of `fall_from_boundary`. "parallel": the
-    first boundary is that of three data; "balanced": labels under which neither direction is
-    steeper than the other, where the lemma has the least room."""
+    and a `step` in (0, 1), as a share of the longest step of `fall_from_boundary`."""
 
     def point(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         X, y = item["X"], item["y"]
@@ -289,30 +288,7 @@ def boundary_points() -> Draws:
         step = np.array([10.0 ** rng.uniform(-4.0, 0.0)])
         return {"point": unit * rng.normal(size=X.shape[1]), "first": first, "step": step}
 
-    def parallel(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        X = np.vstack([item["X"][:1] * rng.uniform(0.2, 3.0, (2, 1)), item["X"]])
-        y = np.append(rng.uniform(0.1, 3.0, 2), item["y"])
-        return {"X": X, "y": y}
-
-    def balanced(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        item = {**item, **point(item, rng), "first": np.array(1)}
-        X, y, w = item["X"], item["y"].copy(), on_boundary(item)
-        active = X @ w > 1e-9 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
-        active[0] = False
-        push = float(((X @ w - y) * (X @ X[0]))[active].sum()) - 0.5 * y[0] * float(X[0] @ X[0])
-        for i in np.flatnonzero(active & (X @ X[0] > 0)):
-            if y[i] + push / (X[i] @ X[0]) > 0:
-                y[i] += push / (X[i] @ X[0])
-                break
-        return {**item, "y": y, "step": np.array([10.0 ** rng.uniform(-4.0, -2.0)])}
-
-    plain = in_dimensions((1, 2, 3), 6)
-    twins = extended(in_dimensions((2, 3), 6, ("uniform", "integers")), parallel)
-    level = extended(in_dimensions((2, 3), 6, ("uniform", "integers")), balanced)
-    return {
-        **extended({**plain, **{f"parallel, {k}": v for k, v in twins.items()}}, point),
-        **{f"balanced, {k}": v for k, v in level.items()},
-    }
+    return extended(in_dimensions((1, 2, 3), 6), point)
 
 
 def on_boundary(item: Instance) -> NDArray:

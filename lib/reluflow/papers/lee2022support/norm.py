@@ -225,27 +225,6 @@ def from_zero(seed: int, count: int, evaluations: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def other_cells() -> list[Evidence]:
-    """What is lost from starts at which x_1 alone is active: the page's family."""
-    m, eps, starts, entries = 1000, 1e-3, [], []
-    for k, j in ((3, 2), (17, 12)):
-        X = np.array([[k, 1], [0, 2 * j], [m, m * k]])
-        y, w0 = X @ [1, k], eps * np.array([1, 1 - k])
-        path = affine_flow(X, y, w0)
-        entry = path.at(path.events[-1].t)
-        lost = norm_lost(X, y, path)
-        starts.append(lost / float(w0 @ w0))
-        entries.append(lost / float(entry @ entry))
-    return [
-        bound("x = (k, 1), (0, 2j), 1000 (1, k), y_i = x_i.(1, k), from eps (1, 1 - k), k = 17, "
-              "j = 12, where x_1 alone is active: drop of |w|^2", starts[-1], ">", 50,
-              "of |w0|^2", digits=3),
-        note("the same for k = 3, j = 2 and for k = 17, j = 12", tuple(starts), "of |w0|^2", 3),
-        note("the same, T the time at which all data become active", tuple(entries), "of |w(T)|^2",
-             3),
-    ]  # fmt: skip
-
-
 def sharp_family() -> list[Evidence]:
     """That no smaller constant would do: x = (m, m + 1), (m + 1, m), w0 = eps (m + 2, -m), as on
     the page, at exp(-t) = u."""

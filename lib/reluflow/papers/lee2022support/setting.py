@@ -15,8 +15,7 @@ from scipy.integrate import solve_ivp
 from reluflow.datasets import data_row
 from reluflow.errors import InputError
 from reluflow.falsify import Instance
-from reluflow.flows.affine import affine_flow, continuations
-from reluflow.flows.segment import products_of, switching_surfaces
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import in_dimensions, near_boundary_start
@@ -345,20 +344,9 @@ MIXED = in_dimensions((2, 3), 8)
 
 
 def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[int, ...]:
-    """Sides of the boundary of x_j to which flows continue from its point w: 1 active, -1 inactive,
-    0 for a flow that stays on it; the other data are off their boundaries, or parallel to x_j."""
-    X, y, w = (np.asarray(v, float) for v in (X, y, w))
-    h, errors = products_of(X, w)
-    size = np.linalg.norm(X, axis=1) * np.linalg.norm(w)
-    on = np.abs(h) <= 1e-12 * size
-    on[j] = True
-    here = switching_surfaces(X, y, np.nonzero(on)[0])
-    if len(here) > 1:
-        raise ValueError("more than one boundary passes through the point")
-    products = np.where(on, 0.0, h), np.where(on, 0.0, errors)
-    modes = continuations(X, y, products, (h > 0.0) & ~on, here)
-    towards = 1 if j in here[0].plus else -1
-    return tuple(sorted({towards * mode.sides[0] for mode in modes}))
+    """Sides of the boundary of x_j to which flows leave its point w (d,): 1 active, -1 inactive."""
+    flows = first_continuations(X, y, w)
+    return tuple(sorted({1 if active[j] else -1 for active, _ in flows}))
 
 
 def on_boundary(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:

@@ -31,7 +31,6 @@ from reluflow.papers.lee2022support.setting import (
     crossings,
     deactivated,
     directed,
-    guaranteed_radius,
     meets,
     nontrivial,
     plain_descent,
@@ -268,17 +267,6 @@ def table_of_kinds(plane: pd.DataFrame) -> pd.DataFrame:
                       "another minimum has more support":
                           counted(int(part.not_largest.sum()))}  # fmt: skip
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def rests_elsewhere(X: NDArray, y: NDArray, w0: ArrayLike) -> list[Evidence]:
-    """From w0 on the data X, y, beyond delta_0, the flow ends elsewhere."""
-    end, (_, rest) = affine_flow(X, y, w0).end, resting_point(X, y)
-    return [
-        note("|w0| / delta_0 of the counterexample, whose flow ends elsewhere",
-             float(np.linalg.norm(w0) / guaranteed_radius(X, y))),
-        fact("it does end elsewhere",
-             bool(np.linalg.norm(end - rest) > 1e-3 * np.linalg.norm(rest)), True),
-    ]  # fmt: skip
 
 
 def not_global(

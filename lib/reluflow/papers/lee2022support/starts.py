@@ -28,13 +28,11 @@ from reluflow.papers.lee2022support.setting import (
     integrate,
     meets,
     nontrivial,
-    plain_descent,
     reactivations,
     remembered,
     small_flows,
     smallest_force,
     start_direction,
-    unit_of_norm,
     visited_cells,
 )
 from reluflow.papers.lee2022support.small_flows import leaving_draws, pieces, sign_changes
@@ -158,61 +156,6 @@ def entry_within() -> Statement:
 
     tests = given("sv.ours.delta", data=lambda item: meets(item, "A1", "A2", "A3"), start=inside)
     return replace(entry_printed(), says="starts with q > 0 and |w0| < δ₀ enter", hypotheses=tests)
-
-
-def nearest_miss(X: ArrayLike, y: ArrayLike) -> NDArray:
-    """The start w0 (2,) of least norm found, q(w0) > 0, whose flow does not activate all data: its
-    norm is the largest delta of Lemma F.5 for the data X (n, 2), y (n,), bounded below by delta_0.
-
-    On every arc of directions with q > 0 its middle and both ends are tried, at three norms from a
-    twentieth of the best so far up to it; where one fails, the norm is halved in on.
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    best, where = np.inf, np.full(2, np.nan)
-    far = 64.0 * unit_of_norm(X, y)
-    for u in _arc_directions(X, y):
-        low = 0.0
-        for norm in min(best, far) * np.geomspace(0.05, 1.0, 3):
-            if not entered(X, affine_flow(X, y, norm * u)):
-                best, where = float(norm), u
-                break
-            low = norm
-        else:
-            continue
-        for _ in range(12):
-            middle = 0.5 * (low + best)
-            if entered(X, affine_flow(X, y, middle * u)):
-                low = middle
-            else:
-                best = float(middle)
-    return best * where
-
-
-def _arc_directions(X: NDArray, y: NDArray) -> list[NDArray]:
-    """Unit vectors (2,), three in each cell of the plane with q > 0 and a datum off."""
-    edges = np.arctan2(X[:, 1], X[:, 0])
-    edges = np.unique(np.concatenate([edges + np.pi / 2, edges - np.pi / 2]) % (2.0 * np.pi))
-    found = []
-    for low, high in zip(edges, np.append(edges[1:], edges[0] + 2.0 * np.pi), strict=True):
-        angles = low + np.array([1e-6, 0.5, 1.0 - 1e-6]) * (high - low)
-        cell = np.column_stack([np.cos(angles), np.sin(angles)])
-        on = X @ cell[1] > 0
-        if not on.all() and np.all(y[on] @ X[on] > 0):
-            found += list(cell)
-    return found
-
-
-def entry_radius(miss: NDArray, X: NDArray, y: NDArray) -> list[Evidence]:
-    """delta_0 against delta*, the norm of `nearest_miss` on the data X, y; descents from there."""
-    guarantee, radius = guaranteed_radius(X, y), float(np.linalg.norm(miss))
-    paths = [plain_descent(X, y, factor * miss, 1e-2, 4000) for factor in (0.99, 1.01)]
-    enters = tuple(bool(np.any((path @ X.T > 0).all(axis=1))) for path in paths)
-    return [
-        bound("delta_0 / delta*, Example 5.1", guarantee / radius, "<=", 1.0, ""),
-        fact("plain descent enters from 0.99 delta*, from 1.01 delta*", enters, (True, False)),
-        note("delta* of Example 5.1", radius, digits=3),
-        note("delta_0 of Example 5.1", guarantee, digits=3),
-    ]
 
 
 # --- Lemma 4.6 and Proposition 4.4: flows from smaller and smaller starts -------------------------
