@@ -465,7 +465,7 @@ def restart_setting(layers: int, norm: float, seed: int) -> runs.Setting:
 
 def restart_run(setting: runs.Setting) -> Restarts:
     """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
-    return _restarted(setting, runs.descent_on_data(setting))
+    return _restarted(setting, *runs.descents_on_data([setting]))
 
 
 def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
