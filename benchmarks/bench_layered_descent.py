@@ -5,8 +5,9 @@
 One run prints one table. The problem is that of Lee et al. 2022b, Section 5 and D.3: Gaussian data,
 a teacher's labels, 100 000 steps. `lockstep_descent` takes all of them, for its early steps, on
 which data flip, cost more than its late ones; a loop takes the same time for every step, so a few
-hundred stand for all, half of them timed before and half after. The ratio is the loop's time per step over
-`lockstep_descent`'s, by the wall clock and in processor time (which adds up over threads).
+hundred stand for all, half of them timed before and half after. The ratio is the loop's time per
+step over `lockstep_descent`'s, by the wall clock and in processor time (which adds up over
+threads).
 
 With --full the NumPy loop takes all steps as well, for the numbers of layers named, and the two
 paths are compared on every one. The last line is the largest memory that the run held.
