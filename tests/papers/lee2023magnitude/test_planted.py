@@ -317,7 +317,6 @@ drawn = laws._several_minimisers
 symmetric = partial(laws.symmetric_minimiser, 0, 6)
 finite = partial(laws.minimiser_of_finite_laws, 0, 12)
 density = partial(laws.minimiser_of_densities, 0, 8)
-in_space = lambda law, *_: law.d == 3  # noqa: E731
 LINE, SILENT = [(1, 0), (-1, 0)], [(5, 5), (5, 6), (6, 5)]
 CROSS = [*LINE, (0, 1), (0, -1)]
 UNIQUE_SYMMETRIC = (
@@ -334,16 +333,13 @@ UNIQUE_FINITE = (
                              lambda _: laws.finite_law(laws.MERCEDES))),
     ("laws that do not", wrong("random_law", finite, lambda *_: True,
                                lambda _: laws.finite_law(CROSS))),
-    *each("linear programming", wrong("width", finite, in_space, lambda x: float(x <= 1e-7)),
-          wrong("width", law_in(2, laws.MERCEDES, finite, [laws.TEACHER]),
-                lambda law, *_: law.d == 2, lambda _: 0.0)),
 )  # fmt: skip
 UNIQUE_DENSITY = (
-    *each("at another old minimiser", *(
+    *each("without a corner", *(
         under(laws, "_several_minimisers", partial(several, same=same, mean=mean), density)
         for same, mean in ((True, 0), (False, 1))
     )),
-    ("size 1/100: L(-2, 0)", wrong("smeared", density,
+    ("the output of (-2, 0)", wrong("smeared", density,
                                    lambda points, size: points is laws.MERCEDES and size < 0.05,
                                    lambda _: fractions([SILENT]))),
 )  # fmt: skip
