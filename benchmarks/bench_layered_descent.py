@@ -1,12 +1,13 @@
-"""Full-batch descent of one neuron: the active set's H and q against loops over all the data.
+"""Full-batch descent of one neuron: sums over the active set against loops over all the data.
 
     python benchmarks/bench_layered_descent.py [--quick] [--full 1 2 3]
 
 One run prints one table. The problem is that of Lee et al. 2022b, Section 5 and D.3: Gaussian data,
-a teacher's labels, 100 000 steps. `neuron_descent` takes all of them, for its early steps, on which
-data flip, cost more than its late ones; a loop takes the same time for every step, so a few hundred
-stand for all, half of them timed before and half after. The ratio is the loop's time per step over
-`neuron_descent`'s, by the wall clock and in processor time (which adds up over threads).
+a teacher's labels, 100 000 steps. `lockstep_descent` takes all of them, for its early steps, on
+which data flip, cost more than its late ones; a loop takes the same time for every step, so a few
+hundred stand for all, half of them timed before and half after. The ratio is the loop's time per
+step over `lockstep_descent`'s, by the wall clock and in processor time (which adds up over
+threads).
 
 With --full the NumPy loop takes all steps as well, for the numbers of layers named, and the two
 paths are compared on every one. The last line is the largest memory that the run held.
@@ -26,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from reluflow.papers.lee2023magnitude.chains import neuron_descent
+from reluflow.papers.lee2023magnitude.chains import lockstep_descent
 
 STEPS = 100_000
 RATES = {0: (3e-4, 1.0), 1: (8e-6, 0.5), 2: (2e-6, 0.3)}
@@ -117,6 +118,13 @@ def by_autograd(p: Problem, steps: int) -> np.ndarray:
     return w.detach().numpy()
 
 
+def in_lockstep(p: Problem, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every w (steps + 1, d) and v_1 (steps + 1,) of `lockstep_descent`, of one run."""
+    y, w0, step, m = (np.array([part]) for part in (p.y, p.w0, p.step, len(p.v0)))
+    w, v = zip(*lockstep_descent(p.X, y, w0, step, steps, m), strict=True)
+    return np.concatenate(w)[:, 0], np.concatenate(v)[:, 0]
+
+
 # Measuring.
 
 Seconds = np.ndarray
@@ -159,14 +167,14 @@ def measure(label: str, p: Problem, steps: int, chunk: int) -> list[tuple[str, .
     for run in methods.values():
         run(p, 5)
     times = {name: stopwatch(lambda run=run: run(p, chunk))[0] for name, run in methods.items()}
-    ours, path = stopwatch(lambda: neuron_descent(p.X, p.y, p.w0, p.step, steps, p.v0))
+    ours, (states, _) = stopwatch(lambda: in_lockstep(p, steps))
     ends = {}
     for name, run in methods.items():
         seconds, ends[name] = stopwatch(lambda run=run: run(p, chunk))
         times[name] = (times[name] + seconds) / (2 * chunk)
     ours = ours / steps
-    lines = [(label, "neuron_descent", *(f"{1e6 * s:.1f}" for s in ours), "", "", "")]
-    there = path.at(chunk)
+    lines = [(label, "lockstep_descent", *(f"{1e6 * s:.1f}" for s in ours), "", "", "")]
+    there = states[chunk]
     for name, seconds in times.items():
         gap = np.linalg.norm(ends[name] - there) / np.linalg.norm(there)
         cells = (f"{1e6 * s:.0f}" for s in seconds)
@@ -176,14 +184,14 @@ def measure(label: str, p: Problem, steps: int, chunk: int) -> list[tuple[str, .
 
 def full_comparison(p: Problem, steps: int) -> str:
     """Both paths on every step: the largest relative difference."""
-    ours, path = stopwatch(lambda: neuron_descent(p.X, p.y, p.w0, p.step, steps, p.v0))
+    ours, (states, factors) = stopwatch(lambda: in_lockstep(p, steps))
     gap_w = gap_v = 0.0
     start = time.process_time()
     for k, (w, v) in enumerate(numpy_states(p, steps)):
         length = np.linalg.norm(w)
-        gap_w = max(gap_w, float(np.linalg.norm(path.states[k] - w) / length))
+        gap_w = max(gap_w, float(np.linalg.norm(states[k] - w) / length))
         if v:
-            gap_v = max(gap_v, float(np.max(np.abs(path.layers[k] / v - 1.0))))
+            gap_v = max(gap_v, abs(float(factors[k] / v[0]) - 1.0))
     plain = time.process_time() - start
     return (
         f"{steps} steps, {ours[1]:.1f} s against {plain:.1f} s of processor time; "

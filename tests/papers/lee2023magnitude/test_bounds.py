@@ -97,20 +97,11 @@ def test_the_printed_formula_as_printed() -> None:
 
 
 @pytest.mark.parametrize("off", [1e-6, -1e-6])
-@pytest.mark.parametrize(
-    ("module", "name", "share", "what"),
-    [
-        (bounds, "balanced_chain", True, "u(t) from"),
-        (setting, "printed_pace", False, "d/dt of the imp"),
-    ],
-)
-def test_the_repair_is_compared_both_ways(module, name, share, what, off, monkeypatch) -> None:
+def test_the_repair_is_compared_both_ways(off, monkeypatch) -> None:
     """Too large and too small are both errors; one of them once passed unnoticed."""
-    right = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *a: right(*a) * (1 + off * share) + off * (not share))
-    found = bounds.repaired((2,))
-    (item,) = [i for i in found if i.form == "deviation" and i.what.startswith(what)]
-    assert item.value > 1e-9
+    right = bounds.balanced_chain
+    monkeypatch.setattr(bounds, "balanced_chain", lambda *given: right(*given) * (1.0 + off))
+    assert bounds.repaired((2,))[0].value > 1e-9
 
 
 # --- Statements -----------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.exact import fractions
-from reluflow.papers.lee2023magnitude import chains, laws
+from reluflow.papers.lee2023magnitude import laws, rates
 
 RNG = np.random.default_rng
 
@@ -39,7 +38,6 @@ def test_only_minimiser_against_enumeration(seed, d, symmetric):
     target = [Fraction(int(a)) for a in rng.integers(-2, 3, d)]
     only = laws.is_only_minimiser(law, target)
     assert only == slow_only(law, target)
-    assert only == (laws.width(law, target) < 1e-7)
     assert only or not symmetric
 
 
@@ -69,16 +67,13 @@ def test_sides_of_small_laws():
     assert (cross.is_symmetric, laws.finite_law(CROSS[:3]).is_symmetric) == (True, False)
 
 
-def test_triangle_moments():
-    square = fractions([[(0, 0), (1, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]])  # the unit square
-    third, quarter = Fraction(1, 3), Fraction(1, 4)
-    whole = [[third, quarter], [quarter, third]]
-    assert laws.active_moment(square).tolist() == whole
-    assert laws.active_moment(square, (1, 1), (2, 1)).tolist() == whole
-    assert not laws.active_moment(square, (-1, 0)).any()
+def test_corners_tell_two_neurons_apart():
     law = laws.smeared([(-3, 1), (1, 2), (2, -3)], Fraction(3, 2))
-    sides = laws.active_moment(law, (1, -2)) + laws.active_moment(law, (-1, 2))
-    assert (sides == laws.active_moment(law)).all()
+    assert not law.sum(axis=(0, 1)).any()
+    assert laws.told_apart(law, (1, 0), (1, 0)) == 0
+    # First entries of the corners: -3/2, -3, -9/2; 5/2, 1, -1/2; 7/2, 2, 1/2.
+    assert laws.told_apart(law, (1, 0), (0, 0)) == 5
+    assert laws.told_apart(law, (-1, 0), (-2, 0)) == 4
 
 
 # --- Proposition C.1 ---
@@ -95,49 +90,27 @@ def test_tail_at_its_ends_and_bounds():
 # --- Proposition 3.5 ---
 
 
-def test_chain_gradient_against_autograd_with_zeros():
-    rng = RNG(0)
-    for _ in range(40):
-        n, d, m = (int(k) for k in rng.integers(1, 5, 3))
-        X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.normal(size=n)
-        w, v = rng.integers(-2, 3, d).astype(float), rng.integers(-1, 4, m).astype(float)
-        tw, tv = torch.tensor(w, requires_grad=True), torch.tensor(v, requires_grad=True)
-        a = torch.relu(torch.tensor(X) @ tw)
-        for k in range(m - 1, 0, -1):
-            a = torch.relu(tv[k] * a)
-        output = tv[0] * a
-        torch.mean(0.5 * (output - torch.tensor(y)) ** 2).backward()
-        in_w, in_v = chains.chain_gradient(X, y)(w, v)
-        assert in_w == pytest.approx(tw.grad.numpy())
-        assert in_v == pytest.approx(tv.grad.numpy())
-        assert chains.chain_output(X, w, v) == pytest.approx(output.detach().numpy())
+@pytest.mark.parametrize("m", [2, 3])
+def test_the_flow_of_a_product_goes_down_its_loss(m):
+    """Its first step against autograd through the ReLUs of the chain."""
+    rng = RNG(m)
+    X, y, w, v = rng.normal(size=(4, 3)), rng.normal(size=4), rng.normal(size=3), rng.random(m) + 1
+    tw, tv = torch.tensor(w, requires_grad=True), torch.tensor(v, requires_grad=True)
+    a = torch.relu(torch.tensor(X) @ tw)
+    for k in range(m - 1, 0, -1):
+        a = torch.relu(tv[k] * a)
+    torch.mean(0.5 * (tv[0] * a - torch.tensor(y)) ** 2).backward()
+    path = rates.product_flow(X, y, w, v, 1e-6)
+    slope = np.concatenate([tw.grad.numpy(), tv.grad.numpy()])
+    assert (path.y[:, 0] - path.y[:, -1]) / 1e-6 == pytest.approx(slope, rel=1e-4, abs=1e-6)
 
 
-def test_slow_decay_is_no_zero():
-    """Where all labels are 0, v_2 = e^(-ct): 1e-90 is still positive."""
-    for horizon in (5.0, 50.0, 500.0):
-        gradient = chains.chain_gradient([[-1.0]], [0.0])
-        path = chains.chain_flow(gradient, [-3.0], [2.0, 1.0], horizon)
-        assert not path.factor
-        assert 0.0 < path.smallest_share < 1e-3
-
-
-def test_positive_target_and_silent_starts():
-    gradient = chains.chain_gradient([[1.0], [-1.0]], [1.0, 0.0])
-    path = chains.chain_flow(gradient, [3.0], [2.0, 0.01], 20.0)
-    assert not path.factor
-    assert path.w[-1, 0] * np.prod(path.v[-1]) == pytest.approx(1.0, abs=1e-3)
-    for v in ([1.0, 0.0], [1.0, -2.0, 3.0], [-1.0, 2.0, 0.0]):
-        still = chains.chain_flow(gradient, [3.0], v, 10.0)
-        assert not still.factor
-        assert still.v[-1] == pytest.approx(v)
-
-
-@pytest.mark.parametrize("label", [1.0, -1.0])
-def test_a_start_that_should_be_silent_moves_downhill(label):
-    """One datum x = 1, w = 1, v = (1, 0): with relu'(0) = 1, dL/dv_2 = -y and v_2 alone moves."""
-    gradient = chains.chain_gradient([[1.0]], [label], at_zero=1.0)
-    path = chains.chain_flow(gradient, [1.0], [1.0, 0.0], 0.25)
-    assert path.w.ravel() == pytest.approx([1.0, 1.0])
-    assert path.v[-1] == pytest.approx([1.0, 0.25 * label])
-    assert path.factor == 2
+def test_a_slow_decay_is_no_change_of_sign():
+    """Where all labels are 0, v_2 decays for ever; with a negative one it passes 0, and is kept."""
+    for horizon in (5.0, 500.0):
+        path = rates.product_flow([[1.0]], [0.0], [3.0], [2.0, 1.0], horizon)
+        assert path.status == 0
+    path = rates.product_flow([[1.0]], [-1.0], [3.0], [2.0, 1.0], 5.0)
+    assert path.status == 1
+    assert path.y[2, -1] == pytest.approx(0.0, abs=1e-5)
+    assert path.y[1, -1] ** 2 - path.y[2, -1] ** 2 == pytest.approx(3.0, abs=1e-5)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sympy as sp
-from numpy.typing import ArrayLike
 from papers.faults import Found, Planted, but, changed, each, sees, under
 from reluflow.exact import fractions
 from reluflow.papers.lee2023magnitude import bounds, descent, experiments, laws, runs
@@ -317,7 +316,6 @@ drawn = laws._several_minimisers
 symmetric = partial(laws.symmetric_minimiser, 0, 6)
 finite = partial(laws.minimiser_of_finite_laws, 0, 12)
 density = partial(laws.minimiser_of_densities, 0, 8)
-in_space = lambda law, *_: law.d == 3  # noqa: E731
 LINE, SILENT = [(1, 0), (-1, 0)], [(5, 5), (5, 6), (6, 5)]
 CROSS = [*LINE, (0, 1), (0, -1)]
 UNIQUE_SYMMETRIC = (
@@ -334,16 +332,13 @@ UNIQUE_FINITE = (
                              lambda _: laws.finite_law(laws.MERCEDES))),
     ("laws that do not", wrong("random_law", finite, lambda *_: True,
                                lambda _: laws.finite_law(CROSS))),
-    *each("linear programming", wrong("width", finite, in_space, lambda x: float(x <= 1e-7)),
-          wrong("width", law_in(2, laws.MERCEDES, finite, [laws.TEACHER]),
-                lambda law, *_: law.d == 2, lambda _: 0.0)),
 )  # fmt: skip
 UNIQUE_DENSITY = (
-    *each("at another old minimiser", *(
+    *each("without a corner", *(
         under(laws, "_several_minimisers", partial(several, same=same, mean=mean), density)
         for same, mean in ((True, 0), (False, 1))
     )),
-    ("size 1/100: L(-2, 0)", wrong("smeared", density,
+    ("the output of (-2, 0)", wrong("smeared", density,
                                    lambda points, size: points is laws.MERCEDES and size < 0.05,
                                    lambda _: fractions([SILENT]))),
 )  # fmt: skip
@@ -395,17 +390,6 @@ REGULAR = descent.bent(-0.6, 2.0)
 UNIFORM = (("of the largest error", profiles(descent.flat_inside(), REGULAR)),)
 
 
-def lower(by: float, steps: bool) -> Planted:
-    """The converse's evidence where one of the lower bounds of descents, or of flows, is off."""
-    known = descent.magnitude_bounds
-
-    def other(t: ArrayLike, phi0: float, v0: float, *rest: float) -> Any:
-        low, high = known(t, phi0, v0, *rest)
-        return low + by * (1.0 < v0 < 3.0 and (len(rest) == 2) == steps), high
-
-    return under(descent, "magnitude_bounds", other, converse)
-
-
 converse = partial(descent.converse, 0, 4)
 
 
@@ -419,7 +403,6 @@ def read_off(when: Callable[..., bool], by: float) -> Planted:
 
 
 CONVERSE = (
-    *each("linear g", *(lower(by, steps) for by in (2e-9, -2e-9) for steps in (True, False))),
     *each("dw/dt", *(read_off(lambda rate, w0, *_: w0 > 1.0, by) for by in (1.1e-4, -1.1e-4))),
     ("the same for eta = 1/1000", read_off(lambda rate, w0, step, y: step == 1e-3, 2e-4)),
 )

@@ -20,23 +20,28 @@ def test_constants_are_those_of_d3() -> None:
 
 
 def test_runs_on_data_are_the_plain_loop() -> None:
-    setting = runs.Setting(4, 0.7, 0.4, 0.05, 6, 150, 60, 11)
-    run, X, w, best = runs.train_one(setting), setting.data(), setting.start(), setting.target()
-    y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
-    v = [np.linalg.norm(w)] * setting.m
-    states, _, _ = loop(X, y, w, setting.rate / len(X), setting.steps, v)
-    length = np.linalg.norm(states, axis=1)
-    phi = np.pi - np.arccos(states @ best / length / np.linalg.norm(best))
-    np.testing.assert_allclose(run.empirical.length, length, rtol=1e-11)
-    np.testing.assert_allclose(run.empirical.phi, phi, rtol=0, atol=1e-10)
-    for path in (run.population, run.flow):
-        assert (path.phi[0], path.length[0]) == pytest.approx((phi[0], length[0]))
+    """Of other depths, norms, targets and rates on the same data."""
+    panels = [runs.Setting(4, 0.7, 0.4, 0.05, 6, 150, 60, 11)]
+    panels.append(replace(panels[0], layers=1, norm=1.5, rate=0.1))
+    for setting, run in zip(panels, runs.train(panels), strict=True):
+        X, w, best = setting.data(), setting.start(), setting.target()
+        y = np.linalg.norm(best) ** setting.m * np.maximum(X @ best, 0.0)
+        states, layers, _ = loop(X, y, w, setting.rate / len(X), setting.steps, setting.m)
+        length = np.linalg.norm(states, axis=1)
+        phi = np.pi - np.arccos(states @ best / length / np.linalg.norm(best))
+        np.testing.assert_allclose(run.empirical.length, length, rtol=1e-11)
+        np.testing.assert_allclose(run.empirical.v, layers, rtol=1e-11)
+        np.testing.assert_allclose(run.empirical.phi, phi, rtol=0, atol=1e-10)
+        assert (run.empirical.target, run.empirical.t[-1]) == (run.start.target, 60.0)
+        for path in (run.population, run.flow):
+            assert (path.phi[0], path.length[0]) == pytest.approx((phi[0], length[0]))
 
 
-def test_the_first_panel_that_diverges_is_named() -> None:
-    panels = runs.experiment(layers=[1, 2], norms=[0.5], d=4, n=50, steps=300, learning_rate=5.0)
+@pytest.mark.parametrize("data", [True, False])
+def test_a_panel_that_diverges_is_named(data) -> None:
+    panels = [runs.experiment([1], [0.5], 4, 50, 300, rate)[0] for rate in (0.1, 5.0)]
     with pytest.raises(InputError, match=r"1L-0.5k\* diverges at learning rate 5: choose"):
-        runs.train(panels)
+        runs.train(panels, data)
 
 
 def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None:

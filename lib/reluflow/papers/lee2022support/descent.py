@@ -33,7 +33,7 @@ def affine_descent(
     end, any step between by `at`. An event's t is the first step after which the datum has
     changed. Status "horizon", or "diverged" where the weights overflow.
 
-    For n much larger than d, for very many flips, or for layers there is `neuron_descent`.
+    For n much larger than d, for very many flips, or for layers there is `lockstep_descent`.
 
     Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0.
     """

@@ -1,145 +1,12 @@
-"""Chains of single ReLU neurons, balanced or not, and descent of layers exactly stepped."""
+"""Balanced chains of single ReLU neurons: their comparison equation, and descents in lock-step."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
-from scipy.linalg.blas import daxpy, dger, dnrm2
 from scipy.special import digamma, hyp2f1
-
-from reluflow.errors import InputError
-from reluflow.flows.segment import check_steps, one_thread, problem
-
-# --- The flow of a chain of ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) = max(h, 0) ----
-#
-# It is integrated in log v_k for k >= 2, so that a slow decay and a zero reached in finite time
-# cannot be confused: only the second stops the clock. Nothing is supposed about balance.
-
-Gradient = Callable[[NDArray, NDArray], tuple[NDArray, NDArray]]
-"""Of w (d,) and v (m,): the gradients of the loss in w and in v."""
-
-_SMALL, _HALF_WAY, _GONE, _TINY = (math.log(size) for size in (1e-9, 1e-15, 1e-30, 1e-250))
-
-
-def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient:
-    """The gradient of 1/(2n) sum_i (f(x_i) - y_i)^2 by back-propagation through the ReLU chain;
-    at_zero is s'(0), 0 in the paper. With a_(m+1) = s(w.x) and a_k = s(v_k a_(k+1)), f = v_1 a_2.
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-
-    def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
-        h = X @ w
-        inputs, slopes = [np.maximum(h, 0.0)], [np.heaviside(h, at_zero)]
-        for factor in v[:0:-1]:
-            h = factor * inputs[-1]
-            inputs.append(np.maximum(h, 0.0))
-            slopes.append(np.heaviside(h, at_zero))
-        back = (v[0] * inputs[-1] - y) / len(y)
-        in_v = np.empty(len(v))
-        in_v[0] = back @ inputs[-1]
-        back = v[0] * back
-        for k in range(1, len(v)):
-            back = back * slopes[len(v) - k]
-            in_v[k] = back @ inputs[len(v) - 1 - k]
-            back = v[k] * back
-        return X.T @ (back * slopes[0]), in_v
-
-    return gradient
-
-
-def chain_output(X: ArrayLike, w: ArrayLike, v: ArrayLike) -> NDArray:
-    """f(x_i) = v_1 s(v_2 s(... v_m s(w.x_i))), shape (n,)."""
-    out = np.maximum(np.asarray(X, float) @ np.asarray(w, float), 0.0)
-    for factor in np.asarray(v, float)[:0:-1]:
-        out = np.maximum(factor * out, 0.0)
-    return float(np.asarray(v, float)[0]) * out
-
-
-@dataclass(frozen=True)
-class ChainPath:
-    """A flow of a chain.
-
-    t       (k,) times, from 0
-    w       (k, d) weights
-    v       (k, m) factors
-    factor  the k >= 2, counted from 1 as in the paper, of the factor v_k that was positive and is 0
-            at the end; 0 if there is none
-    """
-
-    t: NDArray
-    w: NDArray
-    v: NDArray
-    factor: int
-
-    @property
-    def smallest_share(self) -> float:
-        """The least v_k(t) / v_k(0) over the positive factors with k >= 2; 1 if there is none."""
-        positive = self.v[0, 1:] > 0.0
-        return float(np.min(self.v[:, 1:][:, positive] / self.v[0, 1:][positive], initial=1.0))
-
-
-def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float) -> ChainPath:
-    """The flow dw/dt = -dL/dw, dv/dt = -dL/dv until the horizon, or until some v_k is 0, k >= 2.
-
-    In log v_k a zero at a finite time T is a pole: v_k falls from 1e-15 to 1e-30 of its start
-    within a tiny share of T, or so fast that the steps fall below the spacing of floats at T.
-    A factor that has decayed slowly to 1e-250 of its start has kept its sign, and ends the path.
-    Raises ArithmeticError where the end is not reached.
-    """
-    w0, v0 = np.array(w0, float), np.array(v0, float)
-    d, m = len(w0), len(v0)
-    if np.any(v0[1:] <= 0.0):  # silent: nothing moves, if the gradient is what it should be
-        in_w, in_v = gradient(w0, v0)
-        w, v = np.array([w0, w0 - horizon * in_w]), np.array([v0, v0 - horizon * in_v])
-        turned = np.nonzero(np.sign(v[1, 1:]) != np.sign(v0[1:]))[0]
-        return ChainPath(np.array([0.0, horizon]), w, v, 2 + int(turned[0]) if len(turned) else 0)
-
-    def unpack(state: NDArray) -> tuple[NDArray, NDArray]:
-        # A trial step near a pole may end anywhere; its error is large in any case.
-        v = np.empty(m)
-        v[0], v[1:] = state[d], np.exp(np.minimum(state[d + 1 :], 300.0))
-        return state[:d], v
-
-    def velocity(_: float, state: NDArray) -> NDArray:
-        w, v = unpack(state)
-        in_w, in_v = gradient(w, v)
-        return np.concatenate([-in_w, -in_v[:1], -in_v[1:] / v[1:]])
-
-    def left(_: float, state: NDArray) -> float:
-        return float((state[d + 1 :] - start[d + 1 :]).min(initial=0.0)) - _TINY
-
-    left.terminal = True  # type: ignore[attr-defined]
-    start = np.concatenate([w0, v0[:1], np.log(v0[1:])])
-    size = float(np.abs(start[: d + 1]).max())
-    atol = np.concatenate([np.full(d + 1, 1e-9 * size), np.full(m - 1, 1e-7)])
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        path = solve_ivp(velocity, (0.0, horizon), start, events=left, rtol=1e-7, atol=atol)
-    t, fallen = path.t, path.y[d + 1 :] - start[d + 1 :, None]
-    lowest = fallen.min(axis=0, initial=0.0)
-    if path.status == -1 and lowest[-1] > _SMALL:
-        raise ArithmeticError(f"the flow cannot be followed beyond t = {t[-1]:g}")
-    w, v = map(np.array, zip(*map(unpack, path.y.T), strict=True))
-    sudden = lowest[-1] < _GONE and t[-1] - t[lowest >= _HALF_WAY][-1] < 1e-9 * t[-1]
-    zero = sudden or path.status == -1
-    return ChainPath(t, w, v, 2 + int(np.argmin(fallen[:, -1])) if zero else 0)
-
-
-def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:
-    """An upper estimate of the flow's fastest rate: its inverse is a natural unit of time. Of the
-    Hessian's blocks at the larger of the start and what the labels call for: sizes of (prod v)^2
-    E|x|^2 and (prod v / v_k)^2 E(w.x)^2 with every factor at its largest."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    data = float(np.mean(np.sum(X * X, axis=1)))
-    sizes = np.append(np.abs(np.asarray(v, float)), np.linalg.norm(w))
-    size = max(float(sizes.max()), float(np.mean(y * y) / data) ** (0.5 / len(sizes)))
-    return (len(sizes) * data + np.sqrt(data * np.mean(y * y))) * size ** (2 * len(sizes) - 2)
-
 
 # --- The gradient flow of a balanced chain: m + 1 scalars u, the loss (u^(m+1) - a^(m+1))^2 / 4, --
 #
@@ -256,164 +123,103 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
     return at
 
 
-# --- The active set's H and q, kept up to date while w moves, by looking at few of the data -------
+# --- Full-batch descent of balanced chains of single neurons on the same data, in lock-step -------
 #
 # The square loss of a neuron depends on the data only through H = sum x x^T and q = sum y x over
-# the active data, those with w.x > 0. While the steps of w keep within a cone, their directions
-# less than c from a unit vector -e, a way of length s changes w.x / |x| by -s e.x / |x|, up to c s.
-# That tells of each datum how long the way to its flip is at least. One product with all data
-# gives these ways; the data of the shortest are copied, and only they are looked at until the way
-# is as long as the shortest of the rest, and not even they until it is as long as their own.
+# the active data, those with w.x > 0, so that a step costs d^2 instead of n d. A look at all the
+# data says which of them can flip first: with the next steps along the unit vector e, one whose
+# |w.x| / |x| falls by up to its `toward` a length. The _NEAR first are then asked at every step.
+# The others keep their sides as long as w is within _CONE S of the segment from where it was to S e
+# beyond, S being how far w may go until the first of the others flips; then a new look is due.
 
-_FLIPS = 256
-"""After so many rank-one updates (or n/8 of them) H and q are summed afresh."""
-_CONE = 1.0 / 16.0
-"""c, with some room for rounding."""
-_STRAIGHT = 1.0 - 0.49 * _CONE**2
-"""A step -g is within the cone where g.e is at least this share of |g|."""
+_NEAR, _CONE = 96, 1.0 / 32.0
 _ROUNDING = 1e-10
-"""Rounding is below this share of |w|: that of w.x / |x| itself, and of 100000 steps of w."""
+"""|w.x| / |x| below this share of |w| may be rounding: such data are asked at once."""
+_CHUNK = 64
+"""Most steps that are taken before it is asked whether w has stayed within: later ones are lost."""
 
 
-class ActiveSet:
-    """The data with w.x > 0, their H = sum x x^T and their q = sum y x (Lee et al. 2022a, eq. 2).
+class _Looked:
+    """What a run has seen of its data at its last look: X (n, d), y (n,), and `force`."""
 
-    Parameters: X (n, d) in C order, y (n,), w (d,), all finite. `go` follows w. A datum whose w.x
-    is zero to within rounding is on the side of the computed w.x, as in a plain loop; all others
-    are on their side.
-
-    on (n,)          the activations
-    H (d, d), q (d,) the sums over the active data
-    way              how far w has gone
-    """
-
-    H: NDArray
-    q: NDArray
-    _flips: int
-    _near: NDArray
-    _rows: NDArray
-    _rest: float
-
-    def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
-        norms = np.sqrt(np.vecdot(X, X))
+    def __init__(self, X: NDArray, y: NDArray) -> None:
+        norms = np.linalg.norm(X, axis=1)
         self._X, self._y, self._norms = X, y, np.where(norms > 0.0, norms, np.nan)
-        self._near_count = min(len(X), max(32, len(X) // 32))
-        self.on, self.way = X @ w > 0.0, 0.0
-        self._sum()
-        self._look(w, np.zeros_like(w), False)
+        self._on, self._flips = np.zeros(len(X), bool), len(X)
 
-    def go(self, w: NDArray, g: NDArray) -> None:
-        """Take the step -g, which has led to w (d,), and the activations, H and q with it."""
-        size = dnrm2(g)
-        self.way += size
-        straight = g.dot(self._ahead) >= _STRAIGHT * size
-        if not (straight and self.way < self._until):
-            self._look(w, g, straight)
-
-    def _look(self, w: NDArray, g: NDArray, straight: bool) -> None:
-        length = dnrm2(w)  # it at most doubles on a way that is as long
-        if straight and self.way < self._rest:
-            h = self._rows @ w
-            self._flip(self._near[(h > 0.0) != self.on[self._near]])
-            ways = self._ways(h, self._near, length)
-        else:  # all the data are looked at
-            h, size = self._X @ w, dnrm2(g)
-            self._flip(np.flatnonzero((h > 0.0) != self.on))
-            self._ahead = g / size if size else 0.0 * g
-            self._pace = self._X @ self._ahead / self._norms
-            ways = self._ways(h, slice(None), length)
-            # Data that tie go together, so that the rest are away.
-            near = ways <= np.partition(ways, self._near_count - 1)[self._near_count - 1]
-            self._near, self._rows = np.flatnonzero(near), self._X[near]
-            self._rest = self.way + np.fmin.reduce(ways, where=~near, initial=length)
-        self._until = min(self._rest, self.way + float(np.fmin.reduce(ways, initial=length)))
-
-    def _ways(self, h: NDArray, data: NDArray | slice, length: float) -> NDArray:
-        """How far w may go, at least, before `data` (k,) flip, h (k,) being x.w, |w| = length:
-        nowhere where rounding may tell; nan for x = 0, which has no margin."""
-        toward = np.where(self.on[data], self._pace[data], -self._pace[data]) + _CONE
-        left = np.abs(h) / self._norms[data] - _ROUNDING * length
-        return np.where((toward > 0.0) | (left < 0.0), left / np.abs(toward), np.inf)
-
-    def _flip(self, data: NDArray) -> None:
-        if not data.size:
-            return
-        self.on[data] ^= True
-        self._flips += len(data)
-        if self._flips > max(_FLIPS, len(self._X) // 8):
-            self._sum()
-            return
-        signs = 2.0 * self.on[data] - 1.0
-        for sign, x, target in zip(signs, self._X[data], self._y[data], strict=True):
-            self.H = dger(sign, x, x, a=self.H, overwrite_a=1)
-            self.q = daxpy(x, self.q, a=sign * target)
-
-    def _sum(self) -> None:
-        rows = self._X[self.on]
-        self.H, self.q, self._flips = np.asfortranarray(rows.T @ rows), self._y[self.on] @ rows, 0
+    def look(self, w: NDArray, p: float, A: NDArray, b: NDArray) -> tuple[NDArray, NDArray, float]:
+        """Fill A (d + k, d) and b (d + k,) with H and q, then with the near data and their labels,
+        by which p A w - b is -1/p dL/dw and the residuals of the near data. Returns their sides
+        (k,), e (d,) and S."""
+        X, d = self._X, len(w)
+        h = X @ w
+        on = h > 0.0
+        flipped = np.flatnonzero(on != self._on)
+        self._on, self._flips = on, self._flips + len(flipped)
+        if self._flips > len(X) // 8:  # summed afresh, lest rounding errors add up
+            rows, self._flips = X[on], 0
+            A[:d], b[:d] = rows.T @ rows, self._y[on] @ rows
+        else:
+            rows, signs = X[flipped], 2.0 * on[flipped] - 1.0
+            A[:d] += (signs * rows.T) @ rows
+            b[:d] += (signs * self._y[flipped]) @ rows
+        e = b[:d] - p * (A[:d] @ w)
+        e /= np.linalg.norm(e) or 1.0
+        toward = np.where(on, -1.0, 1.0) * (X @ e) / self._norms
+        room = np.abs(h) / self._norms - _ROUNDING * np.linalg.norm(w)
+        ways = np.maximum(room, 0.0) / (np.maximum(toward, 0.0) + _CONE)  # nan for x = 0
+        k = len(A) - d
+        first = np.argpartition(ways, k - 1)[:k]
+        rest = np.delete(ways, first)
+        A[d:], b[d:] = X[first], self._y[first]
+        return on[first], e, float(np.fmin.reduce(rest, initial=np.inf))
 
 
-# --- Full-batch descent of one neuron, or of a chain of single neurons, on many data --------------
+def lockstep_descent(
+    X: NDArray, y: NDArray, w0: NDArray, step: NDArray, n_steps: int, m: NDArray
+) -> Iterator[tuple[NDArray, NDArray]]:
+    """Gradient descent of L = 1/2 sum_i (v_1 ... v_m [w.x_i]_+ - y_i)^2 in w and all v_k at once,
+    from v_1 = ... = v_m = |w0|, which stay equal: of r runs, on X (n, d), y (r, n), w0 (r, d) not
+    0, steps (r,) and numbers m (r,) from 0 on.
 
-_OVERFLOW, _ENDLESS = 1e150, 1e160
+    With p = v^m a step is w <- w - step p (p H w - q), v <- v - step (p / v) (p w.H w - q.w) (Lee
+    et al. 2022b, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum divide the step by n. A
+    datum with w.x = 0 is inactive. Equal to the plain loop to rounding, while v is positive.
 
-
-class Descended(NamedTuple):
-    """A path of descent of f(x) = v_m ... v_1 [w.x]_+.
-
-    states    (k + 1, d) the weights w after each of the k steps, from the start on
-    layers    (k + 1, m) the factors v
-    diverged  whether it ends where w or v passes 1e150
+    Yields the start, and then some steps at a time: w (k, r, d) and v (k, r).
     """
-
-    states: NDArray
-    layers: NDArray
-    diverged: bool
-
-
-def neuron_descent(
-    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, v0: ArrayLike = ()
-) -> Descended:
-    """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
-
-    With p = v_m ... v_1 a step is w <- w - step p (p H w - q), v_k <- v_k - step (p / v_k)
-    (p w.H w - q.w) (Lee et al. 2022b, eqs. 1 and 3; 14 for v_k). It costs d^2 in place of n d until
-    a datum flips. For a mean in place of the sum divide the step by n. The paper's network is this
-    product while v_2, ..., v_m are positive.
-
-    A datum with w.x = 0 is inactive. Equal to the plain loop to rounding, and the same for any
-    number of BLAS threads: the process has one while this runs. Raises InputError for arrays that
-    do not fit, a step that is not positive, or n_steps < 0.
-    """
-    X, y, w = problem(X, y, w0)
-    start = np.asarray(v0, float)
-    if start.ndim != 1 or not np.isfinite(start).all():
-        raise InputError(f"v0 must be a list of finite numbers, not {v0!r}")
-    check_steps(step, n_steps)
-    v, layers, g = start.tolist(), [start], np.empty_like(w)
-    states = np.empty((int(n_steps) + 1, len(w)))
-    states[0] = w
-    with one_thread(), np.errstate(all="ignore"):
-        active = ActiveSet(np.ascontiguousarray(X), y, w)
-        for row in states[1:]:
-            p = math.prod(v)
-            active.H.dot(w, g)
-            if v:
-                g *= p
-            g -= active.q
-            if v:
-                pull = step * float(w.dot(g))
-                rests = [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
-                v = [a - pull * rest for a, rest in zip(v, rests, strict=True)]
-            g *= step * p
-            w = np.subtract(w, g, row)
-            layers.append(v)
-            active.go(w, g)
-            if not active.way < _ENDLESS:
-                break
-    states, factors = states[: len(layers)], np.array(layers)
-    sound = (np.abs(np.hstack([states, factors])) <= _OVERFLOW).all(axis=1)
-    if sound.all():
-        return Descended(states, factors, len(layers) <= n_steps)
-    end = np.argmin(sound) + 1  # the first state that overflows
-    return Descended(states[:end], factors[:end], True)
+    (runs, d), near = w0.shape, min(_NEAR, len(X))
+    looked = [_Looked(X, labels) for labels in y]
+    A, b = np.empty((runs, d + near, d)), np.empty((runs, d + near))
+    side, e, S = np.empty((runs, near)), np.empty((runs, d)), np.empty(runs)
+    w, v = np.array(w0, float), np.linalg.norm(w0, axis=1)
+    begun, due, moves, most = w.copy(), np.ones(runs, bool), step * (m > 0), 1
+    yield w[None], v[None]
+    while n_steps > 0:
+        for k in np.flatnonzero(due):
+            begun[k] = w[k]
+            side[k], e[k], S[k] = looked[k].look(w[k], v[k] ** m[k], A[k], b[k])
+        p = v**m
+        speed = step * p * np.linalg.norm(p[:, None] * np.matvec(A[:, :d], w) - b[:, :d], axis=1)
+        ahead = ((1.0 + _CONE) * S - np.vecdot(e, w - begun)) / np.where(speed > 0.0, speed, 1e-300)
+        count = int(np.clip(np.ceil(ahead.min()), 1, min(n_steps, most)))
+        W, V = np.empty((count + 1, runs, d)), np.empty((count + 1, runs))
+        W[0], V[0] = w, v
+        for j in range(count):
+            w, v = W[j], V[j]
+            p = v**m
+            at = np.matvec(A, w)
+            turned = (at[:, d:] > 0.0) - side
+            at = p[:, None] * at - b
+            g = at[:, :d] + np.vecmat(turned * at[:, d:], A[:, d:])
+            V[j + 1] = v - moves * np.vecdot(w, g) * p / v
+            W[j + 1] = w - (step * p)[:, None] * g
+        gone = W[1:] - begun
+        along = np.vecdot(gone, e)
+        inside = np.clip(along, 0.0, S)
+        off = np.vecdot(gone, gone) - inside * (2.0 * along - inside)
+        out = ~(off <= (_CONE * S) ** 2)
+        end = int(np.argmax(out.any(axis=1))) + 1 if out.any() else count
+        due, n_steps, most = out[end - 1], n_steps - end, min(2 * end + 2, _CHUNK)
+        w, v = W[end], V[end]
+        yield W[1 : end + 1], V[1 : end + 1]

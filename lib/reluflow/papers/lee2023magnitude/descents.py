@@ -9,7 +9,6 @@ which is 10, 100 or 1000, by the kind of draw, or 1, where a statement needs no 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
@@ -284,21 +283,18 @@ def vector_descent(place: Place, step: Any, n_steps: int) -> Place:
 
 # --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------
 #
-# Both say pi - phi(T) > 2 y - 2/3 y^3 rho^T with y = chi (1 - h)^T, rho = (1 - 3h) / (1 - h)^3 and
-# h = c eta = 1/(3k) at eta = X/k; chi = 10^(4k/5) is large enough.
-
-LEVEL = 2.5
-"""T is the last step with y at least this: 2 y = 5 is well above pi."""
+# Both say pi - phi(T) > 2 chi (1 - h)^T - 2/3 chi^3 (1 - 3h)^T, h = c eta = 1/(3k) at eta = X/k;
+# chi = 10^(4k/5) is large enough.
 
 
 def demanded(k: int) -> tuple[int, int, float]:
-    """At eta = X/k: the decimal logarithm of chi = cot(phi_0/2), T, and what the theorems ask
-    pi - phi(T) to exceed, by logarithms."""
-    digits, h = 4 * k // 5, 1.0 / (3 * k)
-    T = math.floor((digits * math.log(10.0) - math.log(LEVEL)) / -math.log1p(-h))
-    y = math.exp(digits * math.log(10.0) + T * math.log1p(-h))
-    cubic = math.exp(T * (math.log1p(-3.0 * h) - 3.0 * math.log1p(-h)))
-    return digits, T, 2.0 * y - 2.0 / 3.0 * y**3 * cubic
+    """At eta = X/k: the decimal logarithm of chi = cot(phi_0/2), the last T with
+    2 chi (1 - h)^T >= 5, well above pi, and what the theorems ask pi - phi(T) to exceed."""
+    digits, h = 4 * k // 5, mpf(1) / (3 * k)
+    chi = mpf(10) ** digits
+    T = int(mpmath.floor(mpmath.log(chi / 2.5) / -mpmath.log(1 - h)))
+    asked = 2 * chi * (1 - h) ** T - 2 * chi**3 * (1 - 3 * h) ** T / 3
+    return digits, T, float(asked)
 
 
 def demands() -> list[Evidence]:

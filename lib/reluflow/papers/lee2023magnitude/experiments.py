@@ -17,7 +17,7 @@ from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import population, runs
-from reluflow.papers.lee2023magnitude.population import RISING, SHAPES, TURNING
+from reluflow.papers.lee2023magnitude.population import RISING, SHAPES, TURNING, PopulationPath
 from reluflow.papers.lee2023magnitude.setting import Start, gap_bounds
 from reluflow.statistics import share_interval, wilson
 
@@ -65,14 +65,18 @@ def descent_shapes(panels: Sequence[runs.Setting], seed: int, count: int, n: int
     """Descent on n data at 50 times the paper's rate, for as much less steps, from `count` starts
     of every panel; falls and rises below `VISIBLE` |w*| are not told from standing still."""
 
-    def moves(at: tuple[runs.Setting, int]) -> dict[str, Any]:
-        panel, k = at
-        fast = replace(panel, rate=HURRY * panel.rate, steps=panel.steps // HURRY)
-        path = runs.descent_on_data(replace(fast, seed=seed + k, n=n))
+    fast = [
+        replace(panel, rate=HURRY * panel.rate, steps=panel.steps // HURRY, n=n) for panel in panels
+    ]
+    paths = [runs.descents_on_data([replace(q, seed=seed + k) for q in fast]) for k in range(count)]
+
+    def moves(at: tuple[runs.Setting, PopulationPath]) -> dict[str, Any]:
+        panel, path = at
         shape, turn = population.shape_of(path.length, runs.VISIBLE * path.target)
         return _row(replace(panel, n=n), shape, turn * HURRY)
 
-    return survey(product(panels, range(count)), moves)
+    drawn = zip(panels, zip(*paths, strict=True), strict=True)
+    return survey(((panel, path) for panel, of in drawn for path in of), moves)
 
 
 def _row(panel: runs.Setting, shape: str, turn: float = math.nan) -> dict[str, Any]:

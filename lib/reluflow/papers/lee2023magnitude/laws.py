@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache, partial
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import lcm
 from typing import Any
 
@@ -401,7 +401,7 @@ def random_law(rng: np.random.Generator, d: int, n: int, symmetric: bool | None)
 #
 # The minimisers are {w : w.x = w*.x where w*.x > 0, w.x <= 0 where w*.x <= 0}; w* is the only one
 # exactly if v = 0 is the only v with v.x = 0 where w*.x > 0 and v.x <= 0 where w*.x = 0, which is
-# decided over the rationals. Linear programming in floats measures the polyhedron.
+# decided over the rationals. Linear programming in floats measures the polyhedron of the three.
 
 MERCEDES = ((1, 0), (0, 1), (-1, -1))
 """Three points of mean zero that span the plane: the smallest law with several minimisers."""
@@ -442,13 +442,6 @@ def extent(law: FiniteLaw, target: Any, direction: Any) -> tuple[float, float]:
             raise ArithmeticError(f"linear programming failed: {found.message}")
         ends.append(sign * (-np.inf if found.status == 3 else found.fun))
     return float(ends[0]), float(ends[1])
-
-
-def width(law: FiniteLaw, target: Any) -> float:
-    """The width of the set of minimisers along (1, sqrt 2, sqrt 3): a rational polyhedron has width
-    0 along a direction of rationally independent entries only if it is a point."""
-    low, high = extent(law, target, np.sqrt([1, 2, 3][: law.d]))
-    return high - low
 
 
 @lru_cache(maxsize=4)
@@ -547,61 +540,25 @@ def minimiser_of_finite_laws(seed: int, count: int) -> list[Evidence]:
     """ma.ours.unique.finite: all w* are unique exactly if the points on every side span. Of
     half of the laws neither mean nor rank is asked."""
     rng = np.random.default_rng(seed)
-    wrong, spanning, pairs = 0, 0, []
+    wrong, spanning = 0, 0
     for k in range(2 * count):
         d = 1 + k % 3
         kind = None if k >= count else k % 5 == 0
         law = random_law(rng, d, int(rng.integers(d, 2 * d + 4)), kind)
-        targets = list(telling_targets(law, rng, 3))
         spans = spans_every_side(law)
-        wrong += spans != all(is_only_minimiser(law, target) for target in targets)
+        wrong += spans != all(is_only_minimiser(law, w) for w in telling_targets(law, rng, 3))
         spanning += spans
-        pairs.append((law, targets[int(rng.integers(len(targets)))]))
-    differ = sum(is_only_minimiser(*pair) == (width(*pair) > 1e-7) for pair in pairs)
     return [
         fact("laws for which the condition and the teachers tried disagree", wrong, 0),
         bound("laws that meet the condition", spanning, ">", 0, ""),
-        bound("laws that do not", len(pairs) - spanning, ">", 0, ""),
-        fact("pairs on which linear programming disagrees", differ, 0),
-        note("pairs of a law and a teacher", len(pairs)),
+        bound("laws that do not", 2 * count - spanning, ">", 0, ""),
         note("seed", seed),
     ]
 
 
 # --- Proposition B.2 for laws with a density: mixtures of uniform laws on triangles, exactly ------
 #
-# A law is an array (k, 3, 2) of the corners of triangles, all as likely. On a triangle with corners
-# a, b, c of area S, E xx^T restricted to it is S/12 (aa^T + bb^T + cc^T + ss^T) with s = a + b + c.
-# Half-planes through 0 cut triangles into triangles, so every moment is a rational number.
-
-
-def active_moment(law: NDArray, *normals: ArrayLike) -> NDArray:
-    """E xx^T (2, 2) over the part of the plane where w.x > 0 for all w among `normals`, exactly."""
-    total = fractions(np.zeros((2, 2)))
-    for triangle in law:
-        polygon = list(triangle)
-        for w in normals:
-            polygon = _cut(polygon, fractions(w))
-        for pair in pairwise(polygon[1:]):
-            piece = np.array([polygon[0], *pair])
-            corners = np.vstack([piece, piece.sum(axis=0)])
-            total += area(piece) / area(triangle) / (12 * len(law)) * corners.T @ corners
-    return total
-
-
-def density_loss(law: NDArray, w: ArrayLike, target: ArrayLike) -> Fraction:
-    """L(w) of eq. (13), exactly: (w - w*).x squared where both are active, w.x or w*.x squared
-    where one is."""
-    w, target = fractions(w), fractions(target)
-    both = active_moment(law, w, target)
-    alone = sum(v @ (active_moment(law, v) - both) @ v for v in (w, target))
-    return ((w - target) @ both @ (w - target) + alone) / 2
-
-
-def area(triangle: NDArray) -> Fraction:
-    """The area of a triangle (3, 2)."""
-    (a, b), (c, d) = triangle[1:] - triangle[0]
-    return abs(a * d - b * c) / 2
+# A law is an array (k, 3, 2) of the corners of triangles, all as likely.
 
 
 def smeared(points: ArrayLike, size: Fraction) -> NDArray:
@@ -610,36 +567,27 @@ def smeared(points: ArrayLike, size: Fraction) -> NDArray:
     return fractions(points)[:, None] + size * fractions([(1, 0), (0, 1), (-1, -1)])
 
 
-def _cut(polygon: list[NDArray], w: NDArray) -> list[NDArray]:
-    """The part of a convex polygon where w.x >= 0."""
-    out = []
-    for a, b in zip(polygon, polygon[1:] + polygon[:1], strict=True):
-        if w @ a >= 0:
-            out.append(a)
-        if (w @ a) * (w @ b) < 0:
-            out.append(a + (w @ a) / (w @ (a - b)) * (b - a))
-    return out
+def told_apart(law: NDArray, w: ArrayLike, target: ArrayLike) -> int:
+    """Corners at which [w.x]_+ is not [w*.x]_+. Near one they differ, too: the loss is not 0."""
+    student, teacher = (np.maximum(law.reshape(-1, 2) @ fractions(v), 0) for v in (w, target))
+    return int((student != teacher).sum())
 
 
 def minimiser_of_densities(seed: int, count: int) -> list[Evidence]:
     """ma.ours.unique.density: w* is the only minimiser where no hyperplane through 0 has mass. Laws
     on points with several minimisers, each point spread over a triangle, are tried at an old
     minimiser, exactly."""
-    rng, zero, least = np.random.default_rng(seed), 0, []
+    rng, kept = np.random.default_rng(seed), 0
     for _ in range(count):
         points, target, other = _several_minimisers(rng)
-        size = Fraction(1, int(rng.integers(2, 200)))
-        law = smeared(points, size)
-        loss = density_loss(law, other, target)
-        zero += loss == 0 or bool(law.sum(axis=(0, 1)).any())  # or its mean is not 0
-        least.append(loss / size**2)
+        law = smeared(points, Fraction(1, int(rng.integers(2, 200))))
+        kept += law.sum(axis=(0, 1)).any() or not told_apart(law, other, target)
     spread = smeared(MERCEDES, Fraction(1, 100))
     return [
         fact("laws on points with several minimisers, each point spread over a triangle: those "
-             "with L = 0 at another old minimiser", zero, 0),
-        bound("the three points spread over triangles of size 1/100: L(-2, 0)",
-              density_loss(spread, (-2, 0), TEACHER), ">", 0, ""),
-        note("least L/size^2 of the laws drawn", float(min(least)), digits=2),
+             "without a corner at which another old minimiser's output is not w*'s", int(kept), 0),
+        bound("the three points spread over triangles of size 1/100: corners at which the output "
+              "of (-2, 0) is not w*'s", told_apart(spread, (-2, 0), TEACHER), ">", 0, ""),
         note("laws", count),
         note("seed", seed),
     ]  # fmt: skip

@@ -90,12 +90,12 @@ _TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(
 
 
 def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
-    """psi and rho (...) of weights w (..., d) under a teacher's (d,). By half angles, tan(phi/2) =
+    """psi and rho (...) of weights w (..., d) under teachers (..., d). By half angles, tan(phi/2) =
     |u + u*| / |u - u*| for the unit vectors, so that no angle loses digits; infinite where w is
     along the teacher to the last digit."""
     w, target = np.asarray(w, float), np.asarray(target, float)
-    length, size = np.linalg.norm(w, axis=-1), np.linalg.norm(target)
-    u, best = w / length[..., None], target / size
+    length, size = np.linalg.norm(w, axis=-1), np.linalg.norm(target, axis=-1)
+    u, best = w / length[..., None], target / size[..., None]
     with np.errstate(divide="ignore"):
         psi = np.log(np.linalg.norm(u + best, axis=-1)) - np.log(np.linalg.norm(u - best, axis=-1))
     return psi, np.log(length) - np.log(size)

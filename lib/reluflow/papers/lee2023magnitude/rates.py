@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import odeint
+from scipy.integrate import odeint, solve_ivp
 
 from reluflow.approx import upwards
 from reluflow.errors import InputError
@@ -28,7 +28,7 @@ from reluflow.falsify import (
 )
 from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude import chains, population
+from reluflow.papers.lee2023magnitude import population
 from reluflow.papers.lee2023magnitude.laws import upper_tail
 from reluflow.papers.lee2023magnitude.population import FALLING, RISING, TURNING, Phases
 from reluflow.papers.lee2023magnitude.setting import Start, drawn, one_layer_length
@@ -438,12 +438,17 @@ def near_the_teacher() -> Counterexample:
 
 # --- Proposition 3.5: do the factors v_2, ..., v_m of a chain of ReLU neurons keep their signs? ---
 #
-# s'(0) = 0 as the paper has it; nothing is supposed about the sign of what the chain is to learn.
+# While they are positive the chain is f(x) = v_1 ... v_m [w.x]_+, and its flow is that of this
+# product up to the first zero of a factor, which the product's flow passes. Nothing is supposed
+# about balance, or the sign of what is to be learnt. With one v_k <= 0, k >= 2, nothing moves.
+
+_BEYOND = 1e-6
+"""A factor has changed its sign where it is below minus this share of its start."""
 
 
 def _data(kind: str, rng: np.random.Generator) -> dict[str, NDArray]:
-    """Data X, a start w0, v0 with v_1 > 0 and m = 2, 3, 4, far from balanced, and labels of a
-    network with positive factors."""
+    """Data X, a start w0, v0 > 0 with m = 2, 3, 4, far from balanced, and labels of a network with
+    positive factors."""
     n, d, m = int(rng.integers(1, 8)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
     spread = 2.0 if kind == "far from balanced" else 0.7
     X = rng.normal(size=(n, d))
@@ -451,8 +456,6 @@ def _data(kind: str, rng: np.random.Generator) -> dict[str, NDArray]:
         X = rng.integers(-2, 3, (n, d)).astype(float)
         X[0, 0] = 1.0
     v0 = np.exp(spread * rng.normal(size=m))
-    if kind == "some v_k <= 0":
-        v0[1:] *= rng.integers(-1, 2, m - 1)
     w0 = rng.normal(size=d) * math.exp(spread * rng.normal())
     target, factors = rng.normal(size=d), np.exp(0.7 * rng.normal(size=m))
     if kind == "all active":
@@ -467,7 +470,6 @@ KINDS = (
     "far from balanced",
     "whole numbers",
     "all active",
-    "some v_k <= 0",
     "opposite to the target",
 )
 
@@ -484,30 +486,55 @@ KINDS = (
 def positive_target(
     X: NDArray, w0: NDArray, v0: NDArray, target: NDArray, factors: NDArray
 ) -> float:
-    """ma.prop3.5: where a network with positive factors gives the labels, the signs are kept: the
-    least v_k(t) / v_k(0) over the positive factors with k >= 2, or -1 where they are not; NaN where
-    the flow could not be followed for 1000 units of `time_scale`."""
-    y = chains.chain_output(X, target, factors)
-    try:
-        horizon = 1000.0 / chains.time_scale(X, y, w0, v0)
-        path = chains.chain_flow(chains.chain_gradient(X, y), w0, v0, horizon)
-    except ArithmeticError:
-        return math.nan
-    return -1.0 if path.factor else path.smallest_share
+    """ma.prop3.5: where a network with positive factors gives the labels, the signs are kept, from
+    v_2, ..., v_m > 0: the least v_k(t) / v_k(0), k >= 2, plus `_BEYOND`, or -1 where it fell
+    below; NaN where the flow could not be followed for 1000 of its natural units of time."""
+    size = float(np.mean(np.sum(X * X, axis=1)))
+    y = np.prod(factors) * np.maximum(X @ target, 0.0)
+    # An upper estimate of the fastest rate: the Hessian's blocks at the larger of the start and
+    # what the labels call for, every factor at its largest.
+    layers = len(v0) + 1
+    most = max(*v0, np.linalg.norm(w0), (np.mean(y * y) / size) ** (0.5 / layers))
+    rate = (layers * size + np.sqrt(size * np.mean(y * y))) * most ** (2 * layers - 2)
+    path = product_flow(X, y, w0, v0, 1000.0 / rate)
+    if path.status:
+        return -1.0 if path.status > 0 else math.nan
+    return float((path.y[len(w0) + 1 :] / v0[1:, None]).min()) + _BEYOND
+
+
+def product_flow(X: ArrayLike, y: ArrayLike, w0: ArrayLike, v0: ArrayLike, horizon: float) -> Any:
+    """The flow of 1/(2n) sum_i (v_1 ... v_m [w.x_i]_+ - y_i)^2 in w and all v_k, a row each of what
+    SciPy returns, until the horizon or until some v_k, k >= 2, has changed its sign."""
+    X, y, w0, v0 = (np.asarray(given, float) for given in (X, y, w0, v0))
+    d, start = len(w0), np.concatenate([w0, v0])
+
+    def velocity(_: float, state: NDArray) -> NDArray:
+        w, v = state[:d], state[d:]
+        h, p = np.maximum(X @ w, 0.0), np.prod(v)
+        residual = (y - p * h) / len(y)
+        rests = [np.prod(np.delete(v, k)) for k in range(len(v))]
+        return np.concatenate([p * ((residual * (h > 0.0)) @ X), (residual @ h) * np.array(rests)])
+
+    def left(_: float, state: NDArray) -> float:
+        return float((state[d + 1 :] / v0[1:]).min()) + _BEYOND
+
+    left.terminal = True  # type: ignore[attr-defined]
+    with np.errstate(over="ignore", invalid="ignore"):  # a trial step may end anywhere
+        path = solve_ivp(
+            velocity, (0.0, horizon), start, events=left, rtol=1e-8, atol=1e-9 * np.abs(start).min()
+        )
+    return path
 
 
 def positive() -> Reading:
     """Section 3.2's assumption of a positive target, and what becomes of others."""
     v, w = (2.0, 1.0), 3.0
-    negative = chains.chain_flow(chains.chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
-    kinked = chains.chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
+    negative = product_flow([[1.0]], [-1.0], [w], v, 1.0)
+    fallen = 1 + int(np.argmin(negative.y[1:, -1]))
     return Reading(
         taken="the target's factors are positive: the sentence that assumes it throughout "
         "Section 3.2 stands after the proposition",
         others="Section 2 admits a target of negative output, v_1* < 0, and for it the "
         f"proposition is false: with x = 1 and y = -1 the flow from w = {w:g}, "
-        f"v = ({v[0]:g}, {v[1]:g}) has v_{negative.factor} = 0 at t = {negative.t[-1]:.4g}, "
-        "where it stops. The convention relu'(0) = 0 matters for "
-        f"v_k = 0: with relu'(0) = 1 such a factor moves, x = y = w = v_1 = 1, v_2 = 0 have "
-        f"dv_2/dt = {-kinked[1]:g}.",
+        f"v = ({v[0]:g}, {v[1]:g}) has v_{fallen} = 0 at t = {negative.t[-1]:.4g}, where it stops",
     )

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from reluflow.approx import approx
 from reluflow.errors import InputError
+from reluflow.flows.segment import one_thread
 from reluflow.ledger import Evidence, Reading, deviation, fact, note
-from reluflow.papers.lee2023magnitude.chains import neuron_descent
+from reluflow.papers.lee2023magnitude.chains import lockstep_descent
 from reluflow.papers.lee2023magnitude.population import (
     RISING,
     TURNING,
@@ -132,8 +131,6 @@ def constants(v0: float, target: float) -> tuple[float, float]:
 # psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares; why, the
 # module `experiments` says.
 
-PIECE = 10_000
-"""Steps between which the weights themselves are let go: 8 MB at d = 100."""
 EXPLODED = np.log(1e3)
 """A descent whose |w| grows by more diverges: one that converges hardly passes its bounds."""
 
@@ -167,23 +164,22 @@ class Run:
 
 
 def train(settings: Sequence[Setting], data: bool = True) -> tuple[Run, ...]:
-    """Train every panel, and show meanwhile how many are done. Raises InputError for the first
-    panel that diverges, or whose start is along the target."""
-    run = partial(train_one, data=data)
-    return tuple(progress(map(run, settings), len(settings), "panels"))
+    """Train every panel, without descent on data if `data` is false. Panels share their data and
+    their number of steps. Raises InputError for a panel that diverges, or whose start is along the
+    target."""
+    with one_thread():  # the same digits on one core and on many
+        starts = list(map(drawn_start, settings))
+        empirical = descents_on_data(settings) if data else (None,) * len(settings)
+        panels = progress(zip(settings, starts, empirical, strict=True), len(settings), "panels")
+        return tuple(Run(*panel, *_on_the_population(*panel[:2])) for panel in panels)
 
 
-def train_one(setting: Setting, data: bool = True) -> Run:
-    """Train one panel, without the descent on data if `data` is false."""
-    with threadpool_limits(1):  # the same digits on one core and on many
-        start = drawn_start(setting)
-        empirical = descent_on_data(setting) if data else None
-        with np.errstate(all="ignore"):
-            population = start.descent(setting.rate, setting.steps)
-        if _explodes(population.rho, start.rho):
-            raise _diverged(setting)
-        flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
-        return Run(setting, start, empirical, population, flow)
+def _on_the_population(setting: Setting, start: Start) -> tuple[PopulationPath, PopulationPath]:
+    with np.errstate(all="ignore"):
+        descent = start.descent(setting.rate, setting.steps)
+    if _explodes(descent.rho, start.rho):
+        raise _diverged(setting)
+    return descent, start.flow(setting.rate * np.arange(setting.steps + 1.0))
 
 
 def drawn_start(setting: Setting) -> Start:
@@ -195,28 +191,27 @@ def drawn_start(setting: Setting) -> Start:
     return Start(psi, rho, setting.m, float(np.sqrt(np.sum(best**2))))
 
 
-def descent_on_data(setting: Setting) -> PopulationPath:
-    """Coordinates of a panel's descent on data at every step; the weights are kept for PIECE steps
-    only."""
-    X, w, best = setting.data(), setting.start(), setting.target()
-    length, target = (float(np.sqrt(np.sum(weights**2))) for weights in (w, best))
+def descents_on_data(settings: Sequence[Setting]) -> tuple[PopulationPath, ...]:
+    """Coordinates of the panels' descents at every step, on the data of the first, for its number
+    of steps."""
+    first, m = settings[0], np.array([setting.m for setting in settings])
+    X, w = first.data(), np.array([setting.start() for setting in settings])
+    best = np.array([setting.target() for setting in settings])
+    target, step = np.linalg.norm(best, axis=1), np.array([s.rate / s.n for s in settings])
     # The target's factors are |w*| each, as balance asks of the network's.
-    y = target**setting.m * np.maximum(X @ best, 0.0)
-    psi, rho = np.empty(setting.steps + 1), np.empty(setting.steps + 1)
-    factors, v = np.full(setting.steps + 1, length), np.full(setting.m, length)
-    for done in range(0, setting.steps, PIECE):
-        piece = min(PIECE, setting.steps - done)
-        path = neuron_descent(X, y, w, setting.rate / setting.n, piece, v)
-        if path.diverged:
-            raise _diverged(setting)
-        here = slice(done, done + piece + 1)
-        psi[here], rho[here] = coordinates(path.states, best)
-        w, v = path.states[-1], path.layers[-1]
-        if setting.m:
-            factors[here] = path.layers[:, 0]
-        if _explodes(rho[here], rho[0]):
-            raise _diverged(setting)
-    return PopulationPath(np.arange(setting.steps + 1.0), psi, rho, factors, target, "steps")
+    y = target[:, None] ** m[:, None] * np.maximum(best @ X.T, 0.0)
+    parts = []
+    with one_thread(), np.errstate(all="ignore"):
+        for states, v in lockstep_descent(X, y, w, step, first.steps, m):
+            psi, rho = coordinates(states, best)
+            parts.append((psi, rho, v))
+            for k, setting in enumerate(settings):
+                if _explodes(rho[:, k], parts[0][1][0, k]):
+                    raise _diverged(setting)
+    psi, rho, v = (np.concatenate(part).T.copy() for part in zip(*parts, strict=True))
+    T, sizes = np.arange(first.steps + 1.0), target.tolist()
+    columns = zip(psi, rho, v, sizes, strict=True)
+    return tuple(PopulationPath(T, *column, clock="steps") for column in columns)
 
 
 def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:

@@ -317,10 +317,3 @@ def printed_upper(phi0: float, v0: float, m: int, t: float) -> mpmath.mpf:
     return mpmath.findroot(
         lambda u: printed_left(u, m, mpmath.mpf(1)) - constant, (0.01, 0.99), solver="anderson"
     )
-
-
-def printed_pace(m: int, sign: int) -> float:
-    """dF/dt where du/dt = -1/2 u^m (u^(m+1) + sign (1-eps) v*^(m+1))."""
-    u, share = mpmath.mpf("0.6"), mpmath.mpf("0.7")
-    slope = mpmath.diff(lambda x: printed_left(x, m, share), u)
-    return float(-slope * u**m * (u ** (m + 1) + sign * share) / 2)
