@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -438,30 +438,21 @@ def scale_is_enough() -> Faults:
 
 
 def assumption_2_is_sure() -> Faults:
-    law, clearance, judge = cones.chance_of_clearance, setting.clearance, cones.assumption_2_is_sure
+    law, judge = cones.chance_of_clearance, cones.assumption_2_is_sure
     for factor in (0.2, 5.0):
         wrong = but(law, lambda *_: True, lambda found, factor=factor: factor * found)
         yield where(partial(judge, 0, 400), cones, chance_of_clearance=wrong)
-    along = at_call(clearance, 15, lambda _: 0.0)
+    along = at_call(setting.clearance, 15, lambda _: 0.0)
     yield where(partial(judge, 0, 10), setting, clearance=along)
-    at = but(clearance, lambda X, *_: X.shape[1] == 1, lambda _: 0.0)
-    yield where(partial(judge, 0, 200), setting, clearance=at)
 
 
 def half_start_active() -> Faults:
-    judge, align, share = cones.half_start_active, cones.align, cones.active_share
-    for name in ("plane_share", "space_share"):
-        other = at_call(getattr(cones, name), 5, lambda found: 1.2 * found)
-        yield where(partial(judge, 0, 2000, 1), cones, **{name: other})
-    for number in (12 + 38, 12 + 39):  # the last of the positive, and of the negative label
-        few = at_call(share, number, lambda _: 0.4)
-        yield where(partial(judge, 0, 2000, 1), cones, active_share=few)
-    for number in (3, 7):
-        ended = at_call(align, number, lambda found: replace(found, status="astray"))
-        yield where(partial(judge, 0, 200, 5), cones, align=ended)
-    one_sided = lambda rng: Mock(standard_normal=lambda n: np.abs(rng.standard_normal(n)))  # noqa: E731
-    other = at_call(np.random.default_rng, 1, one_sided)
-    yield where(partial(judge, 0, 500, 1), np.random, default_rng=other)
+    judge, drawn = cones.half_start_active, cones.separable
+    for sign in (1.0, -1.0):  # of the last data none of this label can be active
+        none = at_call(drawn, 19, lambda of, sign=sign: (of[0] * (of[1] != sign)[:, None], of[1]))
+        yield where(partial(judge, 0, 2000, 1), cones, separable=none)
+    ended = at_call(cones.align, 3, lambda found: replace(found, status="astray"))
+    yield where(partial(judge, 0, 200, 5), cones, align=ended)
 
 
 FAULTS: Mapping[str, Callable[[], Faults]] = {
