@@ -237,7 +237,6 @@ def followed() -> tuple[convergence.Whole, convergence.Whole]:
     return first, last
 
 
-ONLY = convergence.OnlyLate(0.0, 1.0, 99.0)
 LATE = convergence.LateNeuron(15.0, 1.0)
 
 
@@ -285,25 +284,10 @@ def aligns_until_the_fall() -> Faults:
 
 
 def exact_order() -> Faults:
-    """The laws of t_2, where nothing is integrated: what is measured of a flow is given."""
-    log_eps = convergence.one_against(9).log_eps
-    first, last = followed()
-
-    def judge(change: float = 0.0, line: float = 0.0, late: bool = True) -> list[Evidence]:
-        """`gap` of a start, which changes so, of nine data against one, and of the late one."""
-
-        def gap(given: Any, at: float, rtol: float = 0.0, t_1: Any = None) -> NDArray | None:
-            if t_1 is not None:
-                return convergence.gap_of(last) if late else None
-            if len(given.y) == 10:
-                return np.array([0.0, log_eps + convergence.fall_on_a_line(log_eps) + line])
-            return convergence.gap_of(first) + np.array([change, 0.0])
-
-        survey = convergence.Survey([first], 0, 0)
-        return where(partial(convergence.exact_order, survey, last), convergence, gap=gap)
-
-    for fault in ({"change": 0.0501}, {"late": False}, {"line": -0.0501}):
-        yield judge(**fault)
+    """Where nothing is integrated: what is measured of the flow from the tenth power is given."""
+    each, survey = followed()[0], convergence.Survey([followed()[0]], 0, 0)
+    other = convergence.gap_of(each) + np.array([0.0501, 0.0])
+    yield where(partial(convergence.exact_order, survey), convergence, gap=lambda *_: other)
 
 
 # --- Flows and lemmas -----------------------------------------------------------------------------
@@ -482,7 +466,7 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.ours.scale": scale_is_enough, "ea.path": figure_15_is_longest,
     "ea.random-init.1": assumption_2_is_sure, "ea.random-init.2": half_start_active,
     "ea.thm1.classify": partial(of_surveys, convergence.classified, "turned", late=LATE),
-    "ea.thm1.loss.2": partial(of_surveys, convergence.falls_in_time, "late", "early", only=ONLY),
+    "ea.thm1.loss.2": partial(of_surveys, convergence.falls_in_time, "late", "early"),
     "ea.thm1.loss.3": partial(of_surveys, convergence.exact_order_of_the_data, "late", "early"),
     "ea.thm1.rank.1": partial(of_surveys, convergence.nearly_two, "wide"),
     "ea.thm1.rank.2": partial(of_surveys, convergence.at_most_two, "wide"),
