@@ -311,7 +311,7 @@ def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -
     over = put(calm, np.isclose(times, at), np.log(1.001))
     for loss in losses:
         yield judge(lemmas.table([
-            (replace(lemmas.one_neuron(-9.0), loss=one), lemmas.Slack(times, ratios, "horizon"))
+            (replace(lemmas.one_neuron(-9.0), loss=one), lemmas.Slack(times, ratios))
             for one, ratios in ((EXPONENTIAL, calm), (loss, over), (LOGISTIC, calm))
         ]))  # fmt: skip
 
@@ -418,6 +418,12 @@ def scale_is_enough() -> Faults:
         yield theorem_1.scale_is_enough(changed(found, needed=needed))
 
 
+def grown_at_every_scale() -> Faults:
+    for growth in (1e9, np.nan):
+        last = at_call(theorem_1.largest_growth, 1, lambda _, growth=growth: growth)
+        yield where(partial(theorem_1.grown_at_every_scale, 0, 2), theorem_1, largest_growth=last)
+
+
 # --- Gaussian starts ------------------------------------------------------------------------------
 
 
@@ -462,6 +468,7 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.lem13": partial(of_surveys, convergence.shrinks_little, "shrunk"),
     "ea.lem14": partial(of_surveys, convergence.grows_from_t_1, "backwards", "turned", late=LATE),
     "ea.orth.compare.1": start_decides, "ea.ours.fall": exact_order,
+    "ea.ours.growth": grown_at_every_scale,
     "ea.ours.horizon": twice_as_long, "ea.ours.reached": time_is_reached,
     "ea.ours.scale": scale_is_enough, "ea.path": figure_15_is_longest,
     "ea.random-init.1": assumption_2_is_sure, "ea.random-init.2": half_start_active,
