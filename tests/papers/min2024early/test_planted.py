@@ -185,8 +185,8 @@ def outside(starts: int, each: int = 1, w: Sequence[float] = (1.0, -1e-2)) -> to
 
 def slower_when_nearly_orthogonal() -> Faults:
     near, judge = gathered(toys.FIGURE_7), toys.slower_when_nearly_orthogonal
-    yield judge(moved(near, np.s_[1, :9, 0], edge(toys.FIGURE_7)), outside(STARTS))
-    yield judge(near, outside(3, w=(1.0, -0.2)))
+    yield judge(moved(near, np.s_[1, :9, 0], edge(toys.FIGURE_7)), outside(STARTS), outside(STARTS))
+    yield judge(near, outside(3, w=(1.0, -0.2)), outside(10))
 
 
 def left_behind() -> Faults:
