@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import images
-from reluflow.papers.min2024early import mnist, setting
+from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
-    LOSSES,
     GroupedLoss,
     Neurons,
     Setting,
@@ -22,6 +21,7 @@ from reluflow.papers.min2024early.mnist import (
     descent,
     stochastic_descent,
 )
+from reluflow.papers.min2024early.setting import LOSSES
 
 from tests.papers.min2024early.test_lemmas import velocities
 
@@ -38,7 +38,7 @@ def draw(seed: int, n: int, d: int, h: int, name="exponential", size=0.3):
 
 
 def by_autograd(problem: ShallowLoss, at: Neurons) -> tuple[float, Neurons]:
-    X, y, loss, weight = problem.X, problem.y, setting.LOSSES[problem.loss.name], problem.weight
+    X, y, loss, weight = problem.X, problem.y, problem.loss, problem.weight
     value = weight * float(loss.value(np.maximum(X @ at.W.T, 0.0) @ at.v, y))
     return value, Neurons(*(weight * part for part in velocities(at.W, at.v, X, y, 0.0, loss)))
 

@@ -26,7 +26,6 @@ from reluflow.geometry.separability import separation, silent, violations
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
 from reluflow.papers.min2024early.setting import LOSSES, PRINTED, Start, none_of
@@ -366,8 +365,7 @@ def descend(own: Experiment) -> pd.DataFrame:
     that the weights leave the floats."""
     last = steps_taken(own)
     wanted = set(np.linspace(0, last, 150).astype(int).tolist())
-    name = next(name for name, loss in LOSSES.items() if loss is own.loss)
-    problem, seen = ShallowLoss(own.X, own.y, MARGINS[name], 1.0 / len(own.y)), list[Seen]()
+    problem, seen = ShallowLoss(own.X, own.y, own.loss, 1.0 / len(own.y)), list[Seen]()
     with one_thread():
         states = islice(descent(problem, Shallow(own.W, own.v), own.step), last + 1)
         for state in progress(states, last + 1, "states"):
