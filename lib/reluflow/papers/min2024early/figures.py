@@ -816,7 +816,7 @@ def left_behind(
     fig, (bars, ax) = panels(1, 2, height=3.5, titles=["(a) in one start", "(b) in general"])
     shown = np.arange(len(law))
     share = np.array([(counts == k).mean() for k in shown[:-1]] + [(counts >= shown[-1]).mean()])
-    bars.bar(shown, share, width=0.62, color=NEGATIVE, alpha=0.55, label="starts of descent")
+    bars.bar(shown, share, width=0.62, color=NEGATIVE, alpha=0.55, label="starts")
     bars.plot(
         shown, law, ls="", marker="_", ms=22, mew=2.0, color=style.INK, label="the law, in (a)"
     )
