@@ -19,9 +19,10 @@ from reluflow.flows.integrate import FlowPath, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import separation, serves
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting
+from reluflow.papers.min2024early.lemmas import LOSSES
 from reluflow.papers.min2024early.setting import Start, none_of
 from reluflow.papers.min2024early.theorem_1 import both_labels, odd
 
@@ -166,9 +167,6 @@ def _largest_output(given: Start, chart: Neurons, z: NDArray, sign: float) -> fl
 
 
 # --- Starts of whole trajectories at the largest eps that (Small) allows --------------------------
-
-LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
-"""The exponential loss and the logistic one of Appendix B and of Section 2.1."""
 
 
 def data_draws() -> setting.Draws:

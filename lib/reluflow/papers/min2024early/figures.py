@@ -564,10 +564,9 @@ def _training(left: Axes, right: Axes, curves: pd.DataFrame) -> None:
         ax.locator_params(axis="x", nbins=4)
 
 
-# --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
+# --- Pictures of the cones in the plane -----------------------------------------------------------
 
 HULL, CAP = "#117733", "#AA4499"
-LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 
 
 def hull(X: NDArray, y: NDArray) -> NDArray:
@@ -596,18 +595,6 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
         for words, colour, radius, ends, alpha in rings:
             ax.add_patch(Wedge((0.0, 0.0), radius, *np.degrees(ends), width=0.1, color=colour,
                                lw=0.0, alpha=alpha, label=fresh(ax, words)))  # fmt: skip
-    legend_below(fig, columns=4)
-    return fig
-
-
-@in_house_style
-def near_starts(mu: NDArray, chances: Mapping[int, NDArray], h: int) -> Figure:
-    """P(zeta_2 <= mu^2) against mu (m,), a curve for each dimension D, for h neurons."""
-    fig, (ax,) = panels(1, 1, height=3.4)
-    for k, (D, chance) in enumerate(chances.items()):
-        ax.plot(mu, chance, ls=LINES[k % 4], color=style.datum_colour(k), label=f"$D = {D}$")
-    ax.set(xlabel="$\\mu$", ylabel=f"$P(\\zeta_2 \\leq \\mu^2)$, $h = {h}$", xlim=(0, 1),
-           ylim=(0, 1.02))  # fmt: skip
     legend_below(fig, columns=4)
     return fig
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, cumulative_simpson
+from scipy.integrate import DOP853
 
 from reluflow.falsify import Instance, Statement, statement, survey
 from reluflow.flows.charts import LOG_LOSS
@@ -269,15 +269,6 @@ def euler(at_zero: Fraction, step: Fraction, count: int) -> list[Fraction]:
 
 SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 """Values of s'(0) for which E.3 is tried; its argument needs only that s'(0) > 0."""
-
-
-def departure() -> tuple[NDArray, NDArray]:
-    """The path of the active side from p = 0, v = 1 (eq. 47), up to the time 8: times, and p. p =
-    sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2)."""
-    s = np.linspace(0.0, 1.5, 400)
-    t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
-    kept = t < 8.0
-    return t[kept], np.sinh(s[kept])
 
 
 def resting_residual(label: float, at_zero: float, end: float) -> float:

@@ -283,13 +283,8 @@ class Task:
 
     def seen(self, state: State, still: NDArray) -> Seen:
         """What the second and third plot show of a state."""
-        W, v = state.neurons.W, state.neurons.v
-        products = W @ W.T + still
-        values = np.linalg.eigvalsh(products)
-        sides = [side(W[group], products[np.ix_(group, group)], x)
-                 for group, x in ((v > 0, self.x_plus), (v < 0, self.x_minus))]  # fmt: skip
-        top, rank = float(values[-1]), float(np.trace(products) / values[-1])
-        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides[0], *sides[1])
+        W = state.neurons.W
+        return seen(state, W @ W.T + still, self.x_plus, self.x_minus)
 
 
 class Seen(NamedTuple):
@@ -307,6 +302,18 @@ class Seen(NamedTuple):
     minus: float
     minus_least: float
     minus_largest: float
+
+
+def seen(state: State, products: NDArray, x_plus: NDArray, x_minus: NDArray,
+         live: NDArray | bool = True) -> Seen:  # fmt: skip
+    """What is seen of a state whose neurons have the products (h, h), of all pixels; neurons that
+    are not `live` (h,) are left out of the cosines."""
+    W, v = state.neurons.W, state.neurons.v
+    largest = float(np.linalg.eigvalsh(products)[-1])
+    sides = [side(W[group], products[np.ix_(group, group)], x)
+             for group, x in ((live & (v > 0), x_plus), (live & (v < 0), x_minus))]  # fmt: skip
+    return Seen(state.step, state.loss, largest, float(np.trace(products) / largest),
+                int((v > 0).sum()), *sides[0], *sides[1])  # fmt: skip
 
 
 def side(W: NDArray, products: NDArray, x: NDArray) -> tuple[float, float, float]:
@@ -1056,7 +1063,6 @@ def _run(record: Record) -> list[Evidence]:
     return [
         note("plain steps of descent, all taken; images; seed",
              (record.setting.n_steps, facts["images"], facts["seed"])),
-        note("minutes of one core", round(facts["cpu_s"] / 60)),
         note("20 steps in float32 and in float64 end apart by this share of their way, at most",
              max(facts["float32_against_float64"]), digits=2),
     ]  # fmt: skip

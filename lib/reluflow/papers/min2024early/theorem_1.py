@@ -54,10 +54,9 @@ def path(item: Mapping[str, Any]) -> Alignment:
     return align(item["X"], item["y"], w, float(item["sign"]))
 
 
-def excluded(item: Mapping[str, Any]) -> bool:
-    """Whether the neuron starts in the cone of the other label: S_- for V_+."""
-    X, y, w = item["X"], item["y"], item["w"]
-    return bool(np.array_equal(X @ w > 0.0, y == -float(item["sign"])))
+def excluded(found: Alignment, item: Mapping[str, Any]) -> bool:
+    """Whether the neuron of a path starts in the cone of the other label: S_- for V_+."""
+    return bool(np.array_equal(found.patterns[0], item["y"] == -float(item["sign"])))
 
 
 def where_mu_is_known(slack: Callable[[Instance], float]) -> Callable[[Instance], float]:
@@ -84,21 +83,11 @@ BOTH_LABELS = {"(A1), data of both labels": both_labels}
 
 
 def starts() -> dict[str, Draw]:
-    """Data of every kind with a neuron that starts anywhere, hardly active, or at a boundary."""
+    """Data of every kind with a neuron that starts anywhere, and the slowest data known."""
 
     def anywhere(item: Instance, rng: np.random.Generator) -> Instance:
         w = rng.standard_normal(item["X"].shape[1])
         return {"w": w, "sign": float(rng.choice([-1.0, 1.0]))}
-
-    def edge(rng: np.random.Generator) -> dict[str, Any]:
-        """Beside the centre of the other label, pushed out until one of its data is inactive."""
-        item = setting.separable_draws()["narrow"](rng)
-        X, y, sign = item["X"], item["y"], float(rng.choice([-1.0, 1.0]))
-        units = X / np.linalg.norm(X, axis=1, keepdims=True)
-        other = units[y == -sign]
-        k = rng.integers(len(other))
-        w = other.sum(axis=0) + 0.3 * rng.standard_normal(X.shape[1])
-        return {**item, "w": w - (1.0 + 1e-9) * (w @ other[k]) * other[k], "sign": sign}
 
     def slow(rng: np.random.Generator) -> dict[str, Any]:
         """The slowest data known, more data among them, all a little moved."""
@@ -111,7 +100,7 @@ def starts() -> dict[str, Draw]:
         X = y[:, None] * (Z + moved * rng.standard_normal(Z.shape))
         return {**item, "X": X, "y": y}
 
-    return {**extended(setting.separable_draws(), anywhere), "edge": edge, "slowest": slow}
+    return {**extended(setting.separable_draws(), anywhere), "slowest": slow}
 
 
 def everywhere() -> dict[str, Draw]:
@@ -152,17 +141,6 @@ def angle_from_excluded(item: Mapping[str, Any]) -> float:
         return float(np.log(angle(item["w"], away)))
 
 
-def vector(item: Mapping[str, Any]) -> NDArray:
-    """The start as a direction (d,), an angle below 1e-8 as 0."""
-    if "log_angle" not in item:
-        return np.asarray(item["w"])
-    away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
-    away = away / np.linalg.norm(away)
-    across = item["w"] - (item["w"] @ away) * away
-    angle = np.exp(max(float(item["log_angle"]), -50.0))
-    return np.asarray(np.cos(angle) * away + np.sin(angle) * across / np.linalg.norm(across))
-
-
 def allowed_start(item: Mapping[str, Any]) -> bool:
     """A neuron that is not 0 and, by (A2), no multiple of the sum that is forbidden to it."""
     return bool(np.any(item["w"])) and angle_from_excluded(item) > (
@@ -178,8 +156,7 @@ def home_by(bound: Callable[[DataConstants], float], item: Mapping[str, Any]) ->
     if separation(X, y) < 1e-7 or ("log_angle" not in item and log_angle < np.log(1e-7)):
         return float("nan")
     data, found = setting.data_constants(X, y), path(item)
-    inside = excluded({**item, "w": vector(item)})
-    longest = stay(X, y, log_angle, float(item["sign"])) if inside else 0.0
+    longest = stay(X, y, log_angle, float(item["sign"])) if excluded(found, item) else 0.0
     needed = found.time if found.status in ("serves", "dead") else np.inf
     return (bound(data) + longest - needed) * data.X_min
 
@@ -209,7 +186,7 @@ def slowest(mu: float, gap: float) -> dict[str, Any]:
 def time_is_reached() -> list[Evidence]:
     """ea.ours.reached: the slowest data satisfy (A1) with this mu, and 1 - time / t_* -> 0."""
     found = pd.DataFrame(
-        [(gap, excluded(item), abs(separation(item["X"], item["y"]) / mu - 1.0),
+        [(gap, excluded(path(item), item), abs(separation(item["X"], item["y"]) / mu - 1.0),
           1.0 - path(item).time / uniform_time(mu))
          for mu in BOUND_MUS for gap in GAPS for item in [slowest(mu, gap)]],
         columns=["gap", "inside", "off", "short"],
