@@ -346,8 +346,8 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
 # --- From the alignment to the end of training: one whole trajectory, t_2, the rank ---------------
 
 _LN10 = float(np.log(10.0))
-_LOSSES = {"exponential": ("#0072B2", "-", "o"), "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
-           "logistic": ("#117733", (0, (1, 1.2)), "D")}  # fmt: skip
+_LOSSES = {"exponential": ("#0072B2", "-"), "2 logistic": ("#D55E00", (0, (5, 2))),
+           "logistic": ("#117733", (0, (1, 1.2)))}  # fmt: skip
 _NAMES = {"exponential": "exponential", "2 logistic": "$2 \\log(1 + e^{-yf})$",
           "logistic": "$\\log(1 + e^{-yf})$"}  # fmt: skip
 
@@ -448,7 +448,7 @@ def ranks(found: Sequence[Whole]) -> Figure:
     2/(1 + mu)."""
     fig, (left, right) = panels(1, 2, height=3.9, titles=["after $t_2$", "at the end"], sharey=True)
     for each in found:
-        colour, dash, _ = _LOSSES[each.given.loss.name]
+        colour, dash = _LOSSES[each.given.loss.name]
         after = each.falling.log_loss < -1.0
         x, values = -each.falling.log_loss[after] / _LN10, stable_ranks(each.falling)[after]
         left.semilogx(x, values, color=colour, ls=dash, lw=1.2, label=_NAMES[each.given.loss.name])
@@ -648,33 +648,7 @@ def _sides(ax: Axes, above: str, below: str) -> None:
                 color=style.QUIET)  # fmt: skip
 
 
-# --- The lemmas on small neurons: the room of their bounds, and how long they hold ----------------
-
-
-@in_house_style
-def room(found: Followed) -> Figure:
-    """The largest error of a direction (Lemma 1) and the largest |w_j|^2 (Lemma 3) up to T over
-    their bounds, against ln(1 / (sqrt(h) eps)): above 0 a bound is broken."""
-    fig, axes = panels(1, 2, height=3.9, titles=("Lemma 1: directions", "Lemma 3: norms"))
-    for k, ax in enumerate(axes):
-        for name, (colour, _, marker) in _LOSSES.items():
-            some = [(start, along) for start, along in found if start.loss.name == name]
-            depth = np.array([-start.log_eps - 0.5 * np.log(start.h) for start, _ in some])
-            with np.errstate(divide="ignore"):
-                ratio = np.log10([along.largest[k] for _, along in some])
-            kept = np.isfinite(ratio)
-            ax.plot(depth[kept], ratio[kept], marker=marker, mfc=colour, ms=4, mew=0.5,
-                    mec="white", ls="", label=_NAMES[name].replace("yf", "q"))  # fmt: skip
-        ax.axhline(0.0, color=style.INK, lw=0.9)
-        ax.set(xlabel="$\\ln\\,1/(\\sqrt{h}\\,\\varepsilon)$", xscale="log")
-    along_axis = np.geomspace(0.45, 120.0, 200)
-    top = np.exp(-0.5 * along_axis)
-    axes[1].plot(along_axis, np.log10(0.5 * top / (1.0 - 0.5 * top)), color=style.QUIET, lw=1.2,
-                 label="bound proved here")  # fmt: skip
-    axes[0].set(ylabel="$\\log_{10}$ of the largest value over its bound, $t \\leq T$")
-    axes[1].set(ylim=(-30.0, 2.0))
-    legend_below(fig, columns=4)
-    return fig
+# --- The lemmas on small neurons: how long their bounds hold --------------------------------------
 
 
 @in_house_style
