@@ -366,7 +366,7 @@ def descend(own: Experiment) -> pd.DataFrame:
     last = steps_taken(own)
     wanted = set(np.linspace(0, last, 150).astype(int).tolist())
     problem, shown = ShallowLoss(own.X, own.y, own.loss, 1.0 / len(own.y)), list[Seen]()
-    centres = [own.X[own.y == s].sum(axis=0) for s in (1.0, -1.0)]
+    x_plus, x_minus = own.at.centre(1.0), own.at.centre(-1.0)
     with one_thread():
         states = islice(descent(problem, Shallow(own.W, own.v), own.step), last + 1)
         for state in progress(states, last + 1, "states"):
@@ -378,5 +378,5 @@ def descend(own: Experiment) -> pd.DataFrame:
                         "sigma."
                     )
                 W = state.neurons.W
-                shown.append(seen(state, W @ W.T, *centres, live=~silent(own.X, W)))
+                shown.append(seen(state, W @ W.T, x_plus, x_minus, ~silent(own.X, W)))
     return curves(shown)
