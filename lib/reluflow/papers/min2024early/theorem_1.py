@@ -375,38 +375,6 @@ def own_label_serves(item: Instance) -> float:
     return before_t_1(item, max, "serves")
 
 
-def flows_are_home(seed: int, count: int) -> list[Evidence]:
-    """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home,
-    and whether all that started active on their own label serve. n from 2 to 5, d from 2 to 6, mu
-    from 0.05 to 0.8, 1 to 5 neurons, both losses."""
-    rng = np.random.default_rng(seed)
-
-    def one(k: int) -> Mapping[str, Any]:
-        n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
-        X, y = setting.separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
-        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        at = Start(X, y, W, signs, loss=(EXPONENTIAL, TWICE_LOGISTIC)[k % 2])
-        t_1 = setting.alignment_time(at.data, at.needed_zeta)
-        log_eps = at.log_eps_allowed(at.needed_zeta)
-        found = replace(at, log_eps=log_eps).flow(t_1, rtol=1e-7)
-        last = [active for _, active in setting.patterns(found)][-1]
-        own = y[:, None] == signs
-        began = np.any((X @ W.T > 0.0) & own, axis=0)
-        return {"log_eps": log_eps, "t_1": t_1, "needed": setting.alignment_times(found).max(),
-                "served": bool(np.all(np.all(last == own, axis=0)[began]))}  # fmt: skip
-
-    found = survey(range(count), one)
-    late = ~(found.needed <= found.t_1)
-    return [
-        none_of("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late),
-        none_of("of these with a neuron that began on its own label and does not serve",
-                ~found.served),
-        note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
-             digits=2),
-        note("ln ε of these flows, from and to", _ends(found.log_eps), digits=3),
-    ]  # fmt: skip
-
-
 @statement(
     "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
     everywhere(), BOTH_LABELS, fixed=("y", "sign", "log_angle"),
