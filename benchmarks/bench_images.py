@@ -43,19 +43,20 @@ def autograd(task: Task, pixels: bool) -> Loop:
         full = np.zeros((len(pair.y), len(pair.moves)))
         full[:, pair.moves] = pair.X
     X = torch.tensor(full if pixels else pair.X, dtype=torch.float32)
-    y, moves = torch.tensor(pair.y, dtype=torch.float32), torch.tensor(pair.moves)
+    y = torch.tensor(pair.y, dtype=torch.float32)
 
     def run(neurons: Neurons, steps: int) -> Neurons:
-        W = torch.zeros(setting.width, X.shape[1])
-        at = moves if pixels else torch.ones(X.shape[1], dtype=torch.bool)
-        W[:, at] = neurons.W.float()
-        W, v = W.requires_grad_(), neurons.v.float().clone().requires_grad_()
+        at = pair.moves if pixels else np.ones(X.shape[1], bool)
+        first = np.zeros((setting.width, X.shape[1]))
+        first[:, at] = neurons.W
+        W = torch.tensor(first, dtype=torch.float32, requires_grad=True)
+        v = torch.tensor(neurons.v, dtype=torch.float32, requires_grad=True)
         optimiser = torch.optim.SGD([W, v], lr=setting.step)
         for _ in range(steps):
             optimiser.zero_grad()
             torch.exp(-y * (torch.relu(X @ W.T) @ v)).mean().backward()
             optimiser.step()
-        return Neurons(W.detach()[:, at].double(), v.detach().double())
+        return Neurons(W.detach().numpy()[:, at].astype(float), v.detach().numpy().astype(float))
 
     return run
 
@@ -80,7 +81,7 @@ def side_by_side(
     setting: Setting, found: images.Images, seed: int
 ) -> Iterator[tuple[str, np.ndarray, float]]:
     """Name, seconds a step (wall, processor) and largest difference of each method, ours first."""
-    task = Task(setting, found, torch.float32)
+    task = Task(setting, found, np.float32)
     loops = {
         "PyTorch autograd, all pixels": autograd(task, True),
         "PyTorch autograd, moving pixels": autograd(task, False),
@@ -103,7 +104,8 @@ def side_by_side(
             times[name] += seconds(
                 lambda ends=ends, loop=loop, begun=begun: ends.append(loop(begun, FEW))
             )
-            gap = float((ends[0].flat - few[0].flat).norm() / few[0].flat.norm())
+            size = np.linalg.norm(few[0].flat)
+            gap = float(np.linalg.norm(ends[0].flat - few[0].flat) / size)
             gaps[name] = max(gaps[name], gap)
         rest: list = []
         ours += seconds(lambda rest=rest: rest.append(next(islice(path, chunk - FEW - 1, None))))

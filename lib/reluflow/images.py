@@ -1,8 +1,8 @@
 """Images of handwritten digits, and the task to tell two of them apart.
 
 `digits` are scikit-learn's 1797 images of 8 x 8 pixels, which come with the package. `mnist` are
-28 x 28, read from the four IDX files of a folder (plain or compressed), or fetched by scikit-learn
-from OpenML into its cache; either way their bytes must be those of the published set.
+28 x 28, read from two IDX files of a folder (plain or compressed), or fetched by scikit-learn from
+OpenML into its cache; either way their bytes must be those of the published set.
 """
 
 from __future__ import annotations
@@ -23,12 +23,9 @@ from reluflow.errors import InputError
 
 VARIABLE = "RELUFLOW_MNIST"  # the environment variable that may name the folder of MNIST's files
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "mnist"
-_PARTS = {"train": ("train", 0, 60000), "test": ("t10k", 60000, 70000)}
 _SHA256 = {
-    "train-images": "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757",
-    "train-labels": "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13",
-    "t10k-images": "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
-    "t10k-labels": "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
+    "images": "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757",
+    "labels": "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13",
 }
 _IMAGES, _LABELS = 2051, 2049  # the first four bytes of the two kinds of IDX file
 
@@ -78,18 +75,6 @@ class Pair:
         return full.reshape(self.shape)
 
 
-def load(name: str, folder: str | Path | None = None) -> Images:
-    """The images with this name, "digits" or "mnist" (its training part); folder as for `mnist`.
-
-    Raises InputError for another name, and for files that are not what they should be.
-    """
-    if name == "digits":
-        return digits()
-    if name == "mnist":
-        return mnist(folder)
-    raise InputError(f'there are no images "{name}": the names are digits and mnist.')
-
-
 def digits() -> Images:
     """Scikit-learn's digits: 1797 images of 8 x 8 pixels, levels 0 to 16."""
     from sklearn.datasets import load_digits
@@ -98,8 +83,8 @@ def digits() -> Images:
     return Images("digits", found.data.astype(np.uint8), found.target.astype(np.uint8), (8, 8), 16)
 
 
-def mnist(folder: str | Path | None = None, part: str = "train") -> Images:
-    """MNIST's training part of 60000 images of 28 x 28 pixels, or with "test" the other 10000.
+def mnist(folder: str | Path | None = None) -> Images:
+    """MNIST's training part of 60000 images of 28 x 28 pixels.
 
     folder  where the IDX files are, as published or without their ending .gz; by default what the
             environment variable RELUFLOW_MNIST names; without either scikit-learn asks OpenML and
@@ -107,19 +92,16 @@ def mnist(folder: str | Path | None = None, part: str = "train") -> Images:
     Raises InputError, in one sentence, for a file that is missing, corrupt or truncated, for bytes
     that are not the published ones, and where OpenML gives no answer.
     """
-    if part not in _PARTS:
-        raise InputError(f'mnist has no part "{part}": its parts are train and test.')
-    name, first, last = _PARTS[part]
     folder = folder or os.environ.get(VARIABLE)
     if folder:
-        levels = _idx(Path(folder), f"{name}-images-idx3-ubyte", _IMAGES)
-        digit = _idx(Path(folder), f"{name}-labels-idx1-ubyte", _LABELS)
+        levels = _idx(Path(folder), "train-images-idx3-ubyte", _IMAGES)
+        digit = _idx(Path(folder), "train-labels-idx1-ubyte", _LABELS)
     else:
-        levels, digit = (array[first:last] for array in _from_openml())
+        levels, digit = _from_openml()
     for kind, array in (("images", levels), ("labels", digit)):
-        if hashlib.sha256(array.tobytes()).hexdigest() != _SHA256[f"{name}-{kind}"]:
+        if hashlib.sha256(array.tobytes()).hexdigest() != _SHA256[kind]:
             source = f'in "{folder}"' if folder else "from OpenML"
-            raise InputError(f"mnist: the {part} {kind} {source} are not those published.")
+            raise InputError(f"mnist: the {kind} {source} are not those published.")
     return Images("mnist", levels.reshape(-1, 784), digit, (28, 28), 255)
 
 
@@ -189,7 +171,7 @@ def _idx(folder: Path, name: str, magic: int) -> NDArray[np.uint8]:
 
 
 def _from_openml() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """All 70000 images (70000, 784) and their digits, the training part first."""
+    """The training part: of all images the first 60000 (60000, 784), and their digits."""
     from sklearn.datasets import fetch_openml
 
     try:
@@ -197,6 +179,6 @@ def _from_openml() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     except (OSError, ValueError) as error:
         raise InputError(
             f"mnist could not be fetched from OpenML ({type(error).__name__}): name a folder with "
-            f"its four files by the environment variable {VARIABLE}."
+            f"its two files by the environment variable {VARIABLE}."
         ) from None
-    return found.data.astype(np.uint8), found.target.astype(np.uint8)
+    return found.data[:60000].astype(np.uint8), found.target[:60000].astype(np.uint8)

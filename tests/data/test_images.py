@@ -16,6 +16,7 @@ from reluflow.errors import InputError
 RNG = np.random.default_rng(0)
 LEVELS = RNG.integers(0, 256, (7, 784), dtype=np.uint8)
 DIGIT = np.array([3, 1, 4, 1, 5, 9, 2], dtype=np.uint8)
+IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
 
 
 def idx(array: np.ndarray, magic: int, sizes: tuple[int, ...]) -> bytes:
@@ -26,22 +27,19 @@ def idx(array: np.ndarray, magic: int, sizes: tuple[int, ...]) -> bytes:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a small set in place of MNIST, its sums in place of the published ones."""
     monkeypatch.delenv(images.VARIABLE, raising=False)
-    for part in ("train", "t10k"):
-        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(idx(LEVELS, 2051, (7, 28, 28)))
-        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(idx(DIGIT, 2049, (7,)))
-        for kind, array in (("images", LEVELS), ("labels", DIGIT)):
-            found = hashlib.sha256(array.tobytes()).hexdigest()
-            monkeypatch.setitem(images._SHA256, f"{part}-{kind}", found)
+    (tmp_path / f"train-{IMAGES}").write_bytes(idx(LEVELS, 2051, (7, 28, 28)))
+    (tmp_path / f"train-{LABELS}").write_bytes(idx(DIGIT, 2049, (7,)))
+    for kind, array in (("images", LEVELS), ("labels", DIGIT)):
+        monkeypatch.setitem(images._SHA256, kind, hashlib.sha256(array.tobytes()).hexdigest())
     return tmp_path
 
 
-@pytest.mark.parametrize("part", ["train", "test"])
-def test_a_folder_is_read_plain_or_compressed(folder: Path, part: str) -> None:
-    plain = images.mnist(folder, part)
+def test_a_folder_is_read_plain_or_compressed(folder: Path) -> None:
+    plain = images.mnist(folder)
     for file in list(folder.iterdir()):
         (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
-    for found in (plain, images.mnist(str(folder), part)):
+    for found in (plain, images.mnist(str(folder))):
         np.testing.assert_array_equal(found.levels, LEVELS)
         np.testing.assert_array_equal(found.digit, DIGIT)
         assert (found.shape, found.white) == ((28, 28), 255)
@@ -49,9 +47,6 @@ def test_a_folder_is_read_plain_or_compressed(folder: Path, part: str) -> None:
 
 def flipped(raw: bytes, place: int) -> bytes:
     return raw[:place] + bytes([raw[place] ^ 255]) + raw[place + 1 :]
-
-
-IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
 
 
 @pytest.mark.parametrize(
@@ -84,18 +79,16 @@ def test_a_spoilt_file_is_refused_in_one_sentence(
 def test_without_a_folder_openml_is_asked_and_checked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(images, "_PARTS", {"train": ("train", 0, 7), "test": ("t10k", 7, 14)})
 
     def fetch(name: str, version: int, as_frame: bool, parser: str):
         assert (name, version, as_frame) == ("mnist_784", 1, False)
-        data = np.concatenate([LEVELS, LEVELS]).astype(float)
-        target = np.concatenate([DIGIT, DIGIT]).astype(str).astype(object)
-        return sklearn.utils.Bunch(data=data, target=target)
+        return sklearn.utils.Bunch(
+            data=LEVELS.astype(float), target=DIGIT.astype(str).astype(object)
+        )
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
-    for part in ("train", "test"):
-        np.testing.assert_array_equal(images.mnist(part=part).levels, LEVELS)
-    monkeypatch.setitem(images._SHA256, "train-images", "0" * 64)
+    np.testing.assert_array_equal(images.mnist().levels, LEVELS)
+    monkeypatch.setitem(images._SHA256, "images", "0" * 64)
     with pytest.raises(InputError, match="from OpenML are not those published"):
         images.mnist()
 
@@ -111,18 +104,13 @@ def test_mnist_where_it_is_found() -> None:
     where = images.mnist_folder()
     if where is None:
         pytest.skip(f"no MNIST: neither {images.VARIABLE} nor {images.BESIDE}")
-    train, test = images.mnist(where), images.mnist(where, "test")
-    assert (len(train.digit), len(test.digit)) == (60000, 10000)
+    train = images.mnist(where)
+    assert len(train.digit) == 60000
     assert train.digit[:5].tolist() == [5, 0, 4, 1, 9]
     assert np.bincount(train.digit)[:2].tolist() == [5923, 6742]
 
 
-def test_names() -> None:
-    assert images.load("digits").levels.shape == (1797, 64)
-    with pytest.raises(InputError, match="digits and mnist"):
-        images.load("digit")
-    with pytest.raises(InputError, match="train and test"):
-        images.mnist(part="valid")
+def test_two_digits_are_needed() -> None:
     with pytest.raises(InputError, match="two different digits"):
         images.pair(images.digits(), 3, 3)
 

@@ -7,10 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from reluflow.flows.alignment import Beside, align
-from reluflow.geometry.separability import separation
 from reluflow.papers.min2024early import alignment, theorem_1
 from reluflow.papers.min2024early.setting import (
     Start,
@@ -18,7 +15,6 @@ from reluflow.papers.min2024early.setting import (
     data_constants,
     neurons,
     patterns,
-    polygon,
     separable,
 )
 from reluflow.papers.min2024early.theorem_1 import enclosed
@@ -72,20 +68,6 @@ def test_outputs_on_a_boundary_are_the_largest_of_eq_29() -> None:
     most = data.mu**2.5 * data.X_min / (4.0 * data.n * data.X_max)
     assert np.abs(outputs).max() == pytest.approx(most, rel=1e-9)
     assert abs(item["X"][0] @ W[0]) < 1e-12
-
-
-@given(st.integers(0, 200))
-def test_the_length_of_a_polygon_by_its_corners(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X, y = separable(4, 3, 0.1, rng, 0.0)
-    X, w = np.round(8 * X), np.round(8 * rng.standard_normal(3))
-    if not w.any() or separation(X, y) <= 0.0:
-        return
-    corners = np.array(polygon(X, y, w).corners, float)
-    exact = np.linalg.norm(np.diff(corners, axis=0), axis=1).sum()
-    assert theorem_1.relative_length(align(X, y, w)) == pytest.approx(
-        exact / np.linalg.norm(w), rel=1e-6, abs=1e-9
-    )
 
 
 def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:

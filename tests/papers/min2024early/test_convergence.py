@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
-from reluflow.papers.min2024early.setting import PRINTED, Start, separable
+from reluflow.papers.min2024early.setting import PRINTED, Start
 from scipy.integrate import solve_ivp
 
 from tests.papers.min2024early.test_planted import LATE, surveys
@@ -61,18 +61,6 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
     outputs = np.maximum(ours @ PLANE.T, 0.0).T @ (SIGNS * np.exp(moment.R[0]))
     assert np.abs(outputs).min() < 2.0
     assert max(np.abs(outputs[:2]).max(), np.abs(outputs[2:]).max()) >= 0.25 - 1e-6
-
-
-def test_coordinates_of_the_span_change_nothing(monkeypatch) -> None:
-    rng = np.random.default_rng(3)
-    X, y = separable(3, 20, 0.3, rng)
-    given = Start(X, y, convergence.neurons(X, y, SIGNS, rng), SIGNS, -2000.0)
-    small = convergence.reduced(given)
-    assert small.X.shape[1] == 7
-    np.testing.assert_allclose(small.X @ small.W0.T, X @ given.W0.T, atol=1e-12)
-    falls = [convergence.begin(given, t_1=30.0).fall]
-    monkeypatch.setattr(convergence, "reduced", lambda each: each)
-    assert falls[0] == pytest.approx(convergence.begin(given, t_1=30.0).fall, rel=1e-5)
 
 
 def test_the_law_of_t_2_for_the_logistic_loss() -> None:

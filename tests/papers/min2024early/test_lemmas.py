@@ -73,7 +73,7 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
                2 * eps * h**0.5 * X_max * W_max**2]  # fmt: skip
     np.testing.assert_allclose(np.exp(lemmas.log_bounds(start)), printed)
     assert pytest.approx(np.log(1 / (h**0.5 * eps)) / (4 * n * X_max)) == start.T
-    flow, along = lemmas.path(start), lemmas.slack(start)
+    flow, along = start.flow(1.5 * start.T, rtol=1e-8), lemmas.slack(start)
     chart, k, step = Neurons(start.signs, 2, 0.3), 20, 1e-4 * start.T
     t = along.times[k] * start.T
     before, now, after = (chart.split(flow.at(t + s * step))[0] for s in (-1.0, 0.0, 1.0))

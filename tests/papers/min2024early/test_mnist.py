@@ -5,14 +5,12 @@ from __future__ import annotations
 from itertools import islice
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import images
-from reluflow.papers.min2024early import mnist, setting
+from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
-    LOSSES,
     GroupedLoss,
     Neurons,
     Setting,
@@ -22,6 +20,7 @@ from reluflow.papers.min2024early.mnist import (
     descent,
     stochastic_descent,
 )
+from reluflow.papers.min2024early.setting import LOSSES
 
 from tests.papers.min2024early.test_lemmas import velocities
 
@@ -38,7 +37,7 @@ def draw(seed: int, n: int, d: int, h: int, name="exponential", size=0.3):
 
 
 def by_autograd(problem: ShallowLoss, at: Neurons) -> tuple[float, Neurons]:
-    X, y, loss, weight = problem.X, problem.y, setting.LOSSES[problem.loss.name], problem.weight
+    X, y, loss, weight = problem.X, problem.y, problem.loss, problem.weight
     value = weight * float(loss.value(np.maximum(X @ at.W.T, 0.0) @ at.v, y))
     return value, Neurons(*(weight * part for part in velocities(at.W, at.v, X, y, 0.0, loss)))
 
@@ -172,21 +171,10 @@ NAMES = tuple(mnist.FIGURES)
 
 
 @pytest.fixture(scope="module")
-def full() -> dict[str, mnist.Record]:
-    return {name: mnist.load(name) for name in NAMES}
-
-
-@pytest.fixture(scope="module")
-def phases() -> dict[str, pd.DataFrame]:
-    return {name: mnist.load_phases(name) for name in mnist.PHASES}
-
-
-@pytest.fixture(scope="module")
 def training() -> images.Images:
-    where = images.mnist_folder()
-    if where is None:
+    if images.mnist_folder() is None:
         pytest.skip(f"no MNIST: neither {images.VARIABLE} nor {images.BESIDE}")
-    return images.mnist(where)
+    return images.mnist(images.mnist_folder())
 
 
 def apart(kept: mnist.Record, task: Task, late: bool, steps: int) -> float:
@@ -202,8 +190,8 @@ def apart(kept: mnist.Record, task: Task, late: bool, steps: int) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_slice_of_each_figure_comes_out_again(full, training, name) -> None:
-    kept = full[name]
+def test_a_slice_of_each_figure_comes_out_again(training, name) -> None:
+    kept = mnist.load(name)
     task = Task(kept.setting, training, np.float32)
     assert kept.facts["images"] == task.loss.n
     for late in (False, True):
@@ -217,20 +205,13 @@ def test_a_slice_of_each_figure_comes_out_again(full, training, name) -> None:
     assert task.pair.X.shape[1] == data["pixels"]
     exact = mnist.heatmap(task.pair)
     assert np.abs(mnist.recorded_heatmap(data) - exact).max() < np.abs(exact).max() / 120
-
-
-def test_the_shares_of_pairs_come_out_again(full, training) -> None:
-    pair = images.pair(training, 1, 0)
-    found, kept = mnist.shares(pair), full["figure-5"].facts["data"]["shares"]
-    for name in ("equal", "different"):
-        assert found[name] == kept[name]
-        # A product within rounding of 0 may have either sign on another CPU.
-        assert abs(found[f"{name}_right"] - kept[f"{name}_right"]) <= 10
+    # A product within rounding of 0 may have either sign on another CPU.
+    assert mnist.shares(task.pair) == pytest.approx(data["shares"], rel=0.0, abs=10)
 
 
 @pytest.mark.parametrize("name", tuple(mnist.PHASES))
-def test_the_first_epochs_come_out_again(phases, training, name) -> None:
-    kept = phases[name]
+def test_the_first_epochs_come_out_again(training, name) -> None:
+    kept = mnist.load_phases(name)
     task = Task(Setting(**kept.attrs["setting"]), training, np.float32)
     for k, now in enumerate(islice(mnist.PHASES[name](task, kept.attrs["seed"], 2), 3)):
         assert now.loss == pytest.approx(kept.loss[k], rel=1e-3)
@@ -245,8 +226,9 @@ def test_a_reading_comes_out_again(training, name) -> None:
     assert now == pytest.approx({k: kept["rows"][name][k] for k in now}, rel=1e-4)
 
 
-def test_the_records_are_of_the_papers_setting(full, phases) -> None:
-    for name, kept in full.items():
+def test_the_records_are_of_the_papers_setting() -> None:
+    for name in NAMES:
+        kept = mnist.load(name)
         assert kept.setting == mnist.FIGURES[name]
         assert kept.curves.step.tolist() == list(range(0, 15001, mnist.EVERY))
         assert kept.curves.loss[0] == pytest.approx(1.0, abs=1e-6)
@@ -259,7 +241,7 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
             listed = kept.facts["cosines"][key][kept.setting.positive]
             assert shown == pytest.approx(listed, abs=1e-3)
             assert (shown > 0) == (key == "w_plus")
-    for kept in phases.values():
+    for kept in map(mnist.load_phases, mnist.PHASES):
         assert kept.epoch.tolist() == list(range(mnist.EPOCHS + 1))
         assert Setting(**kept.attrs["setting"]) == mnist.FIGURES["figure-5"]
 

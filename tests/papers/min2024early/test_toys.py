@@ -13,8 +13,8 @@ from reluflow.papers.min2024early import figures, toys
 from reluflow.papers.min2024early.setting import separable
 from reluflow.papers.min2024early.toys import (
     chance_astray,
-    ensemble_descent,
-    ensemble_flow,
+    ensemble,
+    euler,
     normal_starts,
 )
 from scipy.integrate import quad
@@ -30,7 +30,7 @@ Y = np.array([1.0, 1.0, -1.0, -1.0])
 
 def test_as_one_network_at_a_time_by_autograd() -> None:
     W, v = normal_starts(3, 3, 9, 3, 0.4)
-    run = ensemble_descent(X, Y, W, v, LOGISTIC, 0.05, [0, 201, 250], every=50)
+    run = ensemble(X, Y, W, v, LOGISTIC, 0.05, [0, 201, 250], 50, euler)
     for k, (w, u) in enumerate(zip(W, v, strict=True)):
         for step in range(250):
             if step % 50 == 0:
@@ -51,7 +51,7 @@ def test_a_dead_network_rests_between_two_that_live() -> None:
     W, v = normal_starts(1, 3, 4, 3, 0.3)
     W[1] = -1.0
     X_positive = np.abs(X)
-    run = ensemble_descent(X_positive, np.ones(4), W, v, LOGISTIC, 0.05, [0, 600])
+    run = ensemble(X_positive, np.ones(4), W, v, LOGISTIC, 0.05, [0, 600], 20, euler)
     assert np.array_equal(run.W[0, 1], run.W[1, 1])
     assert np.allclose(run.loss[:, 1], 4.0 * np.log(2.0))
     assert not np.array_equal(run.W[0, 2], run.W[1, 2])
@@ -60,7 +60,7 @@ def test_a_dead_network_rests_between_two_that_live() -> None:
 def test_order_four_away_from_boundaries() -> None:
     W, v = np.array([[[0.5, 0.6], [0.7, 0.4]]]), np.array([[0.3, 0.8]])
     x, y = np.array([[1.0, 0.1], [0.2, 1.0]]), np.ones(2)
-    ends = [ensemble_flow(x, y, W, v, EXPONENTIAL, h, [2.0]).W for h in (0.4, 0.2, 0.1, 0.0125)]
+    ends = [ensemble(x, y, W, v, EXPONENTIAL, 2.0 / k, [k]).W for k in (5, 10, 20, 160)]
     errors = [float(np.abs(end - ends[-1]).max()) for end in ends[:-1]]
     assert errors[0] > 8.0 * errors[1] > 64.0 * errors[2] > 0.0
 
@@ -68,9 +68,9 @@ def test_order_four_away_from_boundaries() -> None:
 def test_refusals() -> None:
     W, v = normal_starts(0, 2, 3, 3, 1.0)
     with pytest.raises(InputError, match="step must be"):
-        ensemble_descent(X, Y, W, v, LOGISTIC, 0.0, [5])
+        ensemble(X, Y, W, v, LOGISTIC, 0.0, [5])
     with pytest.raises(ValueError, match="was not recorded"):
-        ensemble_descent(X, Y, W, v, LOGISTIC, 0.1, [5]).at(4)
+        ensemble(X, Y, W, v, LOGISTIC, 0.1, [5]).at(4)
 
 
 # Places, the law and the falls.

@@ -346,8 +346,8 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
 # --- From the alignment to the end of training: one whole trajectory, t_2, the rank ---------------
 
 _LN10 = float(np.log(10.0))
-_LOSSES = {"exponential": ("#0072B2", "-", "o"), "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
-           "logistic": ("#117733", (0, (1, 1.2)), "D")}  # fmt: skip
+_LOSSES = {"exponential": ("#0072B2", "-"), "2 logistic": ("#D55E00", (0, (5, 2))),
+           "logistic": ("#117733", (0, (1, 1.2)))}  # fmt: skip
 _NAMES = {"exponential": "exponential", "2 logistic": "$2 \\log(1 + e^{-yf})$",
           "logistic": "$\\log(1 + e^{-yf})$"}  # fmt: skip
 
@@ -448,7 +448,7 @@ def ranks(found: Sequence[Whole]) -> Figure:
     2/(1 + mu)."""
     fig, (left, right) = panels(1, 2, height=3.9, titles=["after $t_2$", "at the end"], sharey=True)
     for each in found:
-        colour, dash, _ = _LOSSES[each.given.loss.name]
+        colour, dash = _LOSSES[each.given.loss.name]
         after = each.falling.log_loss < -1.0
         x, values = -each.falling.log_loss[after] / _LN10, stable_ranks(each.falling)[after]
         left.semilogx(x, values, color=colour, ls=dash, lw=1.2, label=_NAMES[each.given.loss.name])
@@ -564,10 +564,9 @@ def _training(left: Axes, right: Axes, curves: pd.DataFrame) -> None:
         ax.locator_params(axis="x", nbins=4)
 
 
-# --- Pictures of the cones in the plane, and of the chance of a near start ------------------------
+# --- Pictures of the cones in the plane -----------------------------------------------------------
 
 HULL, CAP = "#117733", "#AA4499"
-LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 
 
 def hull(X: NDArray, y: NDArray) -> NDArray:
@@ -596,18 +595,6 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
         for words, colour, radius, ends, alpha in rings:
             ax.add_patch(Wedge((0.0, 0.0), radius, *np.degrees(ends), width=0.1, color=colour,
                                lw=0.0, alpha=alpha, label=fresh(ax, words)))  # fmt: skip
-    legend_below(fig, columns=4)
-    return fig
-
-
-@in_house_style
-def near_starts(mu: NDArray, chances: Mapping[int, NDArray], h: int) -> Figure:
-    """P(zeta_2 <= mu^2) against mu (m,), a curve for each dimension D, for h neurons."""
-    fig, (ax,) = panels(1, 1, height=3.4)
-    for k, (D, chance) in enumerate(chances.items()):
-        ax.plot(mu, chance, ls=LINES[k % 4], color=style.datum_colour(k), label=f"$D = {D}$")
-    ax.set(xlabel="$\\mu$", ylabel=f"$P(\\zeta_2 \\leq \\mu^2)$, $h = {h}$", xlim=(0, 1),
-           ylim=(0, 1.02))  # fmt: skip
     legend_below(fig, columns=4)
     return fig
 
@@ -661,33 +648,7 @@ def _sides(ax: Axes, above: str, below: str) -> None:
                 color=style.QUIET)  # fmt: skip
 
 
-# --- The lemmas on small neurons: the room of their bounds, and how long they hold ----------------
-
-
-@in_house_style
-def room(found: Followed) -> Figure:
-    """The largest error of a direction (Lemma 1) and the largest |w_j|^2 (Lemma 3) up to T over
-    their bounds, against ln(1 / (sqrt(h) eps)): above 0 a bound is broken."""
-    fig, axes = panels(1, 2, height=3.9, titles=("Lemma 1: directions", "Lemma 3: norms"))
-    for k, ax in enumerate(axes):
-        for name, (colour, _, marker) in _LOSSES.items():
-            some = [(start, along) for start, along in found if start.loss.name == name]
-            depth = np.array([-start.log_eps - 0.5 * np.log(start.h) for start, _ in some])
-            with np.errstate(divide="ignore"):
-                ratio = np.log10([along.largest[k] for _, along in some])
-            kept = np.isfinite(ratio)
-            ax.plot(depth[kept], ratio[kept], marker=marker, mfc=colour, ms=4, mew=0.5,
-                    mec="white", ls="", label=_NAMES[name].replace("yf", "q"))  # fmt: skip
-        ax.axhline(0.0, color=style.INK, lw=0.9)
-        ax.set(xlabel="$\\ln\\,1/(\\sqrt{h}\\,\\varepsilon)$", xscale="log")
-    along_axis = np.geomspace(0.45, 120.0, 200)
-    top = np.exp(-0.5 * along_axis)
-    axes[1].plot(along_axis, np.log10(0.5 * top / (1.0 - 0.5 * top)), color=style.QUIET, lw=1.2,
-                 label="bound proved here")  # fmt: skip
-    axes[0].set(ylabel="$\\log_{10}$ of the largest value over its bound, $t \\leq T$")
-    axes[1].set(ylim=(-30.0, 2.0))
-    legend_below(fig, columns=4)
-    return fig
+# --- The lemmas on small neurons: how long their bounds hold --------------------------------------
 
 
 @in_house_style
@@ -816,7 +777,7 @@ def left_behind(
     fig, (bars, ax) = panels(1, 2, height=3.5, titles=["(a) in one start", "(b) in general"])
     shown = np.arange(len(law))
     share = np.array([(counts == k).mean() for k in shown[:-1]] + [(counts >= shown[-1]).mean()])
-    bars.bar(shown, share, width=0.62, color=NEGATIVE, alpha=0.55, label="starts of descent")
+    bars.bar(shown, share, width=0.62, color=NEGATIVE, alpha=0.55, label="starts")
     bars.plot(
         shown, law, ls="", marker="_", ms=22, mew=2.0, color=style.INK, label="the law, in (a)"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count, islice
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from reluflow.flows.segment import one_thread
 from reluflow.images import Images, Pair, mnist, mnist_folder, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
-from reluflow.papers.min2024early.setting import SECTION, unmarked
+from reluflow.losses import Loss
+from reluflow.papers.min2024early.setting import LOSSES, SECTION, unmarked
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval
@@ -47,26 +47,6 @@ Data = tuple[NDArray, NDArray]
 Precision = type[np.float32] | type[np.float64]
 
 
-class MarginLoss(NamedTuple):
-    """l(q) of a margin q = y f(x), and the pull -l'(q); both take and return arrays (n,)."""
-
-    name: str
-    value: Callable[[NDArray], NDArray]
-    pull: Callable[[NDArray], NDArray]
-
-
-def _softplus(q: NDArray) -> NDArray:
-    return np.logaddexp(np.zeros_like(q), q)
-
-
-LOSSES = {loss.name: loss for loss in (
-    MarginLoss("exponential", lambda q: np.exp(-q), lambda q: np.exp(-q)),
-    MarginLoss("logistic", lambda q: _softplus(-q), lambda q: expit(-q)),
-    MarginLoss("twice logistic", lambda q: 2.0 * _softplus(-q), lambda q: 2.0 * expit(-q)),
-)}  # fmt: skip
-"""The slope of the last at 0 is that of the first."""
-
-
 @dataclass(frozen=True)
 class Neurons:
     """The weights of f(x) = sum_j v_j [w_j.x]_+: W (h, d), a neuron w_j a row, and v (h,)."""
@@ -90,10 +70,10 @@ class Neurons:
 
 class ShallowLoss:
     """L = weight * sum_i l(y_i f(x_i)) of f(x) = sum_j v_j [w_j.x]_+, with the ReLU's slope 0 at 0.
-    Parameters: data X (n, d), labels y (n,) of +-1, the loss l of a margin, `weight`, 1 for the sum
-    over the data and 1/n for the mean, `dtype`, the precision of the products with X."""
+    Parameters: data X (n, d), labels y (n,) of +-1, the loss, `weight`, 1 for the sum over the data
+    and 1/n for the mean, `dtype`, the precision of the products with X."""
 
-    def __init__(self, X: ArrayLike, y: ArrayLike, loss: MarginLoss, weight: float,
+    def __init__(self, X: ArrayLike, y: ArrayLike, loss: Loss, weight: float,
                  dtype: Precision = np.float64) -> None:  # fmt: skip
         self.X, self.y = (np.ascontiguousarray(each, dtype) for each in (X, y))
         self.loss, self.weight, self.dtype, self.n = loss, weight, dtype, len(self.y)
@@ -111,18 +91,23 @@ class ShallowLoss:
         return self.slope_of(neurons, *self.sums(neurons, [(self.X, self.y)]))
 
     def sums(self, neurons: Neurons, parts: Sequence[Data]) -> tuple[float, NDArray]:
-        """sum_i l(q_i), and for each neuron the sum (h, d) of c_i x_i over the data on which it is
-        active, c_i = - y_i l'(q_i); over the data in the parts."""
+        """sum_i l(f(x_i), y_i), and for each neuron the sum (h, d) of c_i x_i over the data on
+        which it is active, c_i the pull of a datum; over the data in the parts."""
         W, v = neurons.W.astype(self.dtype), neurons.v.astype(self.dtype)
         total, pulled = 0.0, np.zeros_like(neurons.W)
         for X, y in parts:
             for k in range(0, len(y), _PIECE):
                 x, labels = X[k : k + _PIECE], y[k : k + _PIECE]
                 hidden = np.maximum(W @ x.T, 0.0)
-                margins = labels * (v @ hidden)
-                total += self.loss.value(margins).sum(dtype=float)
-                pulled += ((hidden > 0.0) * (self.loss.pull(margins) * labels)) @ x
+                loss, pull = self.terms(v @ hidden, labels)
+                total += loss
+                pulled += ((hidden > 0.0) * pull) @ x
         return total, pulled
+
+    def terms(self, f: NDArray, y: NDArray) -> tuple[float, NDArray]:
+        """The sum of the losses at outputs f (m,), and the pulls (m,)."""
+        loss = np.exp(self.loss.log_terms(f, y)).sum(dtype=float)
+        return float(loss), self.loss.pull(f, y).astype(self.dtype)
 
     def slope_of(self, neurons: Neurons, total: float, pulled: NDArray) -> tuple[float, Neurons]:
         """L and - grad L from those sums over all data: a neuron's weights w_j and v_j are pulled
@@ -183,13 +168,12 @@ class GroupedLoss:
         total, pulled = 0.0, np.zeros_like(neurons.W)
         singly = [others]
         W, v = neurons.W.astype(self.problem.dtype), neurons.v.astype(self.problem.dtype)
-        loss = self.problem.loss
         for group in groups:
             k = int(np.searchsorted(group.room, moved, side="right"))
             singly.append((group.X[:k], group.y[:k]))
-            margins = group.y[k:] * (group.X[k:] @ ((v * group.active) @ W))
-            total += loss.value(margins).sum(dtype=float)
-            pulled += np.outer(group.active, (loss.pull(margins) * group.y[k:]) @ group.X[k:])
+            loss, pull = self.problem.terms(group.X[k:] @ ((v * group.active) @ W), group.y[k:])
+            total += loss
+            pulled += np.outer(group.active, pull @ group.X[k:])
         self._spent += sum(len(y) for _, y in singly)
         rest, by_single = self.problem.sums(neurons, singly)
         return self.problem.slope_of(neurons, total + rest, pulled + by_single)
@@ -267,7 +251,7 @@ class Setting:
     sigma: float = 1e-6  # standard deviation of all weights at the start
     step: float = 2e-3  # of gradient descent on both layers
     n_steps: int = 15000
-    loss: str = "exponential"  # of a margin
+    loss: str = "exponential"  # a name of LOSSES
     mean: bool = True  # whether L is its mean over the data or its sum
     scale: float = 1.0  # what a white pixel is
 
@@ -299,13 +283,8 @@ class Task:
 
     def seen(self, state: State, still: NDArray) -> Seen:
         """What the second and third plot show of a state."""
-        W, v = state.neurons.W, state.neurons.v
-        products = W @ W.T + still
-        values = np.linalg.eigvalsh(products)
-        sides = [side(W[group], products[np.ix_(group, group)], x)
-                 for group, x in ((v > 0, self.x_plus), (v < 0, self.x_minus))]  # fmt: skip
-        top, rank = float(values[-1]), float(np.trace(products) / values[-1])
-        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides[0], *sides[1])
+        W = state.neurons.W
+        return seen(state, W @ W.T + still, self.x_plus, self.x_minus)
 
 
 class Seen(NamedTuple):
@@ -323,6 +302,18 @@ class Seen(NamedTuple):
     minus: float
     minus_least: float
     minus_largest: float
+
+
+def seen(state: State, products: NDArray, x_plus: NDArray, x_minus: NDArray,
+         live: NDArray | bool = True) -> Seen:  # fmt: skip
+    """What is seen of a state whose neurons have the products (h, h), of all pixels; neurons that
+    are not `live` (h,) are left out of the cosines."""
+    W, v = state.neurons.W, state.neurons.v
+    largest = float(np.linalg.eigvalsh(products)[-1])
+    sides = [side(W[group], products[np.ix_(group, group)], x)
+             for group, x in ((live & (v > 0), x_plus), (live & (v < 0), x_minus))]  # fmt: skip
+    return Seen(state.step, state.loss, largest, float(np.trace(products) / largest),
+                int((v > 0).sum()), *sides[0], *sides[1])  # fmt: skip
 
 
 def side(W: NDArray, products: NDArray, x: NDArray) -> tuple[float, float, float]:
@@ -1072,7 +1063,6 @@ def _run(record: Record) -> list[Evidence]:
     return [
         note("plain steps of descent, all taken; images; seed",
              (record.setting.n_steps, facts["images"], facts["seed"])),
-        note("minutes of one core", round(facts["cpu_s"] / 60)),
         note("20 steps in float32 and in float64 end apart by this share of their way, at most",
              max(facts["float32_against_float64"]), digits=2),
     ]  # fmt: skip

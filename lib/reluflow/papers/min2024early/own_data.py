@@ -26,9 +26,8 @@ from reluflow.geometry.separability import separation, silent, violations
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
-from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, side
+from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, seen
 from reluflow.papers.min2024early.setting import LOSSES, PRINTED, Start, none_of
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
@@ -366,8 +365,8 @@ def descend(own: Experiment) -> pd.DataFrame:
     that the weights leave the floats."""
     last = steps_taken(own)
     wanted = set(np.linspace(0, last, 150).astype(int).tolist())
-    name = next(name for name, loss in LOSSES.items() if loss is own.loss)
-    problem, seen = ShallowLoss(own.X, own.y, MARGINS[name], 1.0 / len(own.y)), list[Seen]()
+    problem, shown = ShallowLoss(own.X, own.y, own.loss, 1.0 / len(own.y)), list[Seen]()
+    x_plus, x_minus = own.at.centre(1.0), own.at.centre(-1.0)
     with one_thread():
         states = islice(descent(problem, Shallow(own.W, own.v), own.step), last + 1)
         for state in progress(states, last + 1, "states"):
@@ -378,12 +377,6 @@ def descend(own: Experiment) -> pd.DataFrame:
                         f"first {state.step} steps: choose a smaller one, or a smaller scale or "
                         "sigma."
                     )
-                W, v = state.neurons.W, state.neurons.v
-                values = np.linalg.svd(W, compute_uv=False) ** 2
-                live = ~silent(own.X, W)
-                sides = [side(W[mine], W[mine] @ W[mine].T, own.X[own.y == s].sum(axis=0))
-                         for s in (1.0, -1.0) for mine in [live & (s * v > 0.0)]]  # fmt: skip
-                rank = float(values.sum() / values[0])
-                seen.append(Seen(state.step, state.loss, float(values[0]), rank,
-                                 int((v > 0.0).sum()), *sides[0], *sides[1]))  # fmt: skip
-    return curves(seen)
+                W = state.neurons.W
+                shown.append(seen(state, W @ W.T, x_plus, x_minus, ~silent(own.X, W)))
+    return curves(shown)

@@ -420,13 +420,14 @@ class Start:
         growth = math.log(2.0) + start_size - math.log(root * data.X_min)
         return t_1 + 6.0 / rate + 4.0 / rate * (growth + 4.0 * data.n * data.X_max * t_1)
 
-    def flow(self, until: float, stop: Stop | None = None, **options: Any) -> FlowPath:
+    def flow(self, until: float, stop: Stop | None = None, at_zero: float | None = 0.0,
+             **options: Any) -> FlowPath:  # fmt: skip
         """The regular solution of (GF), eq (2), in the chart of the neurons, `until` or `stop` on
         the clock "time"; options those of `integrate`. `neurons` takes its states apart."""
         chart = Neurons(self.signs, self.W0.shape[1], self.leak)
         field = GradientFlow(chart, self.loss, self.X, self.y, TIME)
         start = chart.along(self.W0, self.log_eps + np.log(self.lengths))
-        return integrate(field, start, until, stop=stop, at_zero=0.0, **options)
+        return integrate(field, start, until, stop=stop, at_zero=at_zero, **options)
 
 
 def parts(path: FlowPath) -> tuple[GradientFlow, Neurons]:

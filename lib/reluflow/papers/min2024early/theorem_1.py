@@ -54,10 +54,9 @@ def path(item: Mapping[str, Any]) -> Alignment:
     return align(item["X"], item["y"], w, float(item["sign"]))
 
 
-def excluded(item: Mapping[str, Any]) -> bool:
-    """Whether the neuron starts in the cone of the other label: S_- for V_+."""
-    X, y, w = item["X"], item["y"], item["w"]
-    return bool(np.array_equal(X @ w > 0.0, y == -float(item["sign"])))
+def excluded(found: Alignment, item: Mapping[str, Any]) -> bool:
+    """Whether the neuron of a path starts in the cone of the other label: S_- for V_+."""
+    return bool(np.array_equal(found.patterns[0], item["y"] == -float(item["sign"])))
 
 
 def where_mu_is_known(slack: Callable[[Instance], float]) -> Callable[[Instance], float]:
@@ -84,21 +83,11 @@ BOTH_LABELS = {"(A1), data of both labels": both_labels}
 
 
 def starts() -> dict[str, Draw]:
-    """Data of every kind with a neuron that starts anywhere, hardly active, or at a boundary."""
+    """Data of every kind with a neuron that starts anywhere, and the slowest data known."""
 
     def anywhere(item: Instance, rng: np.random.Generator) -> Instance:
         w = rng.standard_normal(item["X"].shape[1])
         return {"w": w, "sign": float(rng.choice([-1.0, 1.0]))}
-
-    def edge(rng: np.random.Generator) -> dict[str, Any]:
-        """Beside the centre of the other label, pushed out until one of its data is inactive."""
-        item = setting.separable_draws()["narrow"](rng)
-        X, y, sign = item["X"], item["y"], float(rng.choice([-1.0, 1.0]))
-        units = X / np.linalg.norm(X, axis=1, keepdims=True)
-        other = units[y == -sign]
-        k = rng.integers(len(other))
-        w = other.sum(axis=0) + 0.3 * rng.standard_normal(X.shape[1])
-        return {**item, "w": w - (1.0 + 1e-9) * (w @ other[k]) * other[k], "sign": sign}
 
     def slow(rng: np.random.Generator) -> dict[str, Any]:
         """The slowest data known, more data among them, all a little moved."""
@@ -111,7 +100,7 @@ def starts() -> dict[str, Draw]:
         X = y[:, None] * (Z + moved * rng.standard_normal(Z.shape))
         return {**item, "X": X, "y": y}
 
-    return {**extended(setting.separable_draws(), anywhere), "edge": edge, "slowest": slow}
+    return {**extended(setting.separable_draws(), anywhere), "slowest": slow}
 
 
 def everywhere() -> dict[str, Draw]:
@@ -152,17 +141,6 @@ def angle_from_excluded(item: Mapping[str, Any]) -> float:
         return float(np.log(angle(item["w"], away)))
 
 
-def vector(item: Mapping[str, Any]) -> NDArray:
-    """The start as a direction (d,), an angle below 1e-8 as 0."""
-    if "log_angle" not in item:
-        return np.asarray(item["w"])
-    away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
-    away = away / np.linalg.norm(away)
-    across = item["w"] - (item["w"] @ away) * away
-    angle = np.exp(max(float(item["log_angle"]), -50.0))
-    return np.asarray(np.cos(angle) * away + np.sin(angle) * across / np.linalg.norm(across))
-
-
 def allowed_start(item: Mapping[str, Any]) -> bool:
     """A neuron that is not 0 and, by (A2), no multiple of the sum that is forbidden to it."""
     return bool(np.any(item["w"])) and angle_from_excluded(item) > (
@@ -178,8 +156,7 @@ def home_by(bound: Callable[[DataConstants], float], item: Mapping[str, Any]) ->
     if separation(X, y) < 1e-7 or ("log_angle" not in item and log_angle < np.log(1e-7)):
         return float("nan")
     data, found = setting.data_constants(X, y), path(item)
-    inside = excluded({**item, "w": vector(item)})
-    longest = stay(X, y, log_angle, float(item["sign"])) if inside else 0.0
+    longest = stay(X, y, log_angle, float(item["sign"])) if excluded(found, item) else 0.0
     needed = found.time if found.status in ("serves", "dead") else np.inf
     return (bound(data) + longest - needed) * data.X_min
 
@@ -209,7 +186,7 @@ def slowest(mu: float, gap: float) -> dict[str, Any]:
 def time_is_reached() -> list[Evidence]:
     """ea.ours.reached: the slowest data satisfy (A1) with this mu, and 1 - time / t_* -> 0."""
     found = pd.DataFrame(
-        [(gap, excluded(item), abs(separation(item["X"], item["y"]) / mu - 1.0),
+        [(gap, excluded(path(item), item), abs(separation(item["X"], item["y"]) / mu - 1.0),
           1.0 - path(item).time / uniform_time(mu))
          for mu in BOUND_MUS for gap in GAPS for item in [slowest(mu, gap)]],
         columns=["gap", "inside", "off", "short"],
@@ -306,32 +283,6 @@ def largest_growth(flown: FlowPath) -> float:
     return most
 
 
-def relative_length(found: Alignment) -> float:
-    """The length of the polygon in weight space up to the last event, over |w(0)|. On a leg |w| = p
-    cosh(q) and the way along it is p sinh(q), p the distance of its line from 0."""
-    size, length = 1.0, 0.0
-    for leg, time in zip(found.legs, found.durations, strict=False):
-        end = leg.q + leg.rate * time
-        p = size / np.cosh(leg.q)
-        length += p * (np.sinh(end) - np.sinh(leg.q))
-        size = p * np.cosh(end)
-    return float(length)
-
-
-def polygons_are_short() -> Statement:
-    """As eps -> 0 the polygon is no longer than |w(0)| / mu; the slack is relative."""
-
-    @where_mu_is_known
-    def slack(item: Instance) -> float:
-        return 1.0 - separation(item["X"], item["y"]) * relative_length(path(item))
-
-    return Statement("the polygon of a neuron is no longer than its start over μ",
-                     {**starts(), "odd": odd}, slack,
-                     given("ea.ours.growth",
-                           setting=lambda item: separated(item) and bool(np.any(item["w"]))),
-                     tolerance=TOLERANCE, fixed=("y", "sign"))  # fmt: skip
-
-
 def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
     """ea.ours.growth: from starts of norm 1e-3 to 1e3 no neuron grows by more than 1 + 1/mu before
     it is home; exponential and logistic loss, random data of every kind."""
@@ -422,38 +373,6 @@ def own_label_serves(item: Instance) -> float:
     serves it, in units of 1/X_min. With the printed zeta: it is not in the cone of the other label,
     so that zeta_2 does not matter to it."""
     return before_t_1(item, max, "serves")
-
-
-def flows_are_home(seed: int, count: int) -> list[Evidence]:
-    """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home,
-    and whether all that started active on their own label serve. n from 2 to 5, d from 2 to 6, mu
-    from 0.05 to 0.8, 1 to 5 neurons, both losses."""
-    rng = np.random.default_rng(seed)
-
-    def one(k: int) -> Mapping[str, Any]:
-        n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
-        X, y = setting.separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
-        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        at = Start(X, y, W, signs, loss=(EXPONENTIAL, TWICE_LOGISTIC)[k % 2])
-        t_1 = setting.alignment_time(at.data, at.needed_zeta)
-        log_eps = at.log_eps_allowed(at.needed_zeta)
-        found = replace(at, log_eps=log_eps).flow(t_1, rtol=1e-7)
-        last = [active for _, active in setting.patterns(found)][-1]
-        own = y[:, None] == signs
-        began = np.any((X @ W.T > 0.0) & own, axis=0)
-        return {"log_eps": log_eps, "t_1": t_1, "needed": setting.alignment_times(found).max(),
-                "served": bool(np.all(np.all(last == own, axis=0)[began]))}  # fmt: skip
-
-    found = survey(range(count), one)
-    late = ~(found.needed <= found.t_1)
-    return [
-        none_of("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late),
-        none_of("of these with a neuron that began on its own label and does not serve",
-                ~found.served),
-        note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
-             digits=2),
-        note("ln ε of these flows, from and to", _ends(found.log_eps), digits=3),
-    ]  # fmt: skip
 
 
 @statement(
@@ -651,9 +570,9 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
                          "printed": setting.alignment_time(data, data.xi)})  # fmt: skip
 
 
-def largest_log_eps(at: Start, least: float, most: float = 0.0) -> float:
-    """The largest ln eps up to `most`, to 1/2, at which all neurons are home at T_*; by bisection
-    between `most` and `least`, where they are."""
+def largest_log_eps(at: Start, least: float) -> float:
+    """The largest ln eps up to 0, to 1/2, at which all neurons are home at T_*; by bisection from
+    `least`, where they are."""
     until, shape = enough_time(at), at.W0.shape
 
     def away(_: float, z: NDArray) -> float:
@@ -667,7 +586,7 @@ def largest_log_eps(at: Start, least: float, most: float = 0.0) -> float:
         path = replace(at, log_eps=log_eps).flow(until, away, method=DOP853, rtol=1e-7)
         return path.status == "stopped"
 
-    low = high = most
+    low = high = 0.0
     while low > least and not home(low):
         low, high = max(2.0 * low - 1.0, least), low
     while high - low > 0.5:
@@ -684,23 +603,19 @@ SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {
 """Three lines through (n, mu, h) = (4, 0.1, 8)."""
 
 
-def scales_along(seed: int, count: int) -> dict[str, pd.DataFrame]:
-    """ln eps along each of SLICES: that of (Small), ours, and the largest that does; the least of
-    `count` instances in R^5. Where two lines meet they have the same row. Columns n, mu, h, small,
-    ours, needed."""
+def scales_along(seed: int) -> dict[str, pd.DataFrame]:
+    """ln eps along each of SLICES, of one draw in R^5 a point: that of (Small), ours, and the
+    largest that does. Where two lines meet they have the same row. Columns n, mu, h, small, ours,
+    needed."""
     rng, d = np.random.default_rng(seed), 5
 
     def one(cell: tuple[int, float, int]) -> Mapping[str, Any]:
         n, mu, h = cell
-        rows, needed = [], 0.0
-        for _ in range(count):
-            X, y = setting.separable(n, d, mu, rng, 0.0)
-            W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-            W /= np.linalg.norm(W, axis=1, keepdims=True)
-            at = Start(X, y, W, signs)
-            ours, small = enough_log_eps(at), at.log_eps_allowed(at.needed_zeta)
-            rows.append((small, ours, needed := largest_log_eps(at, ours, needed)))
-        small, ours, _ = np.min(rows, axis=0)
+        X, y = setting.separable(n, d, mu, rng, 0.0)
+        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
+        at = Start(X, y, W / np.linalg.norm(W, axis=1, keepdims=True), signs)
+        ours, small = enough_log_eps(at), at.log_eps_allowed(at.needed_zeta)
+        needed = largest_log_eps(at, ours)
         return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
 
     cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))
