@@ -168,8 +168,9 @@ def _not_enough() -> list[Evidence]:
 def _steps() -> list[Evidence]:
     """One limit of one step; too few runs of the rates and factors that count, others all right."""
 
-    def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
-        return [Ended(1.1 * networks.NEAR * (step == 1.0 and k), True, 0) for k in range(2)]
+    def ended(seed: int, step: float, ratios: Sequence[float], count: int) -> list[list[Ended]]:
+        far = 1.1 * networks.NEAR * (step == 1.0)
+        return [[Ended(far * k, True, 0) for k in range(2)] for _ in ratios]
 
     rates = {"0.01": _runs(10), "0.1": _runs(5, high=0.5), "1": _runs(4, high=0.4), "3": _runs(10)}
     outer = {"1": _runs(7, high=0.5), "1000": _runs(10)}
