@@ -77,14 +77,11 @@ def _linear() -> list[Evidence]:
 
 
 def _waits() -> list[list[Evidence]]:
-    """Neurons that are home one after the other, and one that is for a moment; meeting the datum
-    too low, or in sight of another one."""
+    """Neurons that are home one after the other, and one that is for a moment."""
     large = np.array([[True, False, True], [True, True, False]])
     small = np.array([[True, False, True], [False, True, True]])
-    seen_by = np.array([True, False, False, True, False])
     check = partial(sectors.waiting_size_comes_last, (large, small))
-    met = {"home": lambda late: late, "meeting": lambda size: (1.99, seen_by)}
-    return [where(check, sectors, **met, stays=lambda output: False)]
+    return [where(check, sectors, home=lambda late: late, stays=lambda output: False)]
 
 
 def _prune() -> list[Evidence]:
@@ -309,7 +306,7 @@ def _often_dead() -> list[Evidence]:
     trials = np.full(5, 1000)
     fair = 1000 // 2 ** np.arange(1, 6)
     often = fair + 300 * (np.arange(5) == 2)
-    good, bad = (Counts(each, fair, trials) for each in (fair, often))
+    good, bad = (Counts(each, trials) for each in (fair, often))
     return sectors.at_most({"90 degrees": good, "full circle": bad})
 
 
