@@ -55,12 +55,6 @@ def _other_sign() -> Late:
     return replace(late, U=U)
 
 
-def _third_direction() -> Late:
-    late, U = _late(), _late().U.copy()
-    U[-1] += 0.1 * np.random.default_rng(0).standard_normal(U[-1].shape)
-    return replace(late, U=U)
-
-
 def _linear() -> list[Evidence]:
     good, bad = _late(), replace(_late())
     check = partial(limit.groups_become_linear, Survey([good, bad], 0))
@@ -81,20 +75,19 @@ def _waits() -> list[list[Evidence]]:
     large = np.array([[True, False, True], [True, True, False]])
     small = np.array([[True, False, True], [False, True, True]])
     check = partial(sectors.waiting_size_comes_last, (large, small))
-    return [where(check, sectors, home=lambda late: late, stays=lambda output: False)]
+    return [where(check, sectors, home=lambda late: late)]
 
 
 def _prune() -> list[Evidence]:
     right, calls = limit.two_neurons, count()
-    survey = Survey([_late()] * 2, 0)
+    check = partial(limit.two_neurons_suffice, seed=0)
 
     def off(*given: Any) -> Any:
         return right(*given) - 1e-8 * (next(calls) == 0)
 
-    check = partial(limit.two_neurons_suffice, seed=0)
-    made = [Survey([_late(), one], 0) for one in (_short(0), _third_direction())]
-    unequal = where(partial(check, survey), limit, two_neurons=off)
-    return seen("os.prune", unequal, *map(check, made), check(Survey([_late()], 1)))
+    unequal = where(partial(check, Survey([_late()] * 2, 0)), limit, two_neurons=off)
+    made = Survey([_late(), _short(0)], 0), Survey([_late()], 1)
+    return seen("os.prune", unequal, *map(check, made))
 
 
 # --- many runs: seven of ten are more than half, and not surely -----------------------------------
@@ -294,12 +287,9 @@ def _groups() -> list[Evidence]:
         far = np.array([[0.5, 0.5], [0.0, 1.1e-3 * (p == 3)]])
         return SimpleNamespace(distances=far, log_loss=lambda sign: np.zeros(2))
 
-    def rarely(plus: float, minus: float, p: Any) -> Any:
-        return 1.0 - 2.0 * 0.75**p - 2e-9 * (p == 3)
-
     flat = sectors.ONE_GROUP_X * [[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, 1.0]]
-    made = {"positive_only": learnt, "both_groups": rarely, "ONE_GROUP_X": flat}
-    return seen("os.thm1.nonempty", where(partial(sectors.one_or_two, 0, 20), sectors, **made))
+    made = {"positive_only": learnt, "ONE_GROUP_X": flat}
+    return seen("os.thm1.nonempty", where(sectors.one_or_two, sectors, **made))
 
 
 def _often_dead() -> list[Evidence]:

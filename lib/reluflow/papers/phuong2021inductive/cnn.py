@@ -764,23 +764,11 @@ class Neurons:
     a: NDArray
     loss: float
 
-    def long(self, sign: float) -> NDArray:
-        """The long neurons (k, d) with a_j of this sign."""
-        W = self.W[sign * self.a > 0]
-        norms = np.linalg.norm(W, axis=1)
-        return W[norms > LONG * norms.max()]
-
     def spread(self, sign: float) -> float:
-        """The deviation of the long neurons' norms, over their mean."""
-        norms = np.linalg.norm(self.long(sign), axis=1)
+        """The deviation of the norms of the long neurons with a_j of this sign, over their mean."""
+        norms = np.linalg.norm(self.W[sign * self.a > 0], axis=1)
+        norms = norms[norms > LONG * norms.max()]
         return float(norms.std() / norms.mean())
-
-    def angle(self, sign: float) -> float:
-        """The largest angle of a long neuron to the mean of the long ones, in degrees."""
-        W = self.long(sign)
-        U = W / np.linalg.norm(W, axis=1, keepdims=True)
-        mean = U.mean(axis=0) / np.linalg.norm(U.mean(axis=0))
-        return float(np.degrees(np.arccos(np.clip(U @ mean, -1.0, 1.0).min())))
 
 
 def drawn(d: int, seed: int) -> tuple[NDArray, NDArray]:
@@ -872,21 +860,14 @@ def adam_makes_clusters(X: NDArray, y: NDArray, found: Starts) -> Statement:
 
 
 def measured(found: Starts) -> list[Evidence]:
-    """The deviations, the bars, and the angles within a group."""
+    """The deviations and the bars."""
     runs = [each for _, each in trained(found)]
     untrained = len(found) - len(runs)
     adam, plain = ([v for each in runs for v in _spreads(each, name)] for name in OPTIMISERS)
-    networks = [run for each in runs for run in each.values()]
-    fewest = min(len(run.long(sign)) for run in networks for sign in (1.0, -1.0))
     return [
         note("deviation of norms over their mean: Adam, the largest; plain descent, the smallest",
              (max(adam), min(plain)), digits=2),
         note("the bars for these", (TIGHT, WIDE), digits=None, after=CLUSTERS_FIRST),
         note("starts that keep both", f"{sum(_left(each) > 0.0 for each in runs)} of {len(runs)}"),
-        note("starts, and the fewest neurons in a group", (len(runs), fewest)),
-        *([note("starts left out, which stay untrained", untrained)] if untrained else []),
-        *(note(f"{name}: largest angle of a long neuron to the mean of its group",
-               max(each[name].angle(sign) for each in runs for sign in (1.0, -1.0)), "degrees",
-               digits=2)
-          for name in OPTIMISERS),
+                *([note("starts left out, which stay untrained", untrained)] if untrained else []),
     ]  # fmt: skip

@@ -797,13 +797,13 @@ def ended(seed: int, step: float, ratios: Sequence[float], count: int) -> list[l
     for _ in range(count):
         items = [supported(2, (2, 2), rng) for rng in rngs]
         X, y = items[0]["X"] / np.linalg.norm(items[0]["X"], axis=1).mean(), items[0]["y"]
-        W = 1e-2 * units([rng.standard_normal((_PLANE_NEURONS, 2)) for rng in rngs])
+        W = 1e-2 * units(np.stack([rng.standard_normal((_PLANE_NEURONS, 2)) for rng in rngs]))
         signs = np.tile([1.0, -1.0], _PLANE_NEURONS // 2)
         a = np.multiply.outer(ratios, np.linalg.norm(W[0], axis=1) * signs)
-        data = (np.stack([part] * len(rngs)) for part in (X, y))
+        many_X, many_y = (np.stack([part] * len(rngs)) for part in (X, y))
         at = [max(100, round(100.0 / step))]
         ((_, (V, b), _),) = minibatch_ensemble(
-            [W, a[:, None]], *data, step, len(y), at, rngs, mean=False
+            [W, a[:, None]], many_X, many_y, step, len(y), at, rngs, mean=False
         )
         for mine, V_k, b_k in zip(found, V, b[:, 0], strict=True):
             flipped = int(np.sum(np.sign(b_k) != signs))

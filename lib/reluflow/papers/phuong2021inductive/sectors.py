@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
-from math import factorial, isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,7 +239,7 @@ def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Coun
     """Of `count` neurons, grouped into networks of each of DEAD_STARTS_WIDTHS."""
     W = rng.standard_normal((count, X.shape[1]))
     neurons = _dying(X, y, W, np.where(rng.random(count) < 0.5, 1.0, -1.0))
-    dead = [neurons[: count // p * p].reshape(-1, p).all(axis=1) for p in DEAD_STARTS_WIDTHS]
+    dead = [np.all(neurons[: count // p * p].reshape(-1, p), axis=1) for p in DEAD_STARTS_WIDTHS]
     return Counts(*np.array([[each.sum(), len(each)] for each in dead]).T)
 
 
@@ -575,8 +574,6 @@ WAITING_Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 WAITING_SIGNS = np.array([1.0, 1.0, -1.0])
 ANGLE, WAITING_LARGE, WAITING_SMALL = 0.1, 1e-2, 1e-12
 """The waiting neuron's angle from the ridge, and two sizes of the start."""
-LEAST = 2
-"""The output that is asked for."""
 SIZE_LAST = (
     "for almost all directions of the start there is a size below which it holds, and this size "
     "may depend on the directions"
@@ -597,22 +594,6 @@ LINEAR = Reading(
     "the wrong label for ever, at any size.",
 )
 """How os.eq15-16 is read."""
-
-
-def stays(output: int) -> bool:
-    """Whether <w, x_1> and <w, x_2> stay below 0 for all time from w = (-5, 6) on, where the output
-    is s = `output`: by the page's bounds of p and q in w - p x_4 + q x_3, in fractions."""
-    X, w = WAITING_X.astype(int).astype(object), np.array([-5, 6], dtype=object)
-    inner, G = X.dot(w), X.dot(X.T)
-    assert inner[2] == 0
-    assert inner[4] < 0 < inner[3]
-    exponential = sum(Fraction(5 * output, 4) ** k / factorial(k) for k in range(20))
-    integral = 1 / (exponential * Fraction(25 * output, 2))
-    p = Fraction(inner[3], G[3, 3])
-    # q at which the first of the two products would come to 0
-    q = min(-(inner[k] - p * G[k, 3]) / G[k, 2] for k in (0, 1))
-    above = [isqrt(square) + 1 for square in (w.dot(w), G[3, 3], G[2, 2])]  # of the lengths
-    return bool(q > 0 and (above[0] + p * above[1] + q * above[2]) * integral < q)
 
 
 def waiting_start(size: float) -> Start:
@@ -636,8 +617,8 @@ def home(late: Late) -> NDArray:
 
 
 def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
-    """That the size of the start has to be chosen after its directions: by the flows of `ends`, and
-    by the page's inequality."""
+    """That the size of the start has to be chosen after its directions: by the flows of
+    `ends`; the page has the proof."""
     large, small = found
     where = f"(OS) and (Span), three neurons, one at the angle {ANGLE:g} from the ridge"
     return [
@@ -645,9 +626,6 @@ def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
              bool(home(small).all(axis=1).any()), True),
         fact(f"{where}: from norm {WAITING_LARGE:g} this one is home at some time, to L = e^(-1e6)",
              bool(home(large)[:, 1].any()), False),
-        fact(f"once it meets x₃ behind x₄ and x₅, at a mean output of {LEAST} on x₁ and x₂ or "
-             "more, it comes to see neither of these, by the inequality of the proof in fractions",
-             stays(LEAST), True),
     ]  # fmt: skip
 
 
@@ -663,12 +641,6 @@ ONE_IS_ENOUGH = Reading(
 )
 NEAR = 1e-3
 """Largest distance in (8) and (9) at a loss of e^-300."""
-
-
-def both_groups(plus: float, minus: float, p: NDArray) -> NDArray:
-    """The chance that both groups have a neuron, for fair signs, p neurons, and the chances `plus`
-    and `minus` that one neuron is in J_+ and in J_-."""
-    return np.asarray(1.0 - (1.0 - plus) ** p - (1.0 - minus) ** p + (1.0 - plus - minus) ** p)
 
 
 def positive_only(p: int) -> Late:
@@ -687,13 +659,9 @@ def _one_group(W0: NDArray) -> Start:
     return Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p))
 
 
-def one_or_two(seed: int, count: int) -> list[Evidence]:
+def one_or_two() -> list[Evidence]:
     """os.thm1.nonempty: whatever the width, what is learnt is u w_+ and z w_-, perhaps u or z = 0,
     as here, where all neurons are in one group."""
-    widths = np.array(ONE_GROUP_WIDTHS, float)
-    dead = fates(ONE_GROUP_X, LABELS, count, np.random.default_rng(seed))
-    plus, minus = (0.5 * (1.0 - float(np.mean(each))) for each in dead)
-    table = both_groups(plus, minus, widths)
     lates = [positive_only(p) for p in ONE_GROUP_WIDTHS]
     span = all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS)
     return [
@@ -701,11 +669,6 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
               max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
-        bound("widths 1, 2, 3: least chance that both groups have neurons, less 1 - 2 (3/4)^p, "
-              "fair signs", float(np.min(table - (1.0 - 2.0 * 0.75**widths), where=widths <= 3.0,
-                                         initial=np.inf)), ">=", -1e-9, "", digits=2),
-        note("chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
-             tuple(table.tolist()), digits=2),
         note("one neuron, a > 0: loss of the two negative data in the end",
              float(np.exp(lates[0].log_loss(-1.0)[-1]))),
     ]  # fmt: skip
