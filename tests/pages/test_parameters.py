@@ -15,7 +15,7 @@ from reluflow.errors import InputError
 from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
 from reluflow.papers.min2024early.setting import PARAMETERS as ALIGNMENT
-from reluflow.papers.phuong2021inductive.setting import CNN
+from reluflow.papers.phuong2021inductive.cnn import PARAMETERS as CNN
 from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABILITY
 from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
 from reluflow.parameters import Parameter

@@ -13,14 +13,7 @@ from reluflow.papers.phuong2021inductive import cnn, networks
 from reluflow.parameters import check
 from reluflow.places import RECORDS
 
-DEFAULTS = {
-    "images": "digits",
-    "epochs": 12,
-    "device": "cpu",
-    "scale": "page",
-    "seed": 0,
-    "effort": 1.0,
-}
+DEFAULTS = {"device": "cpu", "scale": "page", "seed": 0, "effort": 1.0}
 SHELF = records.Shelf("page", "name-", lambda name, *given: {"sum": name}, ("one", "two"), ("odd",))
 
 

@@ -104,10 +104,6 @@ def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None
     assert every.unmet(few) is None
 
 
-def test_the_inequality_of_the_neuron_that_waits() -> None:
-    assert [sectors.stays(k) for k in (1, 2, 5)] == [False, True, True]
-
-
 def test_faces_of_the_plane() -> None:
     X, y = limit_page.PLANE.astype(int), limit_page.PLANE_LABELS.astype(int)
     assert limit_page.other_faces(X, y) == 0

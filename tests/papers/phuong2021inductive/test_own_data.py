@@ -74,21 +74,6 @@ def test_max_margin_vectors_and_their_support_examples() -> None:
     assert own_data.vectors_table(lone)["norm"].tolist() == ["there is none", "≈1.000"]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_who_can_die_in_the_plane(seed: int) -> None:
-    """Some direction is silent exactly if the data leave an open gap of 180 degrees or more."""
-    rng = np.random.default_rng(seed)
-    turns = np.sort(rng.uniform(0, 2 * np.pi, int(rng.integers(1, 7))))
-    X = 10.0 ** rng.uniform(-2, 2, (len(turns), 1)) * np.stack([np.cos(turns), np.sin(turns)], 1)
-    gaps = np.diff(np.append(turns, turns[0] + 2 * np.pi))
-    assert own_data.can_die(X) == bool(gaps.max() >= np.pi)
-
-
-def test_who_can_die_on_the_edge() -> None:
-    edges = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])  # with two of them a rank is missing
-    assert [own_data.can_die(edges[:n]) for n in (2, 3, 4)] == [True, True, False]
-
-
 @pytest.mark.parametrize("turn", [0.0, 100.0, 200.0, 300.0])
 @pytest.mark.parametrize("mirror", [1.0, -1.0])
 def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) -> None:

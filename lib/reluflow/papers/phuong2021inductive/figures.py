@@ -81,7 +81,7 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     p = np.array(sectors.DEAD_STARTS_WIDTHS, float)
     right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
     for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
-        style.shares(right, p, one.drawn, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
+        style.shares(right, p, one.dead, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
                      label=name)  # fmt: skip
     right.set(xlabel="width $p$", ylim=(-0.02, 0.6))
     right.xaxis.set_major_locator(MultipleLocator(1))

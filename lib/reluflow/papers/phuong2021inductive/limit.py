@@ -391,7 +391,6 @@ def directions_converge(survey: Survey) -> list[Evidence]:
         fact(f"flows whose distance does not fall to {_PART:g} of itself from log(1/L) = "
              f"{_EARLY:g} to 1e6", sum(not _falls(each) for each in survey.found), 0,
              tried=len(far)),
-        rate(survey.found),
         *survey.followed,
     ]  # fmt: skip
 
@@ -451,20 +450,15 @@ def two_neurons(goal: Limit, points: NDArray) -> NDArray:
 def two_neurons_suffice(survey: Survey, seed: int) -> list[Evidence]:
     """os.prune: one neuron along w_+ and one along w_- have the same f / |theta|^2 as the limit."""
     rng = np.random.default_rng(seed)
-    gaps, ranks = [], []
+    gaps = []
     for each in survey.found:
         points = rng.standard_normal((100, each.given.X.shape[1]))
         off = np.abs(two_neurons(each.limit, points) - each.limit.function(points)).max()
         gaps.append(float(off / each.limit.constant))
-        W = np.exp(each.R[-1] - each.R[-1].max())[:, None] * each.U[-1]
-        values = np.linalg.svdvals(W)
-        ranks.append(float(values[2] / values[0]) if len(values) > 2 else 0.0)
     return [
         deviation("two neurons against (10) at random points, relatively", max(gaps), ""),
-        bound("largest third singular value of W, over the first, where L = e^(-1e6)", max(ranks),
-              "<=", NEAR_LIMIT, "", digits=2),
         *functions_converge(survey, seed),
-    ]  # fmt: skip
+    ]
 
 
 def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
@@ -527,19 +521,6 @@ def every_start(survey: Survey) -> Statement:
 
     tests = given("os.ours.start", data=separable, flow=balanced, alive=both_alive)
     return _of_flows(survey, "the distances of (8) and (9) fall towards 0", slack, tests)
-
-
-def of_every_start(survey: Survey) -> list[Evidence]:
-    """How near the flows of `every_start` come, and what is not drawn."""
-    far = convergence_ends(survey.found)
-    return [
-        note("largest distance of (8), and of (9), where L = e^(-1e6)",
-             (float(far[:, 0].max()), float(far[:, 1].max())), digits=1),
-        note("norms of the neurons at the start, up to",
-             round(float(np.exp(max(e.given.log_norms.max() for e in survey.found)))), digits=None),
-        flows.DRAWN_ANEW,
-        *survey.kept,
-    ]  # fmt: skip
 
 
 def near_zero_is_needed(survey: Survey) -> list[Evidence]:
@@ -702,12 +683,6 @@ def constants_hold(survey: Survey, seed: int) -> Statement:
     return _of_flows(survey, "norms, losses and f come to the closed form", slack, tests)
 
 
-def of_constants(survey: Survey, seed: int) -> list[Evidence]:
-    """How near the flows come that have both groups."""
-    return [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[1:2],
-            *functions_converge(survey, seed)[:1], *survey.kept]  # fmt: skip
-
-
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
 
 SPREAD_NEAR = 0.05
@@ -768,17 +743,6 @@ def follows_the_law(survey: Survey) -> Statement:
     says = "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit"
     tests = given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive)
     return _of_flows(survey, says, slack, tests, lambda late: constant(late) > _LEAST)
-
-
-def of_the_law(survey: Survey) -> list[Evidence]:
-    """How near the slopes of the flows come."""
-    kept = [each for each in survey.found if constant(each) > _LEAST]
-    off = [abs(by_slope(each) / constant(each) - 1.0) for each in kept]
-    return [
-        note("largest relative distance of the slope from the limit", max(off, default=np.nan),
-             digits=1),
-        *survey.kept,
-    ]  # fmt: skip
 
 
 # --- Section 2: the linear loss, for which the results are said to hold, and do not ---------------

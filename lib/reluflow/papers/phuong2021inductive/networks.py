@@ -788,23 +788,26 @@ class Ended(NamedTuple):
     flipped: int
 
 
-def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
+def ended(seed: int, step: float, ratios: Sequence[float], count: int) -> list[list[Ended]]:
     """Descent with this step in full batches from |w_j| = 0.01 and |a_j| = ratio |w_j|, on data in
     the plane that satisfy (OS) and (Span), for a time of 100 and a hundred steps at least; and the
-    limit of the flow from where it ends."""
-    rng = np.random.default_rng(seed)
-    found = []
+    limit of the flow from where it ends, for each ratio."""
+    rngs = [np.random.default_rng(seed) for _ in ratios]  # alike: the same data, start and batches
+    found: list[list[Ended]] = [[] for _ in ratios]
     for _ in range(count):
-        item = supported(2, (2, 2), rng)
-        X, y = item["X"] / np.linalg.norm(item["X"], axis=1).mean(), item["y"]
-        W = 1e-2 * units(rng.standard_normal((_PLANE_NEURONS, 2)))
-        a = ratio * np.linalg.norm(W, axis=1) * np.tile([1.0, -1.0], _PLANE_NEURONS // 2)
-        steps = max(100, round(100.0 / step))
+        items = [supported(2, (2, 2), rng) for rng in rngs]
+        X, y = items[0]["X"] / np.linalg.norm(items[0]["X"], axis=1).mean(), items[0]["y"]
+        W = 1e-2 * units(np.stack([rng.standard_normal((_PLANE_NEURONS, 2)) for rng in rngs]))
+        signs = np.tile([1.0, -1.0], _PLANE_NEURONS // 2)
+        a = np.multiply.outer(ratios, np.linalg.norm(W[0], axis=1) * signs)
+        many_X, many_y = (np.stack([part] * len(rngs)) for part in (X, y))
+        at = [max(100, round(100.0 / step))]
         ((_, (V, b), _),) = minibatch_ensemble(
-            [W[None], a[None, None]], X[None], y[None], step, len(y), [steps], [rng], mean=False
+            [W, a[:, None]], many_X, many_y, step, len(y), at, rngs, mean=False
         )
-        flipped = int(np.sum(np.sign(b[0, 0]) != np.sign(a)))
-        found.append(Ended(*_limit(X, y, V[0], b[0, 0]), flipped))
+        for mine, V_k, b_k in zip(found, V, b[:, 0], strict=True):
+            flipped = int(np.sum(np.sign(b_k) != signs))
+            mine.append(Ended(*_limit(X, y, V_k, b_k), flipped))
     return found
 
 
@@ -830,9 +833,9 @@ def survives(
     """os.assumptions.3: with constant steps, and neurons that are not balanced, networks still come
     to the limit (8); in Section 5.1's setting over `rates` and factors of the last layer, `outer`,
     and in the plane in the limit itself."""
-    stepped = {step: ended(seed, step, 1.0, count) for step in STEPS}
-    uneven = {ratio: ended(seed, 0.05, ratio, count) for ratio in RATIOS}
-    each = [one for many in (*stepped.values(), *uneven.values()) for one in many]
+    first, *uneven = ended(seed, STEPS[0], (1.0, *RATIOS), count)
+    longer = [ended(seed, step, (1.0,), count)[0] for step in STEPS[1:]]
+    each = [one for many in (first, *longer, *uneven) for one in many]
     learnt = [one for one in each if one.learnt]
     small = [course for rate in ("0.01", "0.1", "1") for course in rates[rate]]
     moved = [course for factor in outer for course in outer[factor] if float(factor) <= 100.0]
@@ -841,7 +844,7 @@ def survives(
              sum(not one.distance <= NEAR for one in learnt), 0, tried=len(learnt)),
         note("networks that leave a label without neurons", len(each) - len(learnt)),
         note(f"a_j that change their sign where |a_j| / |w_j| is {RATIOS}",
-             tuple(sum(one.flipped for one in many) for many in uneven.values())),
+             tuple(sum(one.flipped for one in many) for many in uneven)),
         note("neurons of each", _PLANE_NEURONS * count),
         *in_most("rates 0.01, 0.1, 1: more than half of the neurons have a cosine above 0.9",
                  [course.end.high > 0.5 for course in small]),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import linprog, nnls
+from scipy.optimize import nnls
 
 from reluflow import datasets, images
 from reluflow.approx import approx, on_grain
@@ -223,24 +223,10 @@ def promise(own: Experiment) -> pd.DataFrame:
     return pd.DataFrame({"": told})
 
 
-def can_die(X: NDArray) -> bool:
-    """Whether some w is not 0 and activates none of the data X (n, d); without one no neuron can
-    die. By Stiemke's lemma there is none exactly if the data span R^d and positive multiples of all
-    of them add up to 0, which a linear program finds."""
-    Z = X / np.linalg.norm(X, axis=1, keepdims=True)
-    if np.linalg.matrix_rank(Z) < X.shape[1]:
-        return True
-    found = linprog(np.ones(len(Z)), A_eq=Z.T, b_eq=np.zeros(X.shape[1]), bounds=(1.0, None))
-    return bool(found.status == 2)
-
-
 def death_table(own: Experiment, count: int) -> pd.DataFrame:
     """The chance that a neuron dies, in the limit of small weights: `count` random directions with
-    95 % Wilson intervals, and for (OS) data in the plane the closed form. No rows where none can.
-    """
+    95 % Wilson intervals, and for (OS) data in the plane the closed form."""
     columns = ["directions that die", "chance"]
-    if not can_die(own.X):
-        return pd.DataFrame(columns=columns)
     plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
     either, rows = np.append(plus, minus), {}
     for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
-from math import factorial, isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853, solve_ivp
+from scipy.integrate import DOP853
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
@@ -23,7 +22,7 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.geometry.separability import cosines, serves, signed, silent
 from reluflow.instances import extended
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import setting
@@ -107,13 +106,6 @@ def in_the_sectors(X: NDArray, y: NDArray) -> float:
     return 1.0 if right and all(right) else -1.0
 
 
-def on_a_line() -> list[Evidence]:
-    """x_1 = 1, y_1 = 1, x_2 = -1, y_2 = -1 in R^1: the sphere has two points, both isolated."""
-    X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
-    found = tuple(len(setting.extremal_directions(X, y, s)) for s in BOTH_SIGNS)
-    return [fact("d = 1: positive and negative extremal directions", found, (2, 2))]
-
-
 TWO_DIMENSIONS = Reading(
     "d ≥ 2",
     "in R¹ the sphere is two isolated points, and each is a strict local maximum and a strict "
@@ -157,14 +149,11 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
 # The closed form in the plane is on the chapter's page.
 
 DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
-INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
-"""Four data of equal length, (OS), each a support example."""
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS_DRAWN = Reading(
     "all signs of a(0) are drawn or fixed before any w_j(0) is seen: all that the proof speaks of",
     "The paper says no more than that a_j(0) is λ_j or -λ_j. With w_j(0) in view it can be chosen "
-    "so that a neuron dies with a probability up to 3/4 in the plane; for (33, ±4) against "
-    "(-4, 33) and (-9, 32) with 0.72 in place of 1/2.",
+    "so that a neuron dies with a probability up to 3/4 in the plane.",
 )
 """How os.thm1.prob is read."""
 
@@ -229,57 +218,40 @@ class Fates(NamedTuple):
 def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates:
     """The fates of `count` Gaussian directions."""
     W = rng.standard_normal((count, X.shape[1]))
-    return Fates(*(np.array([align_past_opposites(X, y, w, s).status == "dead" for w in W])
-                   for s in BOTH_SIGNS))  # fmt: skip
+    return Fates(*(_dying(X, y, W, np.full(count, sign)) for sign in BOTH_SIGNS))
+
+
+def _dying(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> NDArray:
+    """Which neurons (k,) die, of directions W (k, d) and signs (k,), in the limit of small
+    weights."""
+    ends = (align_past_opposites(X, y, w, s) for w, s in zip(W, signs.tolist(), strict=True))
+    return np.array([end.status == "dead" for end in ends])
 
 
 class Counts(NamedTuple):
-    """Networks that die, of `trials`, by width (5,): with fair signs, and with signs chosen
-    after."""
+    """Networks that die, of `trials`, by width (5,), with fair signs."""
 
-    drawn: NDArray
-    chosen: NDArray
+    dead: NDArray
     trials: NDArray
 
 
 def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Counts:
     """Of `count` neurons, grouped into networks of each of DEAD_STARTS_WIDTHS."""
-    found = fates(X, y, count, rng)
-    drawn = np.where(rng.random(count) < 0.5, found.positive, found.negative)
-    neurons = np.array([drawn, found.positive | found.negative])
-    dead = (np.all(neurons[:, : count // p * p].reshape(2, -1, p), axis=2)
-            for p in DEAD_STARTS_WIDTHS)  # fmt: skip
-    return Counts(*np.array([[*each.sum(axis=1), each.shape[1]] for each in dead]).T)
+    W = rng.standard_normal((count, X.shape[1]))
+    neurons = _dying(X, y, W, np.where(rng.random(count) < 0.5, 1.0, -1.0))
+    dead = [np.all(neurons[: count // p * p].reshape(-1, p), axis=1) for p in DEAD_STARTS_WIDTHS]
+    return Counts(*np.array([[each.sum(), len(each)] for each in dead]).T)
 
 
 def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0); with w_j(0) in view they may die more often."""
-    items = []
-    for name, one in found.items():
-        says = f"{name}: widths p = 1 to 5 at which all die more often than 2^-p"
-        items += [
-            fact(f"{says}, signs drawn", _beyond(one.drawn, one.trials), 0,
-                 tried=len(DEAD_STARTS_WIDTHS)),
-            note(f"{says}, signs chosen after w_j(0)", _beyond(one.chosen, one.trials)),
-        ]  # fmt: skip
-    values = tuple(0.5 * sum(chances(*plane(90.0, width))[:2]) for width in (2.0, 0.2, 0.002))
-    W = unit(2.0 * np.pi * (np.arange(360) + 0.5) / 360)
-    dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in BOTH_SIGNS) for w in W]
-    _, _, either = chances(INTEGERS, LABELS)
-    says = "(33, ±4) and (-4, 33), (-9, 32), sign chosen after w(0): chance that one neuron dies"
+    look at w_j(0): networks surely die more often at no width."""
+    bars = 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)
+    often = {name: wilson(*one, SURE)[0] > bars for name, one in found.items()}
     return [
-        *items,
-        note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values),
-        note(f"{says}, of 360 directions", sum(dying) / 360, digits=2),
-        note("the same, 1 less the angle between the two sums over 360 degrees", either),
-    ]
-
-
-def _beyond(hits: NDArray, trials: NDArray) -> int:
-    """Of DEAD_STARTS_WIDTHS, those at which networks surely die more often than 2^-p."""
-    low, _ = wilson(hits, trials, SURE)
-    return int(np.sum(low > 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)))
+        fact(f"{name}: widths p = 1 to 5 at which all die more often than 2^-p, signs drawn",
+             int(each.sum()), 0, tried=len(bars)) for name, each in often.items()
+    ]  # fmt: skip
 
 
 # --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
@@ -379,27 +351,14 @@ def formula_holds(X: NDArray, y: NDArray, w: NDArray, v: NDArray, eps: Fraction)
     return bool(y.dot(np.maximum(after, 0)) == y.dot(np.maximum(before, 0)) + eps * slope)
 
 
-# --- Lemma A.3: the velocity off boundaries, and along those on which a neuron slides -------------
-
-STEP = 1e-4
-SPAN = 0.5
-"""Length of a sliding motion, and the step of the descent beside it."""
+# --- Lemma A.3: the velocity off boundaries; and how many data are in general position ------------
 
 
 def velocity(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDArray]:
-    """The right sides of (46) and (45), (p, d) and (p,), of the loss log(1 + e^-yf)."""
-    before = X @ W.T
-    lengths = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(W, axis=1)
-    zero = np.abs(before) <= 1e-9 * lengths
-    outputs = np.maximum(before, 0.0) @ a
-    pull = y * expit(-y * outputs)
-    dW = np.empty_like(W)
-    for j in range(len(W)):
-        active, Z = (before[:, j] > 0.0) & ~zero[:, j], X[zero[:, j]]
-        dW[j] = a[j] * (pull * active) @ X
-        if len(Z):
-            dW[j] -= np.linalg.pinv(Z) @ Z @ dW[j]
-    return dW, np.maximum(before, 0.0).T @ pull
+    """The right sides of (46) and (45), (p, d) and (p,), off all boundaries."""
+    before = np.maximum(X @ W.T, 0.0)
+    pull = y * expit(-y * (before @ a))
+    return a[:, None] * (((before > 0.0) * pull[:, None]).T @ X), before.T @ pull
 
 
 def _any_network(spread: float, rng: np.random.Generator) -> Instance:
@@ -433,52 +392,6 @@ def off_boundaries(
     dW, da = velocity(X, y, W, a)
     gap = np.abs(planted * dW + by_W).max() + np.abs(da + by_a).max()
     return 1e-9 - gap / (1.0 + np.abs(dW).max() + np.abs(da).max())
-
-
-def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray]:
-    """A neuron w (1, d), a = |w|, on the boundary of x_2, of label -1, that keeps it there: x_1
-    pulls to the side where x_2, with a pull of 1/2 at least, pushes back. `repeated` adds 2 x_2 and
-    3 x_2, which lie on a line with 0."""
-    while True:
-        d = int(rng.integers(2, 5))
-        x_1, x_2, w = rng.standard_normal((3, d))
-        w -= (w @ x_2) / (x_2 @ x_2) * x_2
-        w *= 0.3 / np.linalg.norm(w)
-        if w @ x_1 > 0.05 and 0.1 < x_1 @ x_2 < 0.8 * (x_2 @ x_2) and np.linalg.norm(x_1) < 3.0:
-            X = np.vstack([x_1, x_2, *([2.0 * x_2, 3.0 * x_2] if repeated else [])])
-            y = np.where(np.arange(len(X)) == 0, 1.0, -1.0)
-            return {"X": X, "y": y, "W": w[None], "a": np.array([0.3])}
-
-
-def slides(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[float, float]:
-    """How far descent with tiny steps, which knows no projection, ends from the solution of
-    (45)-(46), and how far that one has moved, both in (w, a)."""
-    start = np.append(W[0], a)
-    w, v = W[0], float(a[0])
-    for _ in range(round(SPAN / STEP)):
-        before = X @ w
-        pull = y * expit(-y * v * np.maximum(before, 0.0))
-        w, v = w + STEP * v * (pull * (before > 0.0)) @ X, v + STEP * pull @ np.maximum(before, 0.0)
-
-    def rate(_: float, z: NDArray) -> NDArray:
-        on_the_boundary = z[:-1] - (z[:-1] @ X[1]) / (X[1] @ X[1]) * X[1]
-        dW, da = velocity(X, y, on_the_boundary[None], z[-1:])
-        return np.append(dW[0], da)
-
-    end = solve_ivp(rate, (0.0, SPAN), start, rtol=1e-9, atol=1e-12).y[:, -1]
-    return float(np.linalg.norm(end - np.append(w, v))), float(np.linalg.norm(end - start))
-
-
-def sliding_motions(seed: int, count: int) -> list[Evidence]:
-    """Along boundaries: descent against (45)-(46), a half of the data in general position and a
-    half with three data and 0 on one line."""
-    rng = np.random.default_rng(seed)
-    found = [slides(*sliding_start(rng, k % 2 == 1).values()) for k in range(count)]
-    return [
-        deviation(f"end of descent with steps of {STEP:g} from that of (45)-(46), of {count} "
-                  "sliding neurons: the largest", max(gap for gap, _ in found), "", digits=2),
-        note("way of the neuron that moves least", min(way for _, way in found), digits=2),
-    ]  # fmt: skip
 
 
 def flat(points: NDArray) -> int:
@@ -661,8 +574,6 @@ WAITING_Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 WAITING_SIGNS = np.array([1.0, 1.0, -1.0])
 ANGLE, WAITING_LARGE, WAITING_SMALL = 0.1, 1e-2, 1e-12
 """The waiting neuron's angle from the ridge, and two sizes of the start."""
-LEAST = 2
-"""The output that is asked for."""
 SIZE_LAST = (
     "for almost all directions of the start there is a size below which it holds, and this size "
     "may depend on the directions"
@@ -685,22 +596,6 @@ LINEAR = Reading(
 """How os.eq15-16 is read."""
 
 
-def stays(output: int) -> bool:
-    """Whether <w, x_1> and <w, x_2> stay below 0 for all time from w = (-5, 6) on, where the output
-    is s = `output`: by the page's bounds of p and q in w - p x_4 + q x_3, in fractions."""
-    X, w = WAITING_X.astype(int).astype(object), np.array([-5, 6], dtype=object)
-    inner, G = X.dot(w), X.dot(X.T)
-    assert inner[2] == 0
-    assert inner[4] < 0 < inner[3]
-    exponential = sum(Fraction(5 * output, 4) ** k / factorial(k) for k in range(20))
-    integral = 1 / (exponential * Fraction(25 * output, 2))
-    p = Fraction(inner[3], G[3, 3])
-    # q at which the first of the two products would come to 0
-    q = min(-(inner[k] - p * G[k, 3]) / G[k, 2] for k in (0, 1))
-    above = [isqrt(square) + 1 for square in (w.dot(w), G[3, 3], G[2, 2])]  # of the lengths
-    return bool(q > 0 and (above[0] + p * above[1] + q * above[2]) * integral < q)
-
-
 def waiting_start(size: float) -> Start:
     """Neurons of norm `size` along e_1, at ANGLE from the ridge and along it."""
     W0 = unit(np.array([0.0, 1.25 * np.pi - ANGLE, 1.25 * np.pi]))
@@ -721,45 +616,16 @@ def home(late: Late) -> NDArray:
                      for _, active in patterns(late)])  # fmt: skip
 
 
-def meeting(size: float) -> tuple[float, NDArray]:
-    """Where the waiting neuron meets x_3, by a plain integration of (w, a): the mean output of the
-    first neuron on x_1 and x_2, and on which data the waiting one is active, (5,)."""
-
-    def velocity(clock: float, z: NDArray) -> NDArray:
-        W, a = z[:6].reshape(3, 2), z[6:]
-        before = WAITING_X @ W.T
-        pull = WAITING_Y / (1.0 + np.exp(WAITING_Y * (np.maximum(before, 0.0) @ a)))
-        dW = a[:, None] * (((before > 0.0) * pull[:, None]).T @ WAITING_X)
-        return np.exp(clock) * np.append(dW.ravel(), np.maximum(before, 0.0).T @ pull)
-
-    def meets(_: float, z: NDArray) -> float:
-        return float(WAITING_X[2] @ z[2:4])
-
-    meets.terminal, meets.direction = True, 1.0  # type: ignore[attr-defined]
-    z = np.append(size * waiting_start(size).W0.ravel(), size * WAITING_SIGNS)
-    path = solve_ivp(velocity, (-10.0, 20.0), z, "LSODA", events=meets, rtol=1e-9, atol=1e-15)
-    end = path.y[:, -1]
-    before = WAITING_X @ end[:6].reshape(3, 2).T
-    return float(end[6] * before[:2, 0].mean()), before[:, 1] > 1e-9 * size
-
-
 def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
-    """That the size of the start has to be chosen after its directions: by the flows of `ends`, and
-    by a plain integration with the page's inequality."""
+    """That the size of the start has to be chosen after its directions: by the flows of
+    `ends`; the page has the proof."""
     large, small = found
-    told, active = meeting(WAITING_LARGE)
     where = f"(OS) and (Span), three neurons, one at the angle {ANGLE:g} from the ridge"
     return [
         fact(f"{where}: from norm {WAITING_SMALL:g} all are home at one time",
              bool(home(small).all(axis=1).any()), True),
         fact(f"{where}: from norm {WAITING_LARGE:g} this one is home at some time, to L = e^(-1e6)",
              bool(home(large)[:, 1].any()), False),
-        fact("a plain integration: the data on which it is active when it meets the far positive "
-             "datum x₃", tuple(np.flatnonzero(active) + 1), (4,)),
-        bound("there: mean output of the first neuron on x₁ and x₂", told, ">=",
-              LEAST, "", digits=2),
-        fact("from such a place it comes to see neither x₁ nor x₂, by the inequality of the proof "
-             "in fractions", stays(LEAST), True),
     ]  # fmt: skip
 
 
@@ -775,12 +641,6 @@ ONE_IS_ENOUGH = Reading(
 )
 NEAR = 1e-3
 """Largest distance in (8) and (9) at a loss of e^-300."""
-
-
-def both_groups(plus: float, minus: float, p: NDArray) -> NDArray:
-    """The chance that both groups have a neuron, for fair signs, p neurons, and the chances `plus`
-    and `minus` that one neuron is in J_+ and in J_-."""
-    return np.asarray(1.0 - (1.0 - plus) ** p - (1.0 - minus) ** p + (1.0 - plus - minus) ** p)
 
 
 def positive_only(p: int) -> Late:
@@ -799,13 +659,9 @@ def _one_group(W0: NDArray) -> Start:
     return Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p))
 
 
-def one_or_two(seed: int, count: int) -> list[Evidence]:
+def one_or_two() -> list[Evidence]:
     """os.thm1.nonempty: whatever the width, what is learnt is u w_+ and z w_-, perhaps u or z = 0,
     as here, where all neurons are in one group."""
-    widths = np.array(ONE_GROUP_WIDTHS, float)
-    dead = fates(ONE_GROUP_X, LABELS, count, np.random.default_rng(seed))
-    plus, minus = (0.5 * (1.0 - float(np.mean(each))) for each in dead)
-    table = both_groups(plus, minus, widths)
     lates = [positive_only(p) for p in ONE_GROUP_WIDTHS]
     span = all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS)
     return [
@@ -813,11 +669,6 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
               max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
-        bound("widths 1, 2, 3: least chance that both groups have neurons, less 1 - 2 (3/4)^p, "
-              "fair signs", float(np.min(table - (1.0 - 2.0 * 0.75**widths), where=widths <= 3.0,
-                                         initial=np.inf)), ">=", -1e-9, "", digits=2),
-        note("chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
-             tuple(table.tolist()), digits=2),
         note("one neuron, a > 0: loss of the two negative data in the end",
              float(np.exp(lates[0].log_loss(-1.0)[-1]))),
     ]  # fmt: skip
@@ -929,20 +780,6 @@ def separates_all(X: NDArray, y: NDArray, planted: float = 1.0) -> float:
     them: the open half-space <x_i, x> > 0 holds the data of its label and no other."""
     turned = X * np.append(planted, np.ones(len(X) - 1))[:, None]
     return 1.0 if is_separable(X, y) == half_spaces_hold_one_label(turned, y) else -1.0
-
-
-def two_examples() -> list[Evidence]:
-    """What the two other readings would say: e_1 with label 1 and e_2 with label -1 are (OS) but
-    strictly not separated by e_1; e_1, e_2 of one label are separated if 0 counts, and not (OS)."""
-    E, opposite, equal = np.eye(2), np.array([1.0, -1.0]), np.array([1.0, 1.0])
-    strict = bool(np.all(signed(E, opposite) @ signed(E, opposite).T > 0.0))
-    lax = bool(np.all(signed(E, equal) @ signed(E, equal).T >= 0.0))
-    return [
-        fact("e₁ and e₂ of different labels: (OS), strictly separated by each",
-             (is_separable(E, opposite), strict), (True, False)),
-        fact("e₁ and e₂ of one label: (OS), separated by each if 0 counts",
-             (is_separable(E, equal), lax), (False, True)),
-    ]  # fmt: skip
 
 
 OPEN_HALF_SPACE = Reading(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.margin.max_margin import max_margin
-from reluflow.parameters import DEVICE, EFFORT, SEED, Parameter, between, one_of
+from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
 
 # --- Random orthogonally separable data -----------------------------------------------------------
 #
@@ -264,17 +264,6 @@ PARAMETERS: Mapping[str, Parameter] = {
         *one_of("flow", "sgd"),
     ),
     "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 10_000)),
-    **SECTION,
-}
-
-CNN: Mapping[str, Parameter] = {
-    "images": Parameter(
-        str,
-        'images of 0 and 1 to train on: "digits", which is at hand, or "mnist", half an hour',
-        *one_of("digits", "mnist"),
-    ),
-    "epochs": Parameter(int, "how often training goes through the images", *between(1, 1000)),
-    "device": DEVICE,
     **SECTION,
 }
 
