@@ -8,9 +8,9 @@ zero of all of them (`exponential_sums`); what happens there is decided in `boun
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -683,25 +683,20 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
     )
 
 
-def _together(events: list[Event]) -> list[Event]:
-    """The events in order, those that rounding cannot tell apart at one time: parallel data."""
-    out: list[Event] = []
-    for event in sorted(events, key=lambda e: (e.t, e.datum)):
-        same = out and event.t <= out[-1].t * (1 + 16 * _EPS)
-        out.append(replace(event, t=out[-1].t) if same else event)
-    return sorted(out, key=lambda e: (e.t, e.datum))
-
-
 def _linear_flow(data: Data, w: NDArray) -> Trajectory:
     only = segment(data, w, np.ones(len(data.y), bool))
     sums, events = only.sums(np.arange(len(data.y))), list[Event]()
-    first = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
+    side = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
     if only.rates.size:
-        found, side = zeros(sums, first), first.copy()
-        for j, t in zip(found.row[found.crosses], found.t[found.crosses], strict=True):
+        found = zeros(sums, side)
+        row, t = found.row[found.crosses], found.t[found.crosses]
+        for before, k in pairwise(np.argsort(t)):
+            if t[k] <= t[before] * (1 + 16 * _EPS):  # as rounding tells: of parallel data
+                t[k] = t[before]
+        for j, at in zip(row.tolist(), t.tolist(), strict=True):
             side[j] = -side[j]
-            events.append(Event(float(t), int(j), "activate" if side[j] > 0 else "deactivate"))
-    events = _together(events)
+            events.append(Event(at, j, "activate" if side[j] > 0 else "deactivate"))
+    events.sort(key=lambda event: (event.t, event.datum))
     knots = [0.0, *sorted({e.t for e in events})]
     told = "converged", "the limit of a linear flow"
     return _assemble([only], events, knots, only.at(np.array(knots)), *told, only.limit)
