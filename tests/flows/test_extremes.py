@@ -56,18 +56,14 @@ def test_flows_that_ended_elsewhere_in_silence(seed) -> None:
         ([[2, 2], [2, 2], [-2, -2], [0, 1], [0, 1]], [-2, 2, 1, 1, -2], [2, -1]),
         ([[3], [-3], [1]], [1000, -3000, -3000], [1e8]),
         ([[2, 1], [-1, 3], [-3, -4]], [1, -1, 0], [0.1, 0.3]),
+        ([[3, 1, 2, 0], [10, -6, 10, 0], [10, -6, 10, 0], [-6, -2, -4, 0], [-10, 6, -10, 0]],
+         [1, 4, 0, 0, -2], [0, 5, 0, -5]),
     ],
-)
-def test_a_fit_of_labels_that_cancel_fades_on_the_boundary(X, y, w0) -> None:
+)  # fmt: skip
+def test_labels_that_cancel_and_parallel_data_at_their_boundary(X, y, w0) -> None:
     """The limit of the fitted data's x.w is 0 in exact arithmetic, and was taken to be as sure as
-    a rounding of 0."""
+    a rounding of 0. In the last case parallel data meet their boundary at once."""
     assert follows(*(np.array(v, float) for v in (X, y, w0)))
-
-
-def test_parallel_data_meet_their_boundary_at_once() -> None:
-    X = [[3, 1, 2, 0], [10, -6, 10, 0], [10, -6, 10, 0], [-6, -2, -4, 0], [-10, 6, -10, 0]]
-    X, y = np.array(X, float), np.array([1.0, 4.0, 0.0, 0.0, -2.0])
-    assert follows(X, y, np.array([0.0, 5.0, 0.0, -5.0]))
 
 
 def test_a_slide_in_the_plane_into_zero_meets_all_boundaries() -> None:

@@ -2,15 +2,15 @@
 
 Inside an activation cell the flow dw/dt = q - H w (Lee et al. 2022a, eq. 3) is affine, so w(t) is
 a constant plus a sum of exponentials, and so is every pre-activation. The next event is the first
-zero of all of them (`exponential_sums`); what happens there is decided in `boundaries`.
+zero of all of them (`exponential_sums`); what happens there is decided by `continuations`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -76,21 +76,14 @@ class Contact:
 
 
 def first_contact(
-    flow: Segment,
-    sides: NDArray,
-    until: float = np.inf,
-    room: Sums | None = None,
-    clear: float = 0.0,
+    flow: Segment, sides: NDArray, until: float = np.inf, room: Sums | None = None
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on their
-    boundary, where the flow's `start` is zero; room, other sums that must stay positive (`rooms`);
-    clear, a time up to which no contact is known from elsewhere.
+    boundary, where the flow's `start` is zero; room, other sums that must stay positive (`rooms`).
     """
     if flow.rates.size == 0:
-        return None
-    if clear and room is None and _free(Moment(flow, clear), sides):
         return None
     moment = Moment(flow, 0.0)
     near = sides * flow.start[0]
@@ -635,20 +628,18 @@ def _course(
     data: Data, w: NDArray, start: Products, state: _State, t: float
 ) -> tuple[Segment, Contact | None]:
     """The segment from w on, where x.w are the `start`, and the contact that ends it."""
-    sides, length, room = 2.0 * state.on - 1.0, 0.0, None
+    sides, room = 2.0 * state.on - 1.0, None
     if not state.stay:
         current, length = opening(data, w, state.on, t, start)
         contact = first_contact(current, sides, length)
-        if contact is not None:
-            if _goes_on(contact, state.on):
-                return current, contact
-            length = 0.0
+        if contact is not None and _goes_on(contact, state.on):
+            return current, contact
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
     current = segment(data, w, state.on, t, state.normals, start)
     if state.stay and current.rates.size:
         room = rooms(current, state.on, state.stay)
-    return current, first_contact(current, sides, room=room, clear=length)
+    return current, first_contact(current, sides, room=room)
 
 
 def _goes_on(contact: Contact, on: NDArray) -> bool:
@@ -683,25 +674,20 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
     )
 
 
-def _together(events: list[Event]) -> list[Event]:
-    """The events in order, those that rounding cannot tell apart at one time: parallel data."""
-    out: list[Event] = []
-    for event in sorted(events, key=lambda e: (e.t, e.datum)):
-        same = out and event.t <= out[-1].t * (1 + 16 * _EPS)
-        out.append(replace(event, t=out[-1].t) if same else event)
-    return sorted(out, key=lambda e: (e.t, e.datum))
-
-
 def _linear_flow(data: Data, w: NDArray) -> Trajectory:
     only = segment(data, w, np.ones(len(data.y), bool))
     sums, events = only.sums(np.arange(len(data.y))), list[Event]()
-    first = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
+    side = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
     if only.rates.size:
-        found, side = zeros(sums, first), first.copy()
-        for j, t in zip(found.row[found.crosses], found.t[found.crosses], strict=True):
+        found = zeros(sums, side)
+        row, t = found.row[found.crosses], found.t[found.crosses]
+        for before, k in pairwise(np.argsort(t)):
+            if t[k] <= t[before] * (1 + 16 * _EPS):  # as rounding tells: of parallel data
+                t[k] = t[before]
+        for j, at in zip(row.tolist(), t.tolist(), strict=True):
             side[j] = -side[j]
-            events.append(Event(float(t), int(j), "activate" if side[j] > 0 else "deactivate"))
-    events = _together(events)
+            events.append(Event(at, j, "activate" if side[j] > 0 else "deactivate"))
+    events.sort(key=lambda event: (event.t, event.datum))
     knots = [0.0, *sorted({e.t for e in events})]
     told = "converged", "the limit of a linear flow"
     return _assemble([only], events, knots, only.at(np.array(knots)), *told, only.limit)

@@ -118,22 +118,18 @@ def span_of(X: NDArray, norms: NDArray, data: NDArray) -> NDArray:
 
 def switching_surfaces(X: NDArray, y: NDArray, data: NDArray) -> tuple[SwitchingSurface, ...]:
     """Group `data` (indices) into surfaces: data parallel to rounding share one."""
-    found: list[tuple[NDArray, list[int]]] = []
-    for j in map(int, data):
-        unit = X[j] / np.linalg.norm(X[j])
-        for normal, members in found:
-            if np.linalg.norm(unit - (unit @ normal) * normal) <= 1e-12:
-                members.append(j)
-                break
-        else:
-            found.append((unit, [j]))
+    units = {j: X[j] / np.linalg.norm(X[j]) for j in map(int, data)}
+    groups: dict[int, list[int]] = {}
+    for j, unit in units.items():
+        near = (k for k in groups if np.linalg.norm(unit - (unit @ units[k]) * units[k]) <= 1e-12)
+        groups.setdefault(next(near, j), []).append(j)
     result = []
-    for normal, members in found:
-        along = {j: float(X[j] @ normal) for j in members}
+    for k, members in groups.items():
+        along = {j: float(X[j] @ units[k]) for j in members}
         plus = tuple(j for j in members if along[j] > 0)
-        jump_plus = sum(y[j] * along[j] for j in plus)
-        jump_minus = sum(y[j] * along[j] for j in members if along[j] < 0)
-        result.append(SwitchingSurface(normal, tuple(members), plus, (jump_minus, jump_plus)))
+        minus = sum(y[j] * along[j] for j in members if along[j] < 0)
+        jump = minus, sum(y[j] * along[j] for j in plus)
+        result.append(SwitchingSurface(units[k], tuple(members), plus, jump))
     return tuple(result)
 
 
