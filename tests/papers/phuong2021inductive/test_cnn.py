@@ -11,7 +11,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
@@ -29,11 +28,6 @@ def test_a_start_without_biases_and_its_scale():
         layer, bias = divmod(k, 2)
         torch.testing.assert_close(v, 0.0 * w if bias else (0.5 if layer > 5 else 1.0) * w)
         assert v.requires_grad == (not bias)
-
-
-def test_a_device_that_is_not_there_is_refused():
-    with pytest.raises(InputError, match='no device "abacus"'):
-        cnn.as_images(np.zeros((1, 4)), 2, "abacus")
 
 
 @pytest.fixture(scope="module")

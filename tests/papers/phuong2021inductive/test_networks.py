@@ -143,7 +143,6 @@ def test_a_slice_of_the_deep_record_comes_out_again(key):
 def test_separability_by_hand():
     X, y, two = networks.X, networks.Y, np.array([1.0, -1.0])
     assert networks.breaks(X, y).sum() == 2
-    assert networks.breaks(networks.ACROSS, y).sum() == 2
     # a right angle breaks (OS) within a label, not across
     assert [networks.breaks(np.eye(2), v).sum() for v in (np.ones(2), two)] == [2, 0]
     assert networks.feasible(X, y)

@@ -142,15 +142,15 @@ def _not_enough() -> list[Evidence]:
     found = [*[right] * 9, replace(right, partial=True)]
     found += [replace(right, mu=mu, partial=k < 3) for mu in (-0.9, -0.6, -0.4, -0.1)
               for k in range(10)]  # fmt: skip
-    check, ends = partial(networks.linear_is_not_enough, found), iter([0.1, 0.011] * 2)
-    X, across = networks.X.copy(), networks.ACROSS.copy()
-    X[1], across[2] = (1.0, -4.0), (-2.0, -1.0)
+    check, ends = partial(networks.linear_is_not_enough, found), iter([0.1] * 2)
+    X = networks.X.copy()
+    X[1] = 1.0, -4.0
     behind = networks.X * [[-1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
 
     def short(*given: Any) -> Any:
         return SimpleNamespace(distances=np.full((1, 2), next(ends)))
 
-    made = ({"X": X, "ACROSS": across}, {"X": behind})
+    made = ({"X": X}, {"X": behind})
     return seen("os.assumptions.2", *(where(check, networks, followed=short, **one)
                                       for one in made))  # fmt: skip
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from reluflow.approx import approx
-from reluflow.errors import InputError
 from reluflow.falsify import PLANTED, Instance, Statement, given, planted
 from reluflow.images import Images, digits, mnist, mnist_folder
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
@@ -101,18 +100,6 @@ def features(net: nn.Sequential, images: Tensor) -> list[Tensor]:
         if list(layer.parameters()):
             found.append(x)
     return found
-
-
-def as_images(levels: NDArray, side: int, device: str = "cpu") -> Tensor:
-    """Rows of pixels (m, side^2) as images (m, 1, side, side). Raises InputError for a device that
-    PyTorch does not have here."""
-    import torch
-
-    try:
-        found = torch.tensor(np.asarray(levels), dtype=torch.float32, device=device)
-    except (RuntimeError, AssertionError):
-        raise InputError(f'there is no device "{device}" here: use "cpu".') from None
-    return found.reshape(-1, 1, side, side)
 
 
 # --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------
@@ -208,9 +195,12 @@ def zeros_and_ones(images: Images) -> tuple[NDArray, NDArray]:
 
 def task(images: Images, setting: Setting = PAPER, device: str = "cpu") -> Task:
     """The images of 0 and 1 in a set."""
+    import torch
+
     taken_off, divisor = PIXELS[setting.pixels]
     levels, y = zeros_and_ones(images)
-    return Task(as_images((levels - taken_off) / divisor, images.shape[0], device), y)
+    found = torch.tensor((levels - taken_off) / divisor, dtype=torch.float32, device=device)
+    return Task(found.reshape(-1, 1, *images.shape), y)
 
 
 def steps_of(setting: Setting, n: int) -> int:

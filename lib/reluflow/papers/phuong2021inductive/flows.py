@@ -396,7 +396,8 @@ class Smoothed(GradientFlow):
     def small(self, z: NDArray) -> bool:
         """Whether the data that are seen have a loss below e^-2."""
         seen = self.seen_by(z)
-        return bool(seen.any() and self.of(seen).log_loss(z) < -_BEGUN)
+        outputs = self.chart.outputs(z, self.X)[seen]
+        return bool(seen.any() and self.loss.log_value(outputs, self.y[seen]) < -_BEGUN)
 
 
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
