@@ -132,7 +132,7 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
 # The others keep their sides as long as w is within _CONE S of the segment from where it was to S e
 # beyond, S being how far w may go until the first of the others flips; then a new look is due.
 
-_NEAR, _CONE = 64, 1.0 / 64.0
+_NEAR, _CONE = 96, 1.0 / 32.0
 _ROUNDING = 1e-10
 """|w.x| / |x| below this share of |w| may be rounding: such data are asked at once."""
 _CHUNK = 64
@@ -193,7 +193,7 @@ def lockstep_descent(
     A, b = np.empty((runs, d + near, d)), np.empty((runs, d + near))
     side, e, S = np.empty((runs, near)), np.empty((runs, d)), np.empty(runs)
     w, v = np.array(w0, float), np.linalg.norm(w0, axis=1)
-    begun, due, moves = w.copy(), np.ones(runs, bool), step * (m > 0)
+    begun, due, moves, most = w.copy(), np.ones(runs, bool), step * (m > 0), 1
     yield w[None], v[None]
     while n_steps > 0:
         for k in np.flatnonzero(due):
@@ -202,7 +202,7 @@ def lockstep_descent(
         p = v**m
         speed = step * p * np.linalg.norm(p[:, None] * np.matvec(A[:, :d], w) - b[:, :d], axis=1)
         ahead = ((1.0 + _CONE) * S - np.vecdot(e, w - begun)) / np.where(speed > 0.0, speed, 1e-300)
-        count = int(np.clip(np.ceil(ahead.min()), 1, min(n_steps, _CHUNK)))
+        count = int(np.clip(np.ceil(ahead.min()), 1, min(n_steps, most)))
         W, V = np.empty((count + 1, runs, d)), np.empty((count + 1, runs))
         W[0], V[0] = w, v
         for j in range(count):
@@ -220,6 +220,6 @@ def lockstep_descent(
         off = np.vecdot(gone, gone) - inside * (2.0 * along - inside)
         out = ~(off <= (_CONE * S) ** 2)
         end = int(np.argmax(out.any(axis=1))) + 1 if out.any() else count
-        due, n_steps = out[end - 1], n_steps - end
+        due, n_steps, most = out[end - 1], n_steps - end, min(2 * end + 2, _CHUNK)
         w, v = W[end], V[end]
         yield W[1 : end + 1], V[1 : end + 1]
