@@ -594,20 +594,22 @@ def fates(seed: int, n: int) -> pd.DataFrame:
     return survey(READINGS, measure).set_index("reading")
 
 
-def _begun(setting: DeepSetting, seed: int, n_steps: int) -> tuple[DeepRun, float]:
+def _begun(
+    setting: DeepSetting, seed: int, n_steps: int, dtype: torch.dtype = torch.float64
+) -> tuple[DeepRun, float]:
     """The first plain steps, and eta lambda at the start, below 2 where descent is stable."""
     with one_thread():
-        problem = DeepProblem(setting, seed)
+        problem = DeepProblem(setting, seed, dtype)
         run = deep_descent(problem, n_steps)
         return run, setting.step * problem.curvature(problem.start)
 
 
 def overshoots(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> pd.DataFrame:
-    """Ten plain steps of descent from `count` starts, each with its own teacher and n data: eta
-    lambda at the start, and whether |W_1| falls at each of the 10 steps."""
+    """Ten plain steps of descent from `count` starts, each with its own teacher and n data, in the
+    record's arithmetic: eta lambda at the start, and whether |W_1| falls at each of them."""
 
     def measure(seed: int) -> dict[str, float | bool]:
-        run, unstable = _begun(replace(setting, n=n), seed, 10)
+        run, unstable = _begun(replace(setting, n=n), seed, 10, torch.float32)
         return {"unstable": unstable, "fell": bool((np.diff(run.norms[:, 0]) < 0.0).all())}
 
     return survey(range(seed, seed + count), measure)
