@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sympy as sp
-from numpy.typing import ArrayLike
 from papers.faults import Found, Planted, but, changed, each, sees, under
 from reluflow.exact import fractions
 from reluflow.papers.lee2023magnitude import bounds, descent, experiments, laws, runs
@@ -391,17 +390,6 @@ REGULAR = descent.bent(-0.6, 2.0)
 UNIFORM = (("of the largest error", profiles(descent.flat_inside(), REGULAR)),)
 
 
-def lower(by: float, steps: bool) -> Planted:
-    """The converse's evidence where one of the lower bounds of descents, or of flows, is off."""
-    known = descent.magnitude_bounds
-
-    def other(t: ArrayLike, phi0: float, v0: float, *rest: float) -> Any:
-        low, high = known(t, phi0, v0, *rest)
-        return low + by * (1.0 < v0 < 3.0 and (len(rest) == 2) == steps), high
-
-    return under(descent, "magnitude_bounds", other, converse)
-
-
 converse = partial(descent.converse, 0, 4)
 
 
@@ -415,7 +403,6 @@ def read_off(when: Callable[..., bool], by: float) -> Planted:
 
 
 CONVERSE = (
-    *each("linear g", *(lower(by, steps) for by in (2e-9, -2e-9) for steps in (True, False))),
     *each("dw/dt", *(read_off(lambda rate, w0, *_: w0 > 1.0, by) for by in (1.1e-4, -1.1e-4))),
     ("the same for eta = 1/1000", read_off(lambda rate, w0, step, y: step == 1e-3, 2e-4)),
 )
