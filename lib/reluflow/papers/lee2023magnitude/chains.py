@@ -132,7 +132,7 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
 # The others keep their sides as long as w is within _CONE S of the segment from where it was to S e
 # beyond, S being how far w may go until the first of the others flips; then a new look is due.
 
-_NEAR, _CONE = 96, 1.0 / 32.0
+_NEAR, _CONE = 64, 1.0 / 32.0
 _CHUNK = 64
 """Most steps that are taken before it is asked whether w has stayed within: later ones are lost."""
 
