@@ -132,15 +132,13 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
 # The others keep their sides as long as w is within _CONE S of the segment from where it was to S e
 # beyond, S being how far w may go until the first of the others flips; then a new look is due.
 
-_NEAR, _CONE = 96, 1.0 / 32.0
-_ROUNDING = 1e-10
-"""|w.x| / |x| below this share of |w| may be rounding: such data are asked at once."""
+_NEAR, _CONE = 64, 1.0 / 32.0
 _CHUNK = 64
 """Most steps that are taken before it is asked whether w has stayed within: later ones are lost."""
 
 
 class _Looked:
-    """What a run has seen of its data at its last look: X (n, d), y (n,), and `force`."""
+    """What a run, on X (n, d) and y (n,), has seen of its data at its last look."""
 
     def __init__(self, X: NDArray, y: NDArray) -> None:
         norms = np.linalg.norm(X, axis=1)
@@ -166,8 +164,7 @@ class _Looked:
         e = b[:d] - p * (A[:d] @ w)
         e /= np.linalg.norm(e) or 1.0
         toward = np.where(on, -1.0, 1.0) * (X @ e) / self._norms
-        room = np.abs(h) / self._norms - _ROUNDING * np.linalg.norm(w)
-        ways = np.maximum(room, 0.0) / (np.maximum(toward, 0.0) + _CONE)  # nan for x = 0
+        ways = np.abs(h) / self._norms / (np.maximum(toward, 0.0) + _CONE)  # nan for x = 0
         k = len(A) - d
         first = np.argpartition(ways, k - 1)[:k]
         rest = np.delete(ways, first)

@@ -198,22 +198,16 @@ A_NUMBER = Reading(
 )
 
 
-def plane_descent(step: float, n_steps: int) -> tuple[NDArray, NDArray]:
-    """Descent of L = -cos(theta) - (|w| - 1)^2 / 2 from the complex number w = i, and its flow's g
-    at (1 - step)^T, g(x) = exp(2i arctan x): two arrays (n_steps + 1,)."""
-    w, path = 1j, np.empty(n_steps + 1, complex)
-    for k in range(n_steps + 1):
-        path[k], length = w, abs(w)
+def escapes(step: float) -> int:
+    """The first T at which descent of L = -cos(theta) - (|w| - 1)^2 / 2 from the complex number
+    w = i is farther than 1 from its flow's g at (1 - step)^T, g(x) = exp(2i arctan x)."""
+    w, T = 1j, 0
+    while abs(w - np.exp(2j * math.atan((1.0 - step) ** T))) <= 1.0:
+        length, T = abs(w), T + 1
         out = w / length
         # -grad L is |w| - 1 along the ray and -sin(theta) / |w| across it.
         w += step * (length - 1.0 - 1j * out.imag / length) * out
-    return path, np.exp(2j * np.arctan((1.0 - step) ** np.arange(n_steps + 1.0)))
-
-
-def escapes(step: float) -> int:
-    """The first T at which `plane_descent` is farther than 1 from g((1 - step)^T)."""
-    path, flow = plane_descent(step, math.ceil(15.0 / step))
-    return int(np.argmax(np.abs(path - flow) > 1.0))
+    return T
 
 
 CONVERSE = Reading(
