@@ -17,7 +17,6 @@ from reluflow.papers.vardi2022margin.checker import (
     gradients,
     is_empty,
     missing,
-    numbers,
     point,
 )
 from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
@@ -29,6 +28,7 @@ from reluflow.papers.vardi2022margin.proofs import (
     Layer,
     Shorter,
 )
+from reluflow.papers.vardi2022margin.setting import numbers
 
 RNG = np.random.default_rng
 SHARED = Network(

@@ -12,9 +12,8 @@ from flint import fmpq
 from papers.vardi2022margin.test_constructions import item
 from reluflow.falsify import falsify
 from reluflow.papers.vardi2022margin import constructions, setting, tables
-from reluflow.papers.vardi2022margin.checker import numbers
 from reluflow.papers.vardi2022margin.constructions import End, Judged, ended
-from reluflow.papers.vardi2022margin.setting import ascent, class_n_draws
+from reluflow.papers.vardi2022margin.setting import ascent, class_n_draws, numbers
 from reluflow.papers.vardi2022margin.tables import CIRCULAR, DIAGONAL, FULL
 
 

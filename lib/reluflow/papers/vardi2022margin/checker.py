@@ -22,6 +22,7 @@ from reluflow.papers.vardi2022margin.proofs import (
     Layer,
     Shorter,
 )
+from reluflow.papers.vardi2022margin.setting import numbers
 
 # --- A network at a point in rational arithmetic: floats are rational, so nothing is rounded ------
 #
@@ -36,13 +37,6 @@ point is a limit in floats, and stands for all points so near to it."""
 
 class Wrong(Exception):
     """What is wrong with a certificate, in one sentence."""
-
-
-def numbers(values: ArrayLike) -> Numbers:
-    """Floats as the rational numbers that they are, in an array of the same shape."""
-    values = np.asarray(values, float)
-    exact = [fmpq(*v.as_integer_ratio()) for v in values.ravel().tolist()]
-    return np.array(exact, object).reshape(values.shape)
 
 
 def square(a: Numbers) -> fmpq:

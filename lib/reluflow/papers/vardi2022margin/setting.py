@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
-from reluflow.papers.vardi2022margin.checker import numbers
 from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
 
 # --- What the parameters cells of chapter 5 may hold ----------------------------------------------
@@ -485,6 +484,13 @@ def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: ND
 #
 # Every float is a rational number, so whether two rates agree is decided without rounding. Nothing
 # of the library's own networks is used. Arrays hold rationals (fmpq).
+
+
+def numbers(values: ArrayLike) -> NDArray:
+    """Floats as the rational numbers that they are, in an array of the same shape."""
+    values = np.asarray(values, float)
+    exact = [fmpq(*v.as_integer_ratio()) for v in values.ravel().tolist()]
+    return np.array(exact, object).reshape(values.shape)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,15 @@ from reluflow.losses import LOGISTIC
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
-from reluflow.papers.vardi2022margin.checker import numbers
 from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, trained
-from reluflow.papers.vardi2022margin.setting import Construction, Layer, Maps, full, unshared
+from reluflow.papers.vardi2022margin.setting import (
+    Construction,
+    Layer,
+    Maps,
+    full,
+    numbers,
+    unshared,
+)
 
 # --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
 #
