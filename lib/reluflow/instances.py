@@ -105,13 +105,6 @@ def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]
     return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
-def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
-    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
-    size = _fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)
-    direction = rng.normal(size=item["X"].shape[1])
-    return {"w0": size * (direction / np.linalg.norm(direction))}
-
-
 def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
     """For `extended`: {"w0": (d,)} of any norm on the boundary of a datum, or 1e-12 to 1e-3 off it.
 
@@ -142,7 +135,7 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
     """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
 
     The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
-    data allow one. `interpolated` is the matching `derive` of a `Statement`.
+    data allow one.
     """
     X = item["X"]
     d = X.shape[1]
@@ -156,11 +149,6 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
     return {"y": X @ w, "w_gm": w}
 
 
-def interpolated(item: Mapping[str, NDArray]) -> Arrays:
-    """The instance with the labels y = X w_gm of its w_gm."""
-    return {**item, "y": item["X"] @ item["w_gm"]}
-
-
 @st.composite
 def readable_data(draw_value, d: int, sizes: tuple[int, int]):
     """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to 4, not zero, and
@@ -170,12 +158,6 @@ def readable_data(draw_value, d: int, sizes: tuple[int, int]):
     X = draw_value(st.lists(row, min_size=n, max_size=n))
     y = draw_value(st.lists(st.integers(1, 6), min_size=n, max_size=n))
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
-
-
-def readable_start(data: st.SearchStrategy, d: int) -> st.SearchStrategy:
-    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to 3."""
-    w0 = st.lists(st.integers(-3, 3), min_size=d, max_size=d)
-    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
 
 
 def _directions(n, d, rng):

@@ -26,7 +26,6 @@ from reluflow.geometry.minima import (
     local_minima,
     meets_cell,
     nested_pairs,
-    restricted_minima,
     virtual_minimum,
 )
 
@@ -44,6 +43,5 @@ __all__ = [
     "nested_pairs",
     "parallel_classes",
     "rank",
-    "restricted_minima",
     "virtual_minimum",
 ]

@@ -402,19 +402,6 @@ def nested_pairs(minima: Iterable[StationarySet]) -> list[tuple[StationarySet, S
     return [(a, b) for a, b in permutations(minima, 2) if set(b.support) < set(a.support)]
 
 
-def restricted_minima(X: ArrayLike, y: ArrayLike) -> Iterator[tuple[NDArray, NDArray]]:
-    """Every minimum of L restricted to an intersection of boundaries, on no further boundary.
-
-    Parameters: X (n, d), y (n,). Yields one point (d,) of each set of them, rounded, and the data
-    (n,) on whose boundaries it lies, exactly. A minimum of L on a boundary is one of these.
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    data = problem(X, y)
-    live = np.flatnonzero(X.any(axis=1)).tolist()
-    for w, _, _, inside in minima_on_flats(data.rows, data.labels, X.shape[1], live):
-        yield np.array([nearest(v) for v in data.weight(w.entries())]), inside
-
-
 def _members(flags: NDArray) -> tuple[int, ...]:
     return tuple(map(int, np.nonzero(flags)[0]))
 
