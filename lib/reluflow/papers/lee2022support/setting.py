@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
 from reluflow.datasets import data_row
 from reluflow.errors import InputError
@@ -24,7 +23,7 @@ from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 Made = TypeVar("Made")
 
-# --- A second method in the plainest arithmetic: descent as a loop, and a general ODE solver ------
+# --- A second method in the plainest arithmetic: descent as a loop --------------------------------
 #
 # It shares no code with the exact flow and descent, and is slow on purpose.
 
@@ -38,20 +37,6 @@ def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_step
         h = X @ path[k]
         path[k + 1] = path[k] - step * (np.where(h > 0.0, h - y, 0.0) @ X)
     return path
-
-
-def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDArray:
-    """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events. Steps
-    are at most 1/100, so that a short visit to another cell is not stepped over."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-
-    def velocity(_: float, w: NDArray) -> NDArray:
-        h = X @ w
-        return np.where(h > 0.0, y - h, 0.0) @ X
-
-    solution = solve_ivp(velocity, (0.0, horizon), np.asarray(w0, float), method="DOP853",
-                         rtol=1e-12, atol=1e-12, max_step=1e-2)  # fmt: skip
-    return solution.y[:, -1]
 
 
 def data_on(X: NDArray, w: NDArray) -> NDArray:
