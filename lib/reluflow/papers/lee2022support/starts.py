@@ -16,7 +16,7 @@ from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
-from reluflow.instances import data_draws, extended, in_dimensions, near_boundary_start
+from reluflow.instances import data_draws, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.setting import (
     assumptions,
@@ -26,6 +26,7 @@ from reluflow.papers.lee2022support.setting import (
     forced,
     guaranteed_radius,
     meets,
+    near_boundary_start,
     nontrivial,
     reactivations,
     remembered,
