@@ -105,62 +105,6 @@ def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]
     return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
-def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
-    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
-    size = _fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)
-    direction = rng.normal(size=item["X"].shape[1])
-    return {"w0": size * (direction / np.linalg.norm(direction))}
-
-
-def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
-    """For `extended`: {"w0": (d,)} of any norm on the boundary of a datum, or 1e-12 to 1e-3 off it.
-
-    A third of the starts has x_j.w0 = 0, exactly so for whole numbers and else to rounding; the
-    others are equally often on either side. In one dimension the boundary is the origin.
-    """
-    X = item["X"]
-    d = X.shape[1]
-    x = X[rng.integers(len(X))]
-    w = np.where(x == 0.0, rng.normal(size=d), 0.0)
-    if d > 1:
-        a = int(rng.choice(np.nonzero(x)[0]))
-        b = int(rng.choice(np.delete(np.arange(d), a)))
-        # x_a x_b - x_b x_a = 0, and the other entries of w stand where x is zero. The scale is a
-        # power of two, here and below, for it rounds nothing.
-        scale = rng.choice([-1.0, 1.0]) * 2.0 ** -np.round(np.log2(np.abs(x).max()))
-        w[[a, b]] = scale * np.array([-x[b], x[a]])
-    side = rng.integers(-1, 2) * 10.0 ** rng.uniform(-12.0, -3.0)
-    w += side * max(float(np.linalg.norm(w)), float(d == 1)) * x / np.linalg.norm(x)
-    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-40.0, 20.0))}
-
-
-def _fit_size(item: Arrays) -> float:
-    return float(np.linalg.norm(np.linalg.lstsq(item["X"], item["y"], rcond=None)[0])) or 1.0
-
-
-def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
-    """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
-
-    The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
-    data allow one. `interpolated` is the matching `derive` of a `Statement`.
-    """
-    X = item["X"]
-    d = X.shape[1]
-    whole = np.array_equal(X, np.round(X))
-    w = rng.integers(1, 5, d).astype(float) if whole else np.abs(rng.normal(size=d)) + 1e-3
-    if rng.integers(2):
-        k = int(rng.integers(d))
-        other = w.copy()
-        other[k] = -rng.integers(1, 5) if whole else -np.abs(rng.normal())
-        w = other if np.all(X @ other > 0) else w
-    return {"y": X @ w, "w_gm": w}
-
-
-def interpolated(item: Mapping[str, NDArray]) -> Arrays:
-    """The instance with the labels y = X w_gm of its w_gm."""
-    return {**item, "y": item["X"] @ item["w_gm"]}
-
-
 @st.composite
 def readable_data(draw_value, d: int, sizes: tuple[int, int]):
     """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to 4, not zero, and
@@ -170,12 +114,6 @@ def readable_data(draw_value, d: int, sizes: tuple[int, int]):
     X = draw_value(st.lists(row, min_size=n, max_size=n))
     y = draw_value(st.lists(st.integers(1, 6), min_size=n, max_size=n))
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
-
-
-def readable_start(data: st.SearchStrategy, d: int) -> st.SearchStrategy:
-    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to 3."""
-    w0 = st.lists(st.integers(-3, 3), min_size=d, max_size=d)
-    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
 
 
 def _directions(n, d, rng):

@@ -5,7 +5,7 @@ loss is a convex quadratic, so the whole landscape is known once the cells are (
 Section 3).
 
 exact   how data are read as rational numbers, and what is decided with them
-cells   the cells of an arrangement, which are neighbours
+cells   the cells of an arrangement
 minima  virtual minima and whether they lie in their cells, minima on boundaries, and the sets of
         all local minima
 """
@@ -13,20 +13,16 @@ minima  virtual minima and whether they lie in their cells, minima on boundaries
 from reluflow.geometry.cells import (
     CELL_LIMIT,
     Cells,
-    adjacent_pairs,
     cell_bound,
     enumerable,
     enumerate_cells,
-    parallel_classes,
 )
 from reluflow.geometry.exact import rank
 from reluflow.geometry.minima import (
     StationarySet,
-    excess_in_cell,
     local_minima,
     meets_cell,
     nested_pairs,
-    restricted_minima,
     virtual_minimum,
 )
 
@@ -34,16 +30,12 @@ __all__ = [
     "CELL_LIMIT",
     "Cells",
     "StationarySet",
-    "adjacent_pairs",
     "cell_bound",
     "enumerable",
     "enumerate_cells",
-    "excess_in_cell",
     "local_minima",
     "meets_cell",
     "nested_pairs",
-    "parallel_classes",
     "rank",
-    "restricted_minima",
     "virtual_minimum",
 ]

@@ -18,7 +18,6 @@ from reluflow.geometry.exact import (
     column_exponents,
     direction,
     integer_columns,
-    integer_rows,
     matrix,
     nearest,
     normal,
@@ -248,42 +247,3 @@ def _rounded(ray: fmpz_mat, exponents: list[int]) -> NDArray:
     size = max(v.bit_length() for v in entries)
     out = np.array([over(v, size) for v in entries])
     return out / np.linalg.norm(out)
-
-
-# --- Neighbouring cells ---------------------------------------------------------------------------
-
-
-def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
-    """The data X (n, d), not zero, grouped by boundary: x_i and x_j together if parallel."""
-    classes: dict[tuple[int, ...], set[int]] = {}
-    for i, row in enumerate(integer_rows(X)):
-        classes.setdefault(normal(row), set()).add(i)
-    return [frozenset(c) for c in classes.values()]
-
-
-def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
-    """All pairs of cells whose closures share a face of dimension r - 1, as two patterns (n,).
-
-    The closure of a cell is spanned by the extreme rays of the arrangement on it, so two closures
-    meet in the span of their common rays; only its dimension is asked, whatever the patterns are.
-    Exact, in integers, for data X (n, d) of any rank r. Raises InputError where the cells are not
-    `enumerable`.
-    """
-    X = np.asarray(X, float)
-    d, live, patterns = X.shape[1], X.any(axis=1), enumerate_cells(X).patterns
-    rows = [row for row in integer_columns(X)[0] if any(row)]
-    rays = [
-        ([turn * v for v in ray], np.array([turn * ((h > 0) - (h < 0)) for h in products]))
-        for ray, products in extreme_rays(rows)
-        for turn in (1, -1)
-    ]
-    around = [
-        {k for k, (_, signs) in enumerate(rays) if np.all(side * signs >= 0)}
-        for side in np.where(patterns[:, live], 1, -1)
-    ]
-    face = matrix(rows, d).rank() - 1
-    return [
-        (patterns[a], patterns[b])
-        for a, b in combinations(range(len(patterns)), 2)
-        if matrix([rays[k][0] for k in around[a] & around[b]], d).rank() == face
-    ]

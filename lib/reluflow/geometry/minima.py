@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import nnls
 
 from reluflow.geometry.cells import cells_of, check_enumerable, extreme_rays
 from reluflow.geometry.exact import (
@@ -209,29 +208,6 @@ def plausible(X: NDArray, y: NDArray, patterns: NDArray) -> NDArray:
     return kept
 
 
-# --- The minimum of a cell's quadratic over the closed cell, without the conditions (5) -----------
-
-
-def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:
-    """How far above its unconstrained minimum L_P stays on the closed cell, as a distance.
-
-    The distance |R (w - w_P*)| of the closed cell's minimiser w, R^T R = H: zero exactly if w_P*
-    lies in the closed cell. Solved as a least-distance problem by nonnegative least squares
-    (Lawson & Hanson 1974, ch. 23), which does not look at the conditions (5). H of full rank.
-    """
-    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
-    R = np.asarray(np.linalg.qr(X[active], mode="r"))
-    w = np.linalg.lstsq(X[active], y[active], rcond=None)[0]
-    G = X * np.where(active, 1.0, -1.0)[:, None]  # the closed cell is G w >= 0
-    G = G[G.any(axis=1)]
-    G /= np.linalg.norm(G, axis=1, keepdims=True)
-    reach = np.linalg.solve(R.T, G.T).T
-    E = np.vstack([reach.T, -(G @ w)[None, :]])
-    multipliers, _ = nnls(E, np.append(np.zeros(X.shape[1]), 1.0))
-    r = E @ multipliers - np.append(np.zeros(X.shape[1]), 1.0)
-    return float(np.linalg.norm(r[:-1]) / abs(r[-1]))
-
-
 # --- Minima on activation boundaries, where labels of at most zero make the loss kink upwards -----
 #
 # At such a point w, with Z the data on their boundary and g the gradient of the others,
@@ -400,19 +376,6 @@ def local_minima(
 def nested_pairs(minima: Iterable[StationarySet]) -> list[tuple[StationarySet, StationarySet]]:
     """All pairs (more, fewer) of local minima whose support vectors are nested, S2 inside S1."""
     return [(a, b) for a, b in permutations(minima, 2) if set(b.support) < set(a.support)]
-
-
-def restricted_minima(X: ArrayLike, y: ArrayLike) -> Iterator[tuple[NDArray, NDArray]]:
-    """Every minimum of L restricted to an intersection of boundaries, on no further boundary.
-
-    Parameters: X (n, d), y (n,). Yields one point (d,) of each set of them, rounded, and the data
-    (n,) on whose boundaries it lies, exactly. A minimum of L on a boundary is one of these.
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    data = problem(X, y)
-    live = np.flatnonzero(X.any(axis=1)).tolist()
-    for w, _, _, inside in minima_on_flats(data.rows, data.labels, X.shape[1], live):
-        yield np.array([nearest(v) for v in data.weight(w.entries())]), inside
 
 
 def _members(flags: NDArray) -> tuple[int, ...]:

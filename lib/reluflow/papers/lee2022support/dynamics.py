@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import cycle, islice, repeat
 
 import numpy as np
-import pandas as pd
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
@@ -262,30 +261,27 @@ def must_deactivate(
     rest = [j for j in range(len(y)) if j != datum]
     whole, kept = rational.fit(X, y, list(range(len(y)))), rational.fit(X, y, rest)
 
-    rng, rows = np.random.default_rng(seed), []
+    rng, lost, apart = np.random.default_rng(seed), [], []
     for norm in norms:
         inside = (u for u in (rng.normal(size=2) for _ in repeat(None)) if np.all(X @ u > 0))
-        for u in islice(inside, count):
-            path = affine_flow(X, y, norm * u / np.linalg.norm(u))
-            apart = float(np.linalg.norm(path.end - np.array(kept.w, float)))
-            first = bool(path.events) and path.events[0].datum == datum
-            rows.append({"norm": norm, "lost": first, "apart": apart})
-    found = pd.DataFrame(rows).set_index("norm")
-    lost, far = found["lost"].groupby(level=0).sum(), found["apart"][norms[-1]]
-    kept_far, elsewhere = int(lost[norms[-1]]), int((far > 1e-6).sum())
+        starts = [norm * u / np.linalg.norm(u) for u in islice(inside, count)]
+        paths = [affine_flow(X, y, w0) for w0 in starts]
+        lost.append(sum(bool(p.events) and p.events[0].datum == datum for p in paths))
+        apart.append([np.linalg.norm(p.end - np.array(kept.w, float)) for p in paths])
+    elsewhere = int(np.sum(np.array(apart[-1]) > 1e-6))
     negative = tuple(j + 1 for j, h in enumerate(whole.preactivations) if h < 0)
     evidence = [
         fact("data inactive at the virtual minimum of the all-active cell", negative,
              (datum + 1,)),
         fact("the optimum of the other two is a local minimum",
              rational.is_local_minimum(kept, rest), True),
-        *[fact(f"|w0| = {norm:g}: starts whose flow loses x_{datum + 1} first", int(lost[norm]),
-               count) for norm in norms[:-1]],
+        *[fact(f"|w0| = {norm:g}: starts whose flow loses x_{datum + 1} first", k, count)
+          for norm, k in zip(norms[:-1], lost[:-1], strict=True)],
         deviation("their limits against the optimum of the other two, exact fit",
-                  float(found["apart"].drop(norms[-1]).max()), ""),
+                  float(np.max(apart[:-1])), ""),
         note("virtual minimum, and optimum of the other two", (whole.w, kept.w)),
         note(f"|w0| = {norms[-1]:g}: starts whose flow loses x_{datum + 1} first",
-             (kept_far, count)),
+             (lost[-1], count)),
         note(f"|w0| = {norms[-1]:g}: starts with another limit", (elsewhere, count)),
         note("seed", seed),
     ]  # fmt: skip
@@ -293,7 +289,7 @@ def must_deactivate(
         "The figure prints no data: they are ours. The flow is that of a start near the "
         "origin, as Section 4.1 recalls the figure.",
         f"For all starts in the cell it is false: at |w0| = {norms[-1]:g}, "
-        f"{count - kept_far} of {count} flows do not lose x_{datum + 1} first, "
+        f"{count - lost[-1]} of {count} flows do not lose x_{datum + 1} first, "
         f"and {elsewhere} end elsewhere.",
     )
 

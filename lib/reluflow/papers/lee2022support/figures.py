@@ -439,8 +439,7 @@ def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure
 @in_house_style
 def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
     """Figure 11: the two cells that the flow from 0 enters by losing a datum, their w_P^*,
-    hyperrectangle and ellipse; (a) with eigenvectors and flows from other points of the boundary,
-    (b) the cell that holds its w_P^*."""
+    hyperrectangle and ellipse; (a) with eigenvectors, (b) the cell that holds its w_P^*."""
     titles = ("(a) $w_P^*$ outside $P$: the flow leaves", "(b) $w_P^*$ in $P$: the flow stays")
     fig, axes = panels(1, 2, height=4.2, titles=titles, sharey=True)
     path = affine_flow(X, y, 1e-9 * X.T @ y)
@@ -455,13 +454,6 @@ def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
             length = 0.15 * (window[1] - window[0])
             corner = np.array([window[0] + 1.6 * length, window[2] + 0.6 * length])
             _arrows(ax, corner, net, length, style.INK, "e")
-            for share in (0.35, 0.65, 1.4, 1.9):  # from other points of the boundary, thin
-                only = affine_flow(X[step.after], y[step.after], share * step.w, "linear")
-                W = only.at(only.grid(120))
-                inside = (step.after == (X @ W.T > 0.0).T).all(axis=1)
-                inside[0] = True
-                stop = len(inside) if inside.all() else int(np.argmin(inside))
-                ax.plot(*W[:stop].T, color=style.CURVES["ReLU flow"].colour, lw=0.8, zorder=3)
         ax.plot(*net.minimum, mfc=OLD, label="$w_P^*$", **NORMS_VIRTUAL)
         edge = _ellipse(net, 0.5 * np.pi - np.linspace(0.0, 2.0 * np.pi, 241))
         ax.plot(*edge.T, color=ELLIPSE, lw=1.4, label="$g_P = 0$: inside, the norm grows",

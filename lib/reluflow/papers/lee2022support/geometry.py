@@ -11,20 +11,19 @@ from itertools import combinations, pairwise
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
 
 from reluflow import instances, rational
 from reluflow.falsify import Instance, Report, Statement, given, planted, statement, survey
 from reluflow.geometry import (
-    adjacent_pairs,
     cell_bound,
     enumerate_cells,
-    excess_in_cell,
     local_minima,
     meets_cell,
-    parallel_classes,
-    restricted_minima,
     virtual_minimum,
 )
+from reluflow.geometry.cells import extreme_rays
+from reluflow.geometry.exact import integer_columns, matrix
 from reluflow.instances import (
     Draws,
     data_draws,
@@ -33,7 +32,7 @@ from reluflow.instances import (
     readable_data,
 )
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support.setting import assumptions, meets
+from reluflow.papers.lee2022support.setting import assumptions, meets, parallel_classes
 
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
 
@@ -65,6 +64,34 @@ def _of_any_rank(dimensions: Iterable[int], largest: int) -> Draws:
 
     plain = in_dimensions(dimensions, largest, ("uniform", "integers", "degenerate"))
     return {**plain, **{f"flat, {kind}": one for kind, one in extended(plain, flat).items()}}
+
+
+def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
+    """All pairs of cells whose closures share a face of dimension r - 1, as two patterns (n,).
+
+    The closure of a cell is spanned by the extreme rays of the arrangement on it, so two closures
+    meet in the span of their common rays; only its dimension is asked, whatever the patterns are.
+    Exact, in integers, for data X (n, d) of any rank r. Raises InputError where the cells are not
+    `enumerable`.
+    """
+    X = np.asarray(X, float)
+    d, live, patterns = X.shape[1], X.any(axis=1), enumerate_cells(X).patterns
+    rows = [row for row in integer_columns(X)[0] if any(row)]
+    rays = [
+        ([turn * v for v in ray], np.array([turn * ((h > 0) - (h < 0)) for h in products]))
+        for ray, products in extreme_rays(rows)
+        for turn in (1, -1)
+    ]
+    around = [
+        {k for k, (_, signs) in enumerate(rays) if np.all(side * signs >= 0)}
+        for side in np.where(patterns[:, live], 1, -1)
+    ]
+    face = matrix(rows, d).rank() - 1
+    return [
+        (patterns[a], patterns[b])
+        for a, b in combinations(range(len(patterns)), 2)
+        if matrix([rays[k][0] for k in around[a] & around[b]], d).rank() == face
+    ]
 
 
 def _distinct(X: NDArray) -> bool:
@@ -298,49 +325,61 @@ def on_boundary(item: Instance) -> NDArray:
     return N @ (N.T @ item["point"])
 
 
+def _step(item: Instance) -> float:
+    X, y = item["X"], item["y"]
+    longest = y[0] * (X[0] @ X[0]) / np.sum((X @ X[0]) ** 2)
+    return float(item["step"][0] * longest)
+
+
 def lower_beside_boundaries() -> Statement:
     """sv.ours.boundary.step: by how much the fall exceeds its promise, as a share of terms."""
 
-    def step(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        longest = y[0] * (X[0] @ X[0]) / np.sum((X @ X[0]) ** 2)
-        return float(item["step"][0] * longest)
-
     def slack(item: Instance) -> float:
-        found = fall_from_boundary(item["X"], item["y"], on_boundary(item), 0, step(item))
+        found = fall_from_boundary(item["X"], item["y"], on_boundary(item), 0, _step(item))
         fall, promise, size = found
         return (fall - promise) / size
 
     def point(item: Instance) -> bool:
         x, w = item["X"][0], on_boundary(item)
         on = abs(x @ w) <= 1e-12 * np.linalg.norm(x) * np.linalg.norm(item["point"])
-        return bool(x.any() and on and step(item) > 0.0)
+        return bool(x.any() and on and _step(item) > 0.0)
 
     tests = given("sv.ours.boundary.step", labels=lambda item: meets(item, "A2"), point=point)
     says = "beside a boundary the loss is lower, by the finite bound"
     return Statement(says, boundary_points(), slack, tests, tolerance=1e-12, fixed=("first",))
 
 
-_KINDS = ("uniform", "directions", "integers")
-
-
-@statement("no minimum of L on a boundary is a minimum of L",
-           {**in_dimensions((1, 2), 5, _KINDS), **in_dimensions((3,), 4, ("integers",))},
-           strict=True, fixed=("X", "y"))  # fmt: skip
-def no_minimum_on_boundaries(X: NDArray, y: NDArray) -> float:
-    """sv.lem3.2: the smallest fall, relative to its promise, from every candidate of
-    `restricted_minima`, by steps of 1, 1e-2 and 1e-4 of half the longest."""
-    ratios = [np.inf]
-    for w, on in restricted_minima(X, y):
-        j = int(np.flatnonzero(on)[np.argmax((y * np.linalg.norm(X, axis=1))[on])])
-        half = 0.5 * y[j] * (X[j] @ X[j]) / np.sum((X @ X[j]) ** 2)
-        for eps in (half, 1e-2 * half, 1e-4 * half):
-            fall, promise, _ = fall_from_boundary(X, y, w, j, eps)
-            ratios.append(fall / promise)
-    return min(ratios)
+@statement("no point of a boundary is a minimum of L", boundary_points(), strict=True,
+           fixed=("X", "y", "first"))  # fmt: skip
+def no_minimum_on_boundaries(item: Instance) -> float:
+    """sv.lem3.2: how far the loss falls beside a point of x_1's boundary, as a share of terms."""
+    X, y = item["X"], item["y"]
+    fall, _, size = fall_from_boundary(X, y, on_boundary(item), 0, 0.5 * _step(item))
+    return fall / size
 
 
 # --- Proposition 3.3: whether a cell holds its virtual minimum ------------------------------------
+
+
+def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:
+    """How far above its unconstrained minimum L_P stays on the closed cell, as a distance.
+
+    The distance |R (w - w_P*)| of the closed cell's minimiser w, R^T R = H: zero exactly if w_P*
+    lies in the closed cell. Solved as a least-distance problem by nonnegative least squares
+    (Lawson & Hanson 1974, ch. 23), which does not look at the conditions (5). H of full rank.
+    """
+    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
+    R = np.asarray(np.linalg.qr(X[active], mode="r"))
+    w = np.linalg.lstsq(X[active], y[active], rcond=None)[0]
+    G = X * np.where(active, 1.0, -1.0)[:, None]  # the closed cell is G w >= 0
+    G = G[G.any(axis=1)]
+    G /= np.linalg.norm(G, axis=1, keepdims=True)
+    reach = np.linalg.solve(R.T, G.T).T
+    E = np.vstack([reach.T, -(G @ w)[None, :]])
+    multipliers, _ = nnls(E, np.append(np.zeros(X.shape[1]), 1.0))
+    r = E @ multipliers - np.append(np.zeros(X.shape[1]), 1.0)
+    return float(np.linalg.norm(r[:-1]) / abs(r[-1]))
+
 
 SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
@@ -443,6 +482,9 @@ def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         y[k] = 0.0
         y[k] = max(P[j] @ y / -P[j, k], y.max()) * 10.0 ** rng.uniform(0.1, 1.0)
     return {"y": y}
+
+
+_KINDS = ("uniform", "directions", "integers")
 
 
 def _under_A2() -> Draws:

@@ -18,7 +18,6 @@ from reluflow.geometry import (
     enumerate_cells,
     local_minima,
     meets_cell,
-    parallel_classes,
     virtual_minimum,
 )
 from reluflow.instances import Arrays, Draws, data_draws, extended
@@ -32,6 +31,7 @@ from reluflow.papers.lee2022support.setting import (
     gentle_radius,
     guaranteed_radius,
     meets,
+    parallel_classes,
     small,
     small_flows,
     smallest_force,

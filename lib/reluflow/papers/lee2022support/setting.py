@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
 from reluflow.datasets import data_row
 from reluflow.errors import InputError
@@ -18,13 +17,14 @@ from reluflow.falsify import Instance
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
-from reluflow.instances import in_dimensions, near_boundary_start
+from reluflow.geometry.exact import integer_rows, normal
+from reluflow.instances import Arrays, in_dimensions
 from reluflow.networks import gradient
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 Made = TypeVar("Made")
 
-# --- A second method in the plainest arithmetic: descent as a loop, and a general ODE solver ------
+# --- A second method in the plainest arithmetic: descent as a loop --------------------------------
 #
 # It shares no code with the exact flow and descent, and is slow on purpose.
 
@@ -38,20 +38,6 @@ def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_step
         h = X @ path[k]
         path[k + 1] = path[k] - step * (np.where(h > 0.0, h - y, 0.0) @ X)
     return path
-
-
-def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDArray:
-    """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events. Steps
-    are at most 1/100, so that a short visit to another cell is not stepped over."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-
-    def velocity(_: float, w: NDArray) -> NDArray:
-        h = X @ w
-        return np.where(h > 0.0, y - h, 0.0) @ X
-
-    solution = solve_ivp(velocity, (0.0, horizon), np.asarray(w0, float), method="DOP853",
-                         rtol=1e-12, atol=1e-12, max_step=1e-2)  # fmt: skip
-    return solution.y[:, -1]
 
 
 def data_on(X: NDArray, w: NDArray) -> NDArray:
@@ -234,6 +220,32 @@ def random_direction(X: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> ND
     return u / np.linalg.norm(u)
 
 
+def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: {"w0": (d,)} of any norm on the boundary of a datum, or 1e-12 to 1e-3 off it.
+
+    A third of the starts has x_j.w0 = 0, exactly so for whole numbers and else to rounding; the
+    others are equally often on either side. In one dimension the boundary is the origin.
+    """
+    X = item["X"]
+    d = X.shape[1]
+    x = X[rng.integers(len(X))]
+    w = np.where(x == 0.0, rng.normal(size=d), 0.0)
+    if d > 1:
+        a = int(rng.choice(np.nonzero(x)[0]))
+        b = int(rng.choice(np.delete(np.arange(d), a)))
+        # x_a x_b - x_b x_a = 0, and the other entries of w stand where x is zero. The scale is a
+        # power of two, here and below, for it rounds nothing.
+        scale = rng.choice([-1.0, 1.0]) * 2.0 ** -np.round(np.log2(np.abs(x).max()))
+        w[[a, b]] = scale * np.array([-x[b], x[a]])
+    side = rng.integers(-1, 2) * 10.0 ** rng.uniform(-12.0, -3.0)
+    w += side * max(float(np.linalg.norm(w)), float(d == 1)) * x / np.linalg.norm(x)
+    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-40.0, 20.0))}
+
+
+def _fit_size(item: Arrays) -> float:
+    return float(np.linalg.norm(np.linalg.lstsq(item["X"], item["y"], rcond=None)[0])) or 1.0
+
+
 def start_direction(X: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> NDArray:
     """A unit vector (d,) with q > 0: of random direction, or as often near a datum's boundary."""
     X, y = np.asarray(X, float), np.asarray(y, float)
@@ -347,6 +359,14 @@ def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tupl
     """Sides of the boundary of x_j to which flows leave its point w (d,): 1 active, -1 inactive."""
     flows = first_continuations(X, y, w)
     return tuple(sorted({1 if active[j] else -1 for active, _ in flows}))
+
+
+def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
+    """The data X (n, d), not zero, grouped by boundary: x_i and x_j together if parallel."""
+    classes: dict[tuple[int, ...], set[int]] = {}
+    for i, row in enumerate(integer_rows(X)):
+        classes.setdefault(normal(row), set()).add(i)
+    return [frozenset(c) for c in classes.values()]
 
 
 def on_boundary(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:

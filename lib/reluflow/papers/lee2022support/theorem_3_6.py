@@ -12,7 +12,7 @@ from reluflow import rational
 from reluflow.falsify import Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
-from reluflow.instances import Draws, Instance, draw, extended, in_dimensions, realisable
+from reluflow.instances import Arrays, Draws, Instance, draw, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support.setting import assumptions, meets, remembered
 from reluflow.statistics import normal_interval
@@ -63,6 +63,24 @@ def second_datum_dropped(X: NDArray, y: NDArray) -> Counterexample:
                        ">=", 0, ""),),
         route="both fits and their losses in rational arithmetic",
     )  # fmt: skip
+
+
+def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
+
+    The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
+    data allow one.
+    """
+    X = item["X"]
+    d = X.shape[1]
+    whole = np.array_equal(X, np.round(X))
+    w = rng.integers(1, 5, d).astype(float) if whole else np.abs(rng.normal(size=d)) + 1e-3
+    if rng.integers(2):
+        k = int(rng.integers(d))
+        other = w.copy()
+        other[k] = -rng.integers(1, 5) if whole else -np.abs(rng.normal())
+        w = other if np.all(X @ other > 0) else w
+    return {"y": X @ w, "w_gm": w}
 
 
 def _draws() -> Draws:

@@ -6,7 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from reluflow.geometry import adjacent_pairs, enumerate_cells, parallel_classes
+from reluflow.geometry import enumerate_cells
+from reluflow.papers.lee2022support.geometry import adjacent_pairs
+from reluflow.papers.lee2022support.setting import parallel_classes
 from scipy.optimize import linprog
 
 
