@@ -80,12 +80,8 @@ def _drawn(fig: Figure) -> tuple[str, tuple[str, ...]]:
 def _still(fig: Figure) -> Iterator[None]:
     """Within, an axis that has not moved gives the ticks, and the boxes of their labels, that it
     gave before: to lay out and draw a figure asks each of them dozens of times."""
-    asked = [
-        (axis, name)
-        for ax in fig.axes
-        for axis in (ax.xaxis, ax.yaxis)
-        for name in ("_update_ticks", "_get_ticklabel_bboxes")
-    ]
+    axes = [axis for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)]
+    asked = [(axis, name) for axis in axes for name in ("_update_ticks", "_get_ticklabel_bboxes")]
     for axis, name in asked:
         setattr(axis, name, _once(axis, getattr(axis, name)))
     try:
