@@ -184,6 +184,8 @@ def followed(visit: Opened) -> list[str]:
     return visit.ask(
         """async () => {
         const links = [...document.querySelectorAll(".bd-toc nav a")], found = [];
+        const article = document.querySelector("article");
+        article.style.visibility = "hidden";  // to paint it takes most of the time
         const bar = document.querySelector(".bd-header-article").offsetHeight;
         const heading = link => {
             const part = document.getElementById(decodeURIComponent(link.hash.slice(1)));
@@ -197,19 +199,24 @@ def followed(visit: Opened) -> list[str]:
             if (marked().join() !== link.textContent) found.push(
                 `after ${how} ${link.textContent} the contents mark ${marked().join() || "none"}`);
         };
-        for (const link of links) {
+        const each = async (some, go) => {  // up to the first fault: to wait for a mark takes long
+            const before = found.length;
+            for (const link of some) if (found.length === before) await go(link);
+        };
+        await each(links, async link => {
             link.click();
             await want(link, "a jump to");
             if (top(link) < bar || top(link) > innerHeight)
                 found.push(`a jump to ${link.textContent} lands at ${top(link)} px`);
-        }
+        });
         history.replaceState(null, "", location.pathname);
-        for (const link of links.filter((_, k) => k % 3 === 0).reverse()) {
+        await each(links.filter((_, k) => k % 3 === 0).reverse(), async link => {
             scrollBy(0, top(link) - bar);
             if (scrollY + innerHeight < document.documentElement.scrollHeight - 2)
                 await want(link, "scrolling to");
-        }
+        });
         scrollTo(0, 0);
+        article.style.visibility = "";
         return found;
     }"""
     )

@@ -17,7 +17,6 @@ from pictures import alike
 from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.figures import panels, show
-from reluflow.figures.curves import clock_values, loss_curves
 from reluflow.figures.frame import drawing_times, name_curves
 from reluflow.figures.style import legend_below
 from reluflow.figures.vector import SVG, cut_off, svg
@@ -29,6 +28,7 @@ from reluflow.figures.weight_space import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.papers.lee2022support.figures import clock_values, loss_curves
 from reluflow.site.book import Pictures
 
 X, Y = load("example-5.1").X, load("example-5.1").y

@@ -111,8 +111,9 @@ def test_on_paper_there_is_nothing_of_it(visit: Opened) -> None:
     visit.ask("document.getElementById('def-span').hidePopover()")
 
 
-def test_without_scripts_a_word_is_a_link(browser: Browser, site: Path) -> None:
+def test_without_scripts_a_word_is_a_link_and_no_picture_can_be_opened(browser, site):
     with opened(browser, site / PAGE, scripts=False) as visit:
+        expect(visit.page.locator("details.offer:not(:visible)")).to_have_count(1)
         expect(visit.page.locator(".definition:visible")).to_have_count(0)
         visit.page.locator(f"{LINKS}[href$='#def-span']").click()
         expect(visit.page.locator("p#def-span")).to_be_in_viewport()

@@ -164,8 +164,8 @@ def test_a_tap_saves(browser: Browser, site: Path, wheel: Path) -> None:
 def test_the_wheel_is_all_of_the_book_that_a_saved_notebook_needs(
     site: Path, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In an empty folder, with the library from the wheel: the chapter's page, which sums up what
-    its sections found, and the command line."""
+    """In an empty folder, with the library from the wheel: what the chapter's page loads, where it
+    sums up what its sections found, and the command line."""
     target, empty = tmp_path / "target", tmp_path / "empty"
     empty.mkdir()
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
@@ -177,6 +177,9 @@ def test_the_wheel_is_all_of_the_book_that_a_saved_notebook_needs(
     assert f"0 of {claims} claims open" in told
     saved = saved_from(site / "chapters" / f"{CHAPTER}.html")[f"{CHAPTER}.ipynb"]
     notebook = nbformat.reads(base64.b64decode(saved.partition(",")[2]), as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell("import reluflow; print(reluflow.__file__)"))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    place = nbformat.v4.new_code_cell("import reluflow; print(reluflow.__file__)")
+    notebook.cells = [*code[:3], code[-1], place]  # parameters, their check, imports, and the sum
+    assert "ledger.summary(" in code[-1].source
     NotebookClient(notebook, resources={"metadata": {"path": str(empty)}}).execute()
     assert str(target) in notebook.cells[-1].outputs[0].text

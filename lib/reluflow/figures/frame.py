@@ -86,9 +86,12 @@ def distances(places: NDArray, segments: NDArray) -> NDArray:
         return np.full(len(places), np.inf)
     a, u = segments[:, 0], segments[:, 1] - segments[:, 0]
     square = np.maximum(np.sum(u * u, axis=1), 1e-300)
-    x, y = places[:, :1] - a[:, 0], places[:, 1:] - a[:, 1]  # apart: faster than (m, k, 2)
-    s = np.clip((x * u[:, 0] + y * u[:, 1]) / square, 0.0, 1.0)
-    return np.sqrt(((x - s * u[:, 0]) ** 2 + (y - s * u[:, 1]) ** 2).min(axis=1))
+    found = []
+    for part in np.array_split(places, 1 + len(places) * len(a) // _AT_ONCE):
+        x, y = part[:, :1] - a[:, 0], part[:, 1:] - a[:, 1]  # apart: faster than (m, k, 2)
+        s = np.clip((x * u[:, 0] + y * u[:, 1]) / square, 0.0, 1.0)
+        found.append(((x - s * u[:, 0]) ** 2 + (y - s * u[:, 1]) ** 2).min(axis=1))
+    return np.sqrt(np.concatenate(found))
 
 
 def best_place(places: NDArray, scores: NDArray) -> NDArray:
@@ -98,6 +101,7 @@ def best_place(places: NDArray, scores: NDArray) -> NDArray:
 
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
 
+_AT_ONCE = 20_000  # distances, which stay within a processor's cache
 _MANY = 2000  # points of a curve from which on those go that nobody can see
 _STOPS = 40  # places along a curve at which its name may stand
 _TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)

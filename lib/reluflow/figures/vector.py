@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from IPython.display import display
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
@@ -39,6 +42,7 @@ class _Canvas(FigureCanvasBase):
 
     words = TextToPath()
     words.mathtext_parser.parse = lru_cache(maxsize=None)(words.mathtext_parser.parse)
+    words.get_text_width_height_descent = lru_cache(None)(words.get_text_width_height_descent)
 
     def __init__(self, fig: Figure) -> None:
         super().__init__(fig)
@@ -58,12 +62,47 @@ def svg(fig: Figure) -> str:
 
     Paths are written to a hundredth of a point: less than can be seen, and half the length.
     """
+    return _drawn(fig)[0]
+
+
+def _drawn(fig: Figure) -> tuple[str, tuple[str, ...]]:
+    """A figure as SVG, and what is cut off."""
     canvas = _Canvas(fig)
-    with house():
+    with house(), _still(fig):
         fig.draw(canvas.renderer)
         canvas.renderer.finalize()
+        cut = tuple(_beyond_the_edge(fig))
     drawn = " ".join(canvas.text.getvalue().split())
-    return _PATH.sub(lambda path: _LONG.sub(_rounded, path[0]), drawn)
+    return _PATH.sub(lambda path: _LONG.sub(_rounded, path[0]), drawn), cut
+
+
+@contextmanager
+def _still(fig: Figure) -> Iterator[None]:
+    """Within, an axis that has not moved gives the ticks, and the boxes of their labels, that it
+    gave before: to lay out and draw a figure asks each of them dozens of times."""
+    axes = [axis for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)]
+    asked = [(axis, name) for axis in axes for name in ("_update_ticks", "_get_ticklabel_bboxes")]
+    for axis, name in asked:
+        setattr(axis, name, _once(axis, getattr(axis, name)))
+    try:
+        yield
+    finally:
+        for axis, name in asked:
+            delattr(axis, name)
+
+
+def _once(axis: Axis, ask: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """`ask`, asked again where the limits or the place of its axes have changed."""
+    told: dict[tuple[float, ...], list[Any]] = {}
+
+    def answer(*given: Any) -> list[Any]:
+        now = (*axis.axes.viewLim.bounds, *axis.axes.bbox.bounds)
+        if now not in told:
+            told.clear()  # what the ticks are now is of the last place
+            told[now] = ask(*given)
+        return told[now]
+
+    return answer
 
 
 def _rounded(number: re.Match[str]) -> str:
@@ -95,14 +134,14 @@ def stacked(fig: Figure) -> str:
             legend.remove()
             legend_below(fig)
         fig.set_figheight(sum(heights) + _high(fig))
-    drawn = svg(fig)
+    drawn, cut = _drawn(fig)
     for _ in range(HIGHER):
-        if not beyond_the_edge(fig):
+        if not cut:
             break
         again = not cut_off(fig)  # for it is laid out once more
         if not again:
             fig.set_figheight(1.15 * fig.get_figheight())
-        drawn = svg(fig)
+        drawn, cut = _drawn(fig)
         if again:
             break
     return drawn
@@ -128,10 +167,10 @@ def _label(ax: Axes) -> None:
 def cut_off(fig: Figure) -> list[str]:
     """Return the words of the figure that reach beyond its edge and so cannot be read in full."""
     fig.draw_without_rendering()
-    return beyond_the_edge(fig)
+    return _beyond_the_edge(fig)
 
 
-def beyond_the_edge(fig: Figure) -> list[str]:
+def _beyond_the_edge(fig: Figure) -> list[str]:
     """The same of a figure that has been drawn before and not changed since."""
     page = fig.bbox.padded(0.5)  # pixels
     boxes = [words for ax in fig.axes if ax.get_visible() for words in _words(ax)]
@@ -197,7 +236,6 @@ def show(fig: Figure, name: str, *, alt: str) -> None:
         raise InputError(f"name {name!r} must consist of small letters, digits and hyphens")
     if not alt.strip():
         raise InputError(f"alt of figure {name!r} is empty: say in words what can be seen")
-    wide = svg(fig)
-    cut, width = tuple(beyond_the_edge(fig)), round(100 * fig.get_figwidth())
+    (wide, cut), width = _drawn(fig), round(100 * fig.get_figwidth())
     display(Picture(name, " ".join(alt.split()), wide, stacked(fig), width, cut))
     plt.close(fig)  # a figure that pyplot knows would be shown again at the end of the cell

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -20,6 +21,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", lambda app: book.board())  # before a page meets a broken row
     app.connect("builder-inited", downloads.begin)
     app.connect("doctree-read", board.dress)
+    app.connect("doctree-read", _leave_to_our_search)
     app.connect("html-page-context", downloads.offer)
     app.connect("autodoc-process-docstring", front.plain)
     app.add_directive("first-picture", front.FirstPicture)
@@ -45,3 +47,8 @@ def _leave_to_the_pages(app: Sphinx, config: Config) -> None:
     are for the pages that ask for them."""
     for name in ("html_js_files", "html_css_files"):
         config[name] = [file for file in config[name] if "/" not in file]
+
+
+def _leave_to_our_search(app: Sphinx, document: nodes.document) -> None:
+    """No page loads Sphinx's index of all words, which takes long to make."""
+    app.env.metadata[app.env.docname]["nosearch"] = ""
