@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
@@ -174,11 +174,13 @@ def witness(statement: Statement) -> Witness | None:
     if statement.witness is not None:
         return Witness(statement.witness)
     for file in sorted(WITNESSES.glob("*.json")):
-        found = json.loads(file.read_text(encoding="utf-8")).get(statement.says)
-        if found is not None:
+        if found := _entries(file.read_bytes()).get(statement.says):
             rejects = {name: decoded(at) for name, at in found.get("rejects", {}).items()}
             return Witness(decoded(found["at"]), "stands" in found, rejects)
     return None
+
+
+_entries = cache(json.loads)
 
 
 def slack_at(statement: Statement, known: Witness) -> float:

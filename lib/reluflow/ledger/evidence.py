@@ -17,11 +17,22 @@ from typing import Any
 
 from reluflow.approx import DIGITS, approx
 
-# --- The one error of the ledger ------------------------------------------------------------------
+# --- The one error of the ledger, and what raises it ----------------------------------------------
 
 
 class LedgerError(ValueError):
     """A claim cannot be settled, or a recorded row cannot be believed; the text is one sentence."""
+
+
+def need(truth: object, otherwise: str) -> None:
+    """Raise LedgerError with the sentence `otherwise` unless this is true."""
+    if not truth:
+        raise LedgerError(otherwise)
+
+
+def is_text(value: object) -> bool:
+    """Whether this is a text with something in it."""
+    return isinstance(value, str) and bool(value.strip())
 
 
 # --- Numbers as the ledger takes, records and prints them -----------------------------------------
@@ -37,6 +48,11 @@ ROUNDING_LEVEL = 1e-9
 
 Number = int | float | Fraction
 NEAREST, DOWN, UP = decimal.ROUND_HALF_EVEN, decimal.ROUND_FLOOR, decimal.ROUND_CEILING
+
+
+def is_finite(number: Number) -> bool:
+    """Whether this is neither an infinite float nor NaN."""
+    return not isinstance(number, float) or math.isfinite(number)
 
 
 def as_number(value: Any, where: str) -> Number:
@@ -64,10 +80,8 @@ def as_exact(value: Any, where: str) -> Any:
     """Turn bools, ints, texts, fractions and sequences of them into tuples of plain values."""
 
     def number(found: Number) -> Number:
-        if isinstance(found, float):
-            raise LedgerError(
-                f"{where} must be exact (bool, int, text, fraction, tuple), not {found!r}"
-            )
+        said = f"{where} must be exact (bool, int, text, fraction, tuple), not {found!r}"
+        need(not isinstance(found, float), said)
         return found
 
     return plain(value, where, number)
@@ -77,8 +91,7 @@ def as_instance(value: Any, where: str) -> Any:
     """Turn a finite number, an array or a text into tuples of plain values, nothing rounded."""
 
     def number(found: Number) -> Number:
-        if isinstance(found, float) and not math.isfinite(found):
-            raise LedgerError(f"{where} must be finite, not {found}")
+        need(is_finite(found), f"{where} must be finite, not {found}")
         return found
 
     return plain(value, where, number)
@@ -100,14 +113,14 @@ def as_context(value: Any, where: str, digits: int | None) -> Any:
 def as_digits(digits: int | None, where: str, least: int = 1) -> int | None:
     """Check a number of significant digits; None stands for a number that is exact."""
     whole = isinstance(digits, int) and not isinstance(digits, bool)
-    if digits is not None and not (whole and least <= digits <= DIGITS):
-        raise LedgerError(f"the digits of {where} must be {least} to {DIGITS}, not {digits!r}")
+    fits = digits is None or (whole and least <= digits <= DIGITS)
+    need(fits, f"the digits of {where} must be {least} to {DIGITS}, not {digits!r}")
     return digits
 
 
 def rounded(value: Number, digits: int | None = DIGITS, direction: str = NEAREST) -> Number:
     """Round a float to significant digits; exact numbers and non-finite floats stay."""
-    if digits is None or not isinstance(value, float) or not math.isfinite(value):
+    if digits is None or not isinstance(value, float) or not is_finite(value):
         return value
     context = decimal.Context(prec=digits, rounding=direction)
     # From the shortest decimal that names the float: 1e-8 is on no side of itself.
@@ -119,7 +132,7 @@ def encoded(value: Any) -> Any:
     """Write a plain value as JSON data, fractions as "p/q" and non-finite floats as text."""
     if isinstance(value, tuple):
         return [encoded(item) for item in value]
-    if isinstance(value, Fraction) or (isinstance(value, float) and not math.isfinite(value)):
+    if isinstance(value, Fraction) or not is_finite(value):
         return str(value)
     return value
 
@@ -138,7 +151,7 @@ def has_floats(value: Any) -> bool:
     """Whether a plain value holds a float that has digits: neither zero nor infinite nor NaN."""
     if isinstance(value, tuple):
         return any(map(has_floats, value))
-    return isinstance(value, float) and value != 0.0 and math.isfinite(value)
+    return isinstance(value, float) and value != 0.0 and is_finite(value)
 
 
 def printed(value: Any, digits: int | None = None) -> str:
@@ -199,16 +212,14 @@ class Evidence:
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.what, str) or not self.what.strip():
-            raise LedgerError("evidence needs a text that says what was measured")
+        need(is_text(self.what), "evidence needs a text that says what was measured")
         for part, text in (("its unit", self.unit), ("after what it was chosen", self.after)):
-            if not isinstance(text, str):
-                raise LedgerError(f"evidence {self.what!r} needs {part} as a text, not {text!r}")
-        if self.form not in _OPS:
-            raise LedgerError(f"evidence {self.what!r} has the unknown form {self.form!r}")
-        if self.op not in _OPS[self.form]:
-            needed = " ".join(_OPS[self.form])
-            raise LedgerError(f"{self.form} {self.what!r} needs one of {needed}, not {self.op!r}")
+            said = f"evidence {self.what!r} needs {part} as a text, not {text!r}"
+            need(isinstance(text, str), said)
+        ops = _OPS.get(self.form, ())
+        need(ops, f"evidence {self.what!r} has the unknown form {self.form!r}")
+        said = f"{self.form} {self.what!r} needs one of {' '.join(ops)}, not {self.op!r}"
+        need(self.op in ops, said)
         as_digits(self.digits, f"{self.form} {self.what!r}", DECIDING if self.decides else 1)
         if self.clipped or not has_floats(self.value):
             object.__setattr__(self, "digits", None)
@@ -221,8 +232,8 @@ class Evidence:
     @property
     def holds(self) -> bool:
         """Whether `value op limit`; a NaN never holds."""
-        if not self.op or self.limit is None:
-            raise LedgerError(f"evidence {self.what!r} has nothing to be compared with")
+        nothing = f"evidence {self.what!r} has nothing to be compared with"
+        need(self.op and self.limit is not None, nothing)
         return _COMPARE[self.op](self.value, self.limit)
 
     @property
@@ -242,8 +253,7 @@ def deviation(
     has it. Raises `LedgerError` for a negative value or a text that is missing.
     """
     number = as_number(value, f"deviation {what!r}")
-    if number < 0:
-        raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
+    need(not number < 0, f"deviation {what!r} must not be negative, and it is {number!r}")
     return Evidence("deviation", what, number, unit, "<=", digits=digits, after=after)
 
 
@@ -264,8 +274,8 @@ def fact(
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
-    if not _comparable(value, expect):
-        raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
+    unlike = f"fact {what!r} compares values of different type: {value!r}, {expect!r}"
+    need(_comparable(value, expect), unlike)
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
     return Evidence("fact", what, value, op="==", limit=expect, tried=tried, given=tuple(given),
                     after=after, rounding=float(rounding))  # fmt: skip
@@ -288,8 +298,7 @@ def bound(
     Raises `LedgerError` for another `op` and for a limit that is not finite.
     """
     limit = as_number(limit, f"the limit of bound {what!r}")
-    if isinstance(limit, float) and not math.isfinite(limit):
-        raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
+    need(is_finite(limit), f"the limit of bound {what!r} must be finite, not {limit}")
     value = as_number(value, f"bound {what!r}")
     return Evidence("bound", what, value, unit, op, limit, digits=digits, after=after)
 
@@ -309,9 +318,8 @@ def note(
 
 def pieces(evidence: Any, where: str) -> tuple[Evidence, ...]:
     """Check that this is a list of evidence; `where` names it in the `LedgerError`."""
-    listed = isinstance(evidence, Sequence) and not isinstance(evidence, str)
-    if not listed or not all(isinstance(item, Evidence) for item in evidence):
-        raise LedgerError(f"{where} must be a list of deviation, fact, bound and note")
+    listed = isinstance(evidence, Sequence) and all(isinstance(i, Evidence) for i in evidence)
+    need(listed and evidence != "", f"{where} must be a list of deviation, fact, bound and note")
     return tuple(evidence)
 
 
