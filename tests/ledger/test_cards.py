@@ -26,10 +26,9 @@ from reluflow.ledger.cards import (
     page_card,
     proof_label,
     proofs,
-    told,
     typeset,
 )
-from reluflow.ledger.evidence import LedgerError, bound, fact, note
+from reluflow.ledger.evidence import LedgerError, bound, fact, note, told
 from reluflow.ledger.inventory import Claim, load_inventories
 from reluflow.ledger.rows import (
     CITED,
@@ -164,7 +163,7 @@ SURVIVED = Row(CLAIM, REPRODUCED, tuple(SURVEY))
         (replace(CHECKED, verdict=REPRODUCED, counterexample=None), {}, [], "errata/checks"),
         (READ, {"at": [SOURCE]}, ["the sum &lt;of&gt; losses", "the mean: slower",
                                   "<pre>&quot;&quot;&quot;Claims as"], "<of>"),
-        (WHY, {}, ["<p>No t<sub>1</sub> &amp; no machine</p>"], "instead"),
+        (WHY, {}, ["Why:</em> No t<sub>1</sub> &amp; no machine</p>"], "instead"),
         (INSTEAD, {}, ["What appeared instead:", "steps: 9"], "machine"),
         (planar("lee2022support", X=AXES, y=[2, 1], w0=[0.5, -1]), {},
          ['href="../explorer.html#X=1,0;0,1&amp;y=2,1&amp;w=0.5,-1"'], " w0=eps"),

@@ -130,7 +130,7 @@ def test_rounding_changes_no_outcome_and_no_tolerance(compare, numbers, digits, 
 def test_rounding_errors_leave_the_same_record(one: float, other: float) -> None:
     rows = [book(within=1e-6).settle("sv.x.1", [deviation("d", v, "in w")]) for v in (one, other)]
     assert rows[0].record() == rows[1].record()
-    assert "at most 1e-9 in w (needs ≤ 1e-6)" in sentence(rows[0].evidence[0])
+    assert "at most 1e-9 in w (asked: ≤ 1e-6)" in sentence(rows[0].evidence[0])
     low = [recorded(bound("least", -v, ">=", -1e-6, "")) for v in (one, other)]
     assert low[0] == low[1]
     assert "at least -1e-9" in sentence(low[0])
@@ -466,7 +466,7 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
         ('"value": 2e-08', '"value": 2e-05', "say what appeared 'instead'"),
         ('"value": 2e-08', '"value": 1e-08', "edited by hand"),
         ('"limit": 1e-06', '"limit": 0.001', "edited by hand"),
-        ("needs ≤ 1e-6", "needs ≤ 1e-3", "edited by hand"),
+        ("asked: ≤ 1e-6", "asked: ≤ 1e-3", "edited by hand"),
         ('"holds": true', '"holds": false', "edited by hand"),
         ('"kind": "theorem"', '"kind": "text"', "edited by hand"),
         ('"id": "sv.thm4.3"', '"id": "sv.thm4.33"', "'sv.thm4.33' is in no inventory"),
@@ -660,7 +660,7 @@ def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
         (bound("gap", 0.01, "<=", 0.02, "", digits=2), "≈0.010", {"value": 0.01, "digits": 2}),
         (bound("gap", 3, "<=", 4, ""), "3", {"value": 3}),
         (bound("gap", 0.0, "<=", 0.0, ""), "0", {"value": 0.0}),
-        (note("gap", (0.5, 2, 1e-12)), "[≈0.5000, 2, 0]", {"value": [0.5, 2, 0.0], "digits": 4}),
+        (note("gap", (0.5, 2, 1e-12)), "≈0.5000, 2, 0", {"value": [0.5, 2, 0.0], "digits": 4}),
         (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
     ],
 )

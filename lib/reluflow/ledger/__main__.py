@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from reluflow import pages
-from reluflow.ledger.cards import addresses, as_csv, listing
-from reluflow.ledger.evidence import LedgerError, need, sentence
+from reluflow.ledger.cards import addresses, as_csv, listing, why
+from reluflow.ledger.evidence import LedgerError, need
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.ledger.rows import VERDICTS, Ledger, Row
 from reluflow.ledger.scoreboard import (
@@ -151,7 +151,7 @@ def as_table(board: Scoreboard) -> str:
     """The rows as a table, then how many claims have which verdict and how many are open."""
     lines = [["id", "verdict", "at", "chapter", "evidence"]]
     for row in board.rows:
-        evidence = row.why or "; ".join(map(sentence, row.evidence))
+        evidence = "; ".join(why(row))
         evidence = evidence if len(evidence) <= _WIDTH else evidence[: _WIDTH - 1] + "…"
         lines.append([row.claim.id, row.verdict, row.claim.at, row.chapter, evidence])
     verdicts = [row.verdict for row in board.rows]

@@ -386,20 +386,6 @@ def from_json(data: dict[str, Any]) -> Evidence:
     return Evidence(form, what, value, data["unit"], data.get("op", ""), limit, given=given, **more)
 
 
-def sentence(item: Evidence) -> str:
-    """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
-    value = item.around + printed(item.value, item.digits)
-    text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
-    after = f"; beyond rounding, {printed(item.rounding)}" if item.rounding else ""
-    after += f"; chosen after seeing: {item.after}" if item.after else ""
-    if not item.decides:
-        return text + after
-    if isinstance(item.limit, bool):  # "false (needs = false)" reads like a failure
-        asked = ", as it must be" if item.holds else f" (must be {printed(item.limit)})"
-        return text + asked + after
-    return f"{text} (needs {SIGNS[item.op]} {printed(item.limit)}){after}"
-
-
 def _comparable(value: Any, expect: Any) -> bool:
     """Whether both are of one type, item by item; Python itself finds that 1 == True."""
     for kind in (bool, str, tuple):
@@ -407,3 +393,103 @@ def _comparable(value: Any, expect: Any) -> bool:
             return False
     pairs = zip(value, expect, strict=False) if isinstance(value, tuple) else ()
     return all(_comparable(a, b) for a, b in pairs)
+
+
+# --- Evidence in a reader's words -----------------------------------------------------------------
+
+SURVEY = re.compile(r"(.+): instances that break it")
+_SEARCHED = re.compile(r"(.+): broken by a search of (\d+) evaluations from the worst")
+SMALL_PRINT = (
+    "instances tried, and drawn",
+    "instances tried",
+    "instances drawn",
+    "sizes of 5, 50 and 95 % of their entries, at most",
+    "smallest slack of those",
+    "smallest slacks",
+    "slack at an instance that must break it",
+    "slack at a fixed instance",
+    "seed",
+)
+"""Notes on how instances were drawn."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a card: `mark` is ✓, ✗ or, where nothing depends on it, a dot; empty for words
+    that are no evidence."""
+
+    mark: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.words}".strip()
+
+
+def told(evidence: Sequence[Evidence]) -> list[Line]:
+    """What was found, without the small print; a survey and the search from its worst instance
+    share a line, and so do the two limits of a value, of which the second is called "the same"."""
+    lines: list[Line] = []
+    for item in (item for item in evidence if not is_small(item)):
+        mark, words = ("✓" if item.holds else "✗") if item.decides else "·", sentence(item)
+        says, before = _SEARCHED.sub(r"\1: ", item.what), lines[-1] if lines else Line("✓", "")
+        if says != item.what and before.words.startswith(f"{says}broken by"):
+            words = f"{before.words}; {words.removeprefix(says)}"
+        elif item.what == "the same" and item.decides:
+            words = f"{before.words.removesuffix(')')} and {_asked(item)})"
+        else:
+            lines.append(Line(mark, words))
+            continue
+        lines[-1] = Line(min(before.mark, mark, key="✗·✓".index), words)
+    # Lines "case: what was found" of several cases that differ in the case alone are one.
+    cases: dict[tuple[str, str, str], list[str]] = {}
+    for line in lines:
+        case, colon, rest = line.words.partition(": ")
+        cases.setdefault((line.mark, colon, rest), []).append(case)
+    return [Line(mark, f"{'; '.join(dict.fromkeys(these))}{colon}{rest}")
+            for (mark, colon, rest), these in cases.items()]  # fmt: skip
+
+
+def is_small(item: Evidence) -> bool:
+    """Whether evidence is a note on how instances were drawn."""
+    return not item.decides and item.what in SMALL_PRINT
+
+
+def sentence(item: Evidence) -> str:
+    """What one piece of evidence says."""
+    value = f"{item.around}{in_words(item.value, item.digits)} {item.unit}".rstrip()
+    if survey := SURVEY.fullmatch(item.what):
+        of = f" of {item.tried}" if item.tried else ""
+        more = f", by more than {printed(item.rounding)}" if item.rounding else ""
+        words = f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
+    elif searched := _SEARCHED.fullmatch(item.what):
+        found = "found none" if item.holds else "broke it"
+        words = f"{searched[1]}: a search of {searched[2]} more from the worst {found}"
+    elif item.form == "fact" and item.holds and item.value is True:
+        words = item.what
+    elif item.form == "fact" and item.holds:
+        words = f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
+    else:
+        words = f"{item.what}: {value}{f' (asked: {_asked(item)})' if item.decides else ''}"
+    return f"{words}; chosen after seeing: {item.after}" if item.after else words
+
+
+def _asked(item: Evidence) -> str:
+    sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
+    return f"{sign}{in_words(item.limit)}"
+
+
+def vector(value: object) -> str:
+    """A value of an instance: vectors and rows of a matrix in parentheses."""
+    flat = isinstance(value, tuple | list) and not any(isinstance(v, tuple | list) for v in value)
+    return f"({in_words(value)})" if flat else in_words(value)
+
+
+def in_words(value: object, digits: int | None = None) -> str:
+    """A value as it is printed, with yes and no, lists without and their rows in parentheses."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        each = [in_words(v, digits) for v in value]
+        nested = [isinstance(v, tuple | list) for v in value]
+        return ", ".join(f"({v})" if deep else v for v, deep in zip(each, nested, strict=True))
+    return printed(value, digits)

@@ -12,17 +12,20 @@ from typing import Any
 from reluflow.ledger.evidence import (
     Evidence,
     LedgerError,
+    Line,
     as_instance,
     encoded,
     from_json,
+    is_small,
     is_text,
     need,
     note,
     pieces,
-    printed,
     recorded,
     sentence,
     to_json,
+    told,
+    vector,
 )
 from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
 
@@ -279,13 +282,12 @@ def _of_our_own(row: Row, printed: set[str]) -> str:
 # Card and lines follow from the record, so that a row read back from a notebook can be compared
 # with what the notebook shows.
 
-Parts = list[tuple[str, list[str]]]
+Parts = list[tuple[str, list[Line]]]
 """Title and lines of each part of a card, in reading order; a part may have no title."""
 
 RECORD = "application/vnd.reluflow.claim+json"
 # Themes colour code and links for their own background, which need not be that of a cell's output.
 PLAIN = "color:inherit;background:none"
-INSTANCE = "counterexample"
 
 
 def badge(verdict: str) -> str:
@@ -368,26 +370,27 @@ class Row:
     @property
     def parts(self) -> Parts:
         """Title and lines of each part of the row, in reading order; the first has no title."""
-        parts = [("", [_marked(item) for item in self.evidence])] if self.evidence else []
-        if self.known:
-            parts.append(("how it is known", [str(way) for way in self.known]))
-        if self.why:
-            parts.append(("why", [self.why]))
-        if self.reading:
-            parts.append(("reading", [self.reading.taken]))
-            parts.append(("under other readings", [self.reading.others]))
-        if self.instead:
-            told = (i.form == "note" and i.what == "appeared instead" for i in self.instead)
-            lines = [
-                str(i.value) if t else _marked(i) for i, t in zip(self.instead, told, strict=True)
+        case, reading = self.counterexample, self.reading
+        parts = [("", told(self.evidence)), ("Why", _said(self.why))]
+        if reading:
+            parts += [("Read as", _said(reading.taken))]
+            parts += [("Under other readings", _said(reading.others))]
+        parts.append(("What appeared instead", told(self.instead)))
+        if case:
+            parts += [
+                (
+                    "Counterexample",
+                    _said(*(f"{k} = {vector(v)}" for k, v in case.instance.items())),
+                ),
+                ("Inside the assumptions", [Line("✓", name) for name in case.met()]),
+                ("The claim fails there", told(case.breaks)),
+                (f"By a second route, {case.route}", told(case.recheck)),
             ]
-            parts.append(("what appeared instead", lines))
-        if case := self.counterexample:
-            parts.append((INSTANCE, [f"{k} = {printed(v)}" for k, v in case.instance.items()]))
-            parts.append(("inside the assumptions", [f"✓ {name}" for name in case.met()]))
-            parts.append(("the claim fails there", [_marked(item) for item in case.breaks]))
-            parts.append((f"second route: {case.route}", [_marked(item) for item in case.recheck]))
-        return parts
+        else:
+            parts.append(("How it is known", _said(*map(str, self.known))))
+        drawn = dict.fromkeys(sentence(item) for item in self.all_evidence if is_small(item))
+        parts.append(("How instances were drawn", _said("; ".join(drawn))))
+        return [(title, lines) for title, lines in parts if lines]
 
     def __str__(self) -> str:
         lines = [f"{self.claim.id} | {self.claim.at} | {self.verdict}"]
@@ -399,32 +402,25 @@ class Row:
 
     def card(self) -> str:
         """The row as an HTML element with the claim's anchor."""
-        shown = []
-        for title, items in self.parts:
-            head = f"<div><em>{escape(title)}</em></div>" if title else ""
-            font = ";font-family:monospace" if title == INSTANCE else ""
-            listed = "".join(f'<li style="margin:0{font}">{escape(item)}</li>' for item in items)
-            shown.append(
-                f'{head}<ul style="margin:.1em 0 .2em;padding-left:1.2em;list-style:none">'
-                f"{listed}</ul>"
-            )
+        shown = ""
+        for title, lines in self.parts:
+            shown += f"<div><em>{escape(title)}</em></div>" if title else ""
+            shown += "".join(f"<div>{escape(str(line))}</div>" for line in lines)
         return (
             f'<div id="{self.claim.anchor}" style="border:1px solid rgba(128,128,128,.45);'
             f"border-left:.35em solid {COLOURS[self.verdict]};border-radius:.3em;"
             "padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;"
             f'overflow-x:auto"><div><code style="{PLAIN}">{self.claim.id}</code> '
             f"{escape(self.claim.at)} {badge(self.verdict)}</div>"
-            f'<div style="margin:.2em 0">{mathematics(self.claim.full)}</div>{"".join(shown)}</div>'
+            f'<div style="margin:.2em 0">{mathematics(self.claim.full)}</div>{shown}</div>'
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {"text/plain": str(self), "text/html": self.card(), RECORD: self.record()}
 
 
-def _marked(item: Evidence) -> str:
-    if not item.decides:
-        return f"· {sentence(item)}"
-    return f"{'✓' if item.holds else '✗'} {sentence(item)}"
+def _said(*words: str | None) -> list[Line]:
+    return [Line("", each) for each in words if each]
 
 
 def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:
