@@ -11,7 +11,7 @@ import numbers
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -361,29 +361,25 @@ def _clipped(item: Evidence) -> Evidence | None:
 
 def to_json(item: Evidence, role: str) -> dict[str, Any]:
     """Write recorded evidence as JSON data; `role` says what it serves."""
-    data: dict[str, Any] = {"role": role, "form": item.form, "what": item.what}
-    data |= {"value": encoded(item.value), "unit": item.unit}
-    if item.decides:
-        data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}
-    more = {name: getattr(item, name) for name in ("digits", "clipped", "tried")}
-    more |= {"given": list(item.given), "after": item.after, "rounding": item.rounding}
-    return data | {name: value for name, value in more.items() if value}
+    always = ("value", "unit", "limit") if item.decides else ("value", "unit")
+    found = {part.name: encoded(getattr(item, part.name)) for part in fields(item)}
+    data = {name: value for name, value in found.items() if value or name in always}
+    return {"role": role} | data | ({"holds": item.holds} if item.decides else {})
 
 
 def from_json(data: dict[str, Any]) -> Evidence:
     """Read recorded evidence back from JSON data."""
-    form, what, value, limit = data["form"], data["what"], data["value"], data.get("limit")
-    where, read = f"{form} {what!r}", as_exact if form == "fact" else decoded_number
-    if form == "note":
-        value = as_context(value, where, None)
-    else:  # fractions of a fact are texts by now, on both sides
-        value, limit = read(value, where), read(limit, where)
-    if "digits" in data and isinstance(value, int):  # some front end wrote 2 for 2.0
-        value = float(value)
-    names = ("clipped", "tried", "digits", "after", "rounding")
-    more = {name: data[name] for name in names if name in data}
-    given = tuple(data.get("given", ()))
-    return Evidence(form, what, value, data["unit"], data.get("op", ""), limit, given=given, **more)
+    parts = {name: value for name, value in data.items() if name not in ("role", "holds")}
+    where, decides = f"{data['form']} {data['what']!r}", data["form"] != "note"
+    # Fractions of a fact are texts by now, on both sides.
+    read = as_exact if data["form"] == "fact" else decoded_number
+    for name in ("value", "limit") if decides else ():
+        parts[name] = read(data[name], where)
+    if not decides:
+        parts["value"] = as_context(data["value"], where, None)
+    if "digits" in data and isinstance(parts["value"], int):  # some front end wrote 2 for 2.0
+        parts["value"] = float(parts["value"])
+    return Evidence(**parts | {"given": tuple(data.get("given", ()))})
 
 
 def _comparable(value: Any, expect: Any) -> bool:

@@ -92,25 +92,23 @@ class Study:
     @cached_property
     def obstacle(self) -> str:
         """Why the papers on two layers cannot be asked, in a sentence; empty where they can."""
-        if not self.signs:
-            return "The labels are not all 1 or -1, and the papers on two layers are about signs."
-        if len(self.y) < 2:
-            return "There is one datum, and two layers need two."
-        if self.X.shape[1] < 2:
-            return "There is one feature: on a line every neuron starts along the data."
-        for label in (1.0, -1.0):
-            if not np.any(self.y == label):
-                return f"No datum has the label {label:g}, and two layers need both."
-        short = np.flatnonzero(self.lengths / self.unit < _SHORTEST)
-        if short.size:
-            row, length = datasets.data_row(int(short[0]) + 1), self.lengths[short[0]]
-            if not length:
-                return f"{row.capitalize()} has the input 0, at which networks are 0: take it out."
-            return (
-                f"The input of {row} has the length {length:.3g}, too little beside the longest of "
-                f"{self.lengths.max():.3g} for these flows: take one of them out."
-            )
-        return ""
+        short = int(np.argmax(self.lengths / self.unit < _SHORTEST))
+        row, length = datasets.data_row(short + 1), self.lengths[short]
+        obstacles = {
+            "The labels are not all 1 or -1, and the papers on two layers are about signs.":
+                not self.signs,
+            "There is one datum, and two layers need two.": len(self.y) < 2,
+            "There is one feature: on a line every neuron starts along the data.":
+                self.X.shape[1] < 2,
+            f"No datum has the label {-self.y[0]:g}, and two layers need both.":
+                bool(np.all(self.y == self.y[0])),
+            f"{row.capitalize()} has the input 0, at which networks are 0: take it out.":
+                not length,
+            f"The input of {row} has the length {length:.3g}, too little beside the longest of "
+            f"{self.lengths.max():.3g} for these flows: take one of them out.":
+                length / self.unit < _SHORTEST,
+        }  # fmt: skip
+        return next((said for said, true in obstacles.items() if true), "")
 
     @cached_property
     def mu(self) -> float:
