@@ -137,22 +137,6 @@ class Scoreboard:
             for inventory in self.inventories
         ]
 
-    @property
-    def totals(self) -> View:
-        """How many claims of each paper have which verdict; a verdict that none has is left out."""
-        columns = [(inventory, given) for inventory, given in self.counts if given]
-        heads = ["", *(inventory.label for inventory, _ in columns), "all"]
-        table = []
-        for verdict in (*VERDICTS, OPEN):
-            counts = [given[verdict] for _, given in columns]
-            if verdict == OPEN or any(counts):
-                table.append([verdict, *map(str, counts), str(sum(counts))])
-        sizes = [given.total() for _, given in columns]
-        last = ["all", *map(str, sizes), str(sum(sizes))]
-        cells = [[badge(verdict), *counts] for verdict, *counts in table]
-        html = html_table([list(map(escape, heads)), *cells, last], numbers=True)
-        return View(html, aligned([heads, *table, last]))
-
 
 def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
     """Read the rows of executed notebooks, by default those of the folder of the notebook that
