@@ -11,15 +11,12 @@ import pytest
 from reluflow.falsify import Statement, falsify, given, settle
 from reluflow.ledger import LedgerError, Row, cited, fact, proved
 from reluflow.ledger.cards import page_card
-from reluflow.ledger.inventory import Claim, Inventory, load_inventories
+from reluflow.ledger.inventory import Claim, Inventory
 from reluflow.ledger.rows import Ledger, row_from_record
-
-from tests.ledger.test_inventory import faults
 
 SENTENCES = {"positive": "$x > 0$.", "small": "$x < 10$."}
 CLAIM = Claim("sv.ours.x", "paper", "repaired", "theorem", "$x^2 > 0$.", None, SENTENCES)
 TESTS = {"$x > 0$.": lambda item: item["x"] > 0, "$x < 10$.": lambda item: item["x"] < 10}
-OURS = [claim for each in load_inventories() if each.ours for claim in each.claims]
 
 
 def ledger_of_our_own() -> Ledger:
@@ -96,8 +93,3 @@ def test_a_statement_takes_its_hypotheses_from_the_inventory(monkeypatch) -> Non
         given(CLAIM.id, **tests, tame=lambda item: True)
     with pytest.raises(ValueError, match=r"no claim of our own 'sv\.ours\.y'"):
         given("sv.ours.y", **tests)
-
-
-@pytest.mark.parametrize("claim", OURS, ids=lambda claim: claim.id)
-def test_a_hypothesis_is_a_sentence_that_can_be_set(claim: Claim) -> None:
-    assert not [fault for sentence in (claim.given or {}).values() for fault in faults(sentence)]
