@@ -25,15 +25,15 @@ from reluflow import pages
 from reluflow.ledger.cards import addresses, as_csv, listing, why
 from reluflow.ledger.evidence import LedgerError, need
 from reluflow.ledger.inventory import claims_by_id, load_inventories
-from reluflow.ledger.rows import VERDICTS, Ledger, Row
+from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.scoreboard import (
     Instead,
     Scoreboard,
-    aligned,
     notebooks,
     page,
     scoreboard,
     true_instead,
+    verdict_bar,
 )
 from reluflow.places import CHAPTERS
 
@@ -149,16 +149,14 @@ def as_json(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
 
 def as_table(board: Scoreboard) -> str:
     """The rows as a table, then how many claims have which verdict and how many are open."""
-    lines = [["id", "verdict", "at", "chapter", "evidence"]]
+    rows = [["id", "verdict", "at", "chapter", "evidence"]]
     for row in board.rows:
         evidence = "; ".join(why(row))
         evidence = evidence if len(evidence) <= _WIDTH else evidence[: _WIDTH - 1] + "…"
-        lines.append([row.claim.id, row.verdict, row.claim.at, row.chapter, evidence])
-    verdicts = [row.verdict for row in board.rows]
-    counts = [f"{verdicts.count(v)} {v}" for v in VERDICTS if v in verdicts]
-    claims = sum(len(inventory.claims) for inventory in board.inventories)
-    counts.append(f"{claims - len(board.rows)} of {claims} claims open")
-    return f"{aligned(lines)}\n\n{', '.join(counts)}"
+        rows.append([row.claim.id, row.verdict, row.claim.at, row.chapter, evidence])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join([*lines, "", verdict_bar(board).text])
 
 
 if __name__ == "__main__":

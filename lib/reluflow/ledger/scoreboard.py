@@ -174,13 +174,6 @@ def link(row: Row, folder: str = "") -> str:
     return f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
 
 
-def aligned(rows: list[list[str]]) -> str:
-    """Lines of text with the cells of each column under each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-    return "\n".join(lines)
-
-
 def html_table(rows: list[list[str]], numbers: bool = False) -> str:
     """A table of cells that are HTML already; the first row is its head."""
 
