@@ -346,15 +346,10 @@ def _clipped(item: Evidence) -> Evidence | None:
     upper = item.op in ("<", "<=")
     limit = item.limit if item.form == "deviation" else rounded(item.limit)
     room = limit if upper else -limit
-    if not isinstance(item.value, float) or not item.holds or room <= 0:
-        return None
-    if room > ROUNDING_LEVEL:
-        level: Number = ROUNDING_LEVEL
-    elif item.op in ("<=", ">=") and isinstance(limit, float):
-        level = room
-    else:
-        return None
-    if abs(item.value) > level:
+    level = min(room, ROUNDING_LEVEL)
+    reached = room > ROUNDING_LEVEL or (item.op in ("<=", ">=") and isinstance(limit, float))
+    small = isinstance(item.value, float) and 0 < level and abs(item.value) <= level
+    if not (small and reached and item.holds):
         return None
     return replace(item, value=level if upper else -level, limit=limit, clipped=True)
 
