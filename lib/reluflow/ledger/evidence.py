@@ -348,7 +348,7 @@ def _clipped(item: Evidence) -> Evidence | None:
     room = limit if upper else -limit
     level = min(room, ROUNDING_LEVEL)
     reached = room > ROUNDING_LEVEL or (item.op in ("<=", ">=") and isinstance(limit, float))
-    small = isinstance(item.value, float) and 0 < level and abs(item.value) <= level
+    small = isinstance(item.value, float) and level > 0 and abs(item.value) <= level
     if not (small and reached and item.holds):
         return None
     return replace(item, value=level if upper else -level, limit=limit, clipped=True)
