@@ -30,15 +30,7 @@ from reluflow.ledger.rows import (
     badge,
     mathematics,
 )
-from reluflow.ledger.scoreboard import (
-    WEIGHTS,
-    Instead,
-    Scoreboard,
-    causes,
-    in_short,
-    link,
-    page,
-)
+from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, in_short, link, page
 from reluflow.places import CHAPTERS
 
 # --- Words with the mathematics in them set in type for a page ------------------------------------

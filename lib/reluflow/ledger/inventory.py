@@ -17,15 +17,7 @@ from typing import Any
 
 import yaml
 
-from reluflow.ledger.evidence import (
-    SIGNS,
-    Evidence,
-    LedgerError,
-    Number,
-    is_finite,
-    need,
-    printed,
-)
+from reluflow.ledger.evidence import SIGNS, Evidence, LedgerError, Number, is_finite, need, printed
 from reluflow.places import BIBLIOGRAPHY, CLAIMS
 
 # --- The year by which the book cites a paper -----------------------------------------------------
