@@ -312,6 +312,9 @@ def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(p
     whole = html_of(paper, told)
     assert whole.count("<section") == whole.count("</section>")
     stands, _, html = whole.partition("</section>")
+    held = [row.claim for row in mine if row.verdict == REPRODUCED and row.claim.id not in ours]
+    others = sum(claim.kind != "theorem" for claim in held)
+    assert f"and {others} statements of figures" in stands or not others
     for row in (row for row in mine if row.claim.id not in ours and row.claim.kind == "theorem"):
         assert (f'#{row.claim.anchor}"' in stands) == (row.verdict == REPRODUCED), row.claim.id
     for row in mine:
