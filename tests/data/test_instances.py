@@ -20,10 +20,8 @@ def exact_rank(X: np.ndarray) -> int:
 @given(d=st.integers(1, 4), more=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))
 def test_every_draw_satisfies_the_assumptions(kind: str, d: int, more: int, seed: int) -> None:
     item = draw(kind, d + more, d, np.random.default_rng(seed))
-    assert item.X.shape == (d + more, d)
-    assert item.y.shape == (d + more,)
+    assert (item.X.shape, item.y.shape, item.kind) == ((d + more, d), (d + more,), kind)
     assert item.X.dtype == item.y.dtype == float
-    assert item.kind == kind
     assert np.all(item.X >= 0)  # A1
     assert np.all(item.X.sum(axis=1) > 0)
     assert np.all(item.y > 0)  # A2
@@ -43,9 +41,7 @@ def test_a_draw_outside_the_assumptions_is_drawn_again(monkeypatch: pytest.Monke
         queue = [wrong, good]
         monkeypatch.setitem(instances._DRAWS, "uniform", lambda n, d, rng, q=queue: q.pop(0))
         item = draw("uniform", 2, 2, np.random.default_rng(0))
-        assert item.X is good[0]
-        assert item.y is good[1]
-        assert queue == []
+        assert (item.X is good[0], item.y is good[1], queue) == (True, True, [])
 
 
 def test_fewer_data_than_dimensions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

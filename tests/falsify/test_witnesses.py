@@ -12,7 +12,7 @@ from reluflow.falsify import Statement, falsify, planted
 from reluflow.falsify.attempt import FIXED, WITNESS
 from reluflow.falsify.statement import Witness, decoded, encoded, slack_at, witness
 from reluflow.ledger import read
-from reluflow.ledger.cards import SURVEY
+from reluflow.ledger.evidence import SURVEY
 from reluflow.ledger.rows import Row
 from reluflow.places import CHAPTERS, WITNESSES
 

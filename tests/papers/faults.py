@@ -68,7 +68,7 @@ def _claims() -> dict[str, Claim]:
 
 def judged(id: str, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """The evidence, held against the limits of the inventory."""
-    return held(tuple(evidence), _claims()[id].limits, id)
+    return tuple(held(item, _claims()[id].limits, id) for item in evidence)
 
 
 def seen(id: str, *planted: Iterable[Evidence], sure: Collection[str] = ()) -> list[Evidence]:
@@ -110,7 +110,7 @@ def sees(planted: Mapping[str, Planted | Sequence[tuple[str, Planted]]]) -> Call
         """What fails is evidence by which the claim's page decides, counts in its words aside."""
         row = settled_without()[id]
         page = {COUNT.sub("", item.what) for item in row.evidence if item.decides}
-        found = held(tuple(item for item in fault() if item.decides), row.claim.limits, id)
+        found = [held(item, row.claim.limits, id) for item in fault() if item.decides]
         known = [item for item in found if COUNT.sub("", item.what) in page]
         named = [item for item in known if words == item.what]
         aimed = named or [item for item in known if words in item.what]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -297,12 +298,14 @@ def readable(statement: Statement, seed: int, examples: int) -> Instance | None:
     """The simplest of the readable instances that contradict the statement, if one is found."""
     if statement.readable is None:
         return None
+    raised: list[Exception] = []  # Hypothesis would shrink an error, or hide it behind another
 
     def breaks(instance: Instance) -> bool:
         try:
             return statement.broken_by(instance)
         except Exception as error:
-            raise _Raised(error) from error
+            raised.append(error)
+            return False
 
     quiet = settings(
         max_examples=examples,
@@ -311,20 +314,12 @@ def readable(statement: Statement, seed: int, examples: int) -> Instance | None:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    try:
-        return find(statement.readable, breaks, settings=quiet, random=random.Random(seed))
-    except NoSuchExample:
-        return None
-    except _Raised as stop:
-        raise stop.error from None
-
-
-class _Raised(BaseException):
-    """Carries an exception out of Hypothesis, which would shrink it, or hide it behind another."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__()
-        self.error = error
+    found = None
+    with suppress(NoSuchExample):
+        found = find(statement.readable, breaks, settings=quiet, random=random.Random(seed))
+    if raised:
+        raise raised[0]
+    return found
 
 
 def _significant(given: Any, digits: int) -> Any:
@@ -351,12 +346,9 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
     and is not broken at its witness.
     """
     budget = count // 2 if evaluations is None else evaluations
-    if count < 1:
-        raise ValueError(f"count = {count} must be at least 1")
-    if budget < 0:
-        raise ValueError(f"evaluations = {budget} must not be negative")
-    if not statement.draws:
-        raise ValueError("the statement has no draws")
+    if count < 1 or budget < 0 or not statement.draws:
+        wrong = f"count = {count} and evaluations = {budget} with {len(statement.draws)} draws"
+        raise ValueError(f"{wrong}: at least 1, 0 and 1")
     rejected: Counter[str] = Counter()
     found = list(_drawn(statement, seed, count, rejected))
     decided = [item for item in found if not np.isnan(item.slack)]

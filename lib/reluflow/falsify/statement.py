@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
@@ -47,8 +47,8 @@ class Statement:
     hypotheses  {phrase: test}; an instance that fails one is rejected and counted under its phrase
     strict      the slack must exceed zero
     tolerance   rounding: a slack of at most this size counts as zero
-    batch       the slack of a sequence of instances at once, shape (k,), where that is faster; what
-                it says of a failing or undecided instance is asked again of `slack`, which decides
+    batch       the slack of a sequence of instances at once, shape (k,), where that is faster; of a
+                failing or undecided instance `slack` is asked again, and decides
     readable    Hypothesis strategy of small instances, in which a counterexample is sought
     fixed       names of arrays that the search leaves as they are
     derive      puts an instance that was moved or rounded back onto hypotheses that are equations,
@@ -85,15 +85,12 @@ class Statement:
         return self.unmet(instance) is None and self.fails(float(self.slack(instance)))
 
     def slacks(self, instances: Sequence[Instance]) -> NDArray:
-        """The slack of every instance, shape (k,). Raises ValueError for a batch of other shape."""
-        if self.batch is None or not instances:
-            return np.array([float(self.slack(item)) for item in instances])
-        values = np.array(self.batch(instances), float)
-        if values.shape != (len(instances),):
-            raise ValueError(f"batch gave shape {values.shape} for {len(instances)} instances")
-        for k in np.flatnonzero(np.isnan(values) | [self.fails(v) for v in values]).tolist():
-            values[k] = self.slack(instances[k])
-        return values
+        """The slack of every instance, shape (k,)."""
+        quick = self.batch(instances) if self.batch and instances else [np.nan] * len(instances)
+        pairs = zip(quick, instances, strict=True)
+        return np.array(
+            [self.slack(i) if np.isnan(v) or self.fails(v) else v for v, i in pairs], float
+        )
 
     def derived(self, instance: Instance) -> Instance:
         """The instance with its dependent arrays computed again."""
@@ -174,11 +171,13 @@ def witness(statement: Statement) -> Witness | None:
     if statement.witness is not None:
         return Witness(statement.witness)
     for file in sorted(WITNESSES.glob("*.json")):
-        found = json.loads(file.read_text(encoding="utf-8")).get(statement.says)
-        if found is not None:
+        if found := _entries(file.read_bytes()).get(statement.says):
             rejects = {name: decoded(at) for name, at in found.get("rejects", {}).items()}
             return Witness(decoded(found["at"]), "stands" in found, rejects)
     return None
+
+
+_entries = cache(json.loads)
 
 
 def slack_at(statement: Statement, known: Witness) -> float:

@@ -22,18 +22,18 @@ from pathlib import Path
 from typing import Any
 
 from reluflow import pages
-from reluflow.ledger.cards import addresses, as_csv, listing
-from reluflow.ledger.evidence import LedgerError, sentence
+from reluflow.ledger.cards import addresses, as_csv, listing, why
+from reluflow.ledger.evidence import LedgerError, need
 from reluflow.ledger.inventory import claims_by_id, load_inventories
-from reluflow.ledger.rows import VERDICTS, Ledger, Row
+from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.scoreboard import (
     Instead,
     Scoreboard,
-    aligned,
     notebooks,
     page,
     scoreboard,
     true_instead,
+    verdict_bar,
 )
 from reluflow.places import CHAPTERS
 
@@ -46,42 +46,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m reluflow.ledger", description="The claims that executed notebooks settle."
     )
-    parser.add_argument("--json", action="store_true", help="print a list of objects")
-    parser.add_argument("--csv", action="store_true", help="print a table for other programs")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print a list of objects")
+    form.add_argument("--csv", action="store_true", help="print a table for other programs")
     parser.add_argument("--compare", metavar="FILE", help="name the rows unlike those of this list")
     parser.add_argument("--rerun", action="store_true", help="run the checks of the IDs again")
-    parser.add_argument(
-        "places",
-        nargs="*",
-        metavar="ID or PATH",
-        help="claims, or notebooks or folders (the book's own)",
-    )
+    places = "claims, or notebooks or folders (the book's own)"
+    parser.add_argument("places", nargs="*", metavar="ID or PATH", help=places)
     options = parser.parse_intermixed_args(arguments)
     try:
         known = claims_by_id(load_inventories())
         ids = [place for place in options.places if place in known]
         for place in options.places:
             close = get_close_matches(place, known, n=1)
-            if close and place not in known and not Path(place).exists():
-                raise LedgerError(f"no claim and no file {place!r}; did you mean {close[0]!r}?")
-        if options.rerun and not ids:
-            raise LedgerError("--rerun needs the id of a claim")
-        if options.json and options.csv:
-            raise LedgerError("--json and --csv are two forms of one list: ask for one of them")
+            meant = f"no claim and no file {place!r}; did you mean {close and close[0]!r}?"
+            need(not close or place in known or Path(place).exists(), meant)
+        need(ids or not options.rerun, "--rerun needs the id of a claim")
         told = true_instead(claim.paper for claim in known.values())
         paths = [place for place in options.places if place not in ids]
         board = scoreboard(paths or [CHAPTERS])
         settled = {row.claim.id: row for row in board.rows}
-        if missing := [id for id in ids if id not in settled]:
-            raise LedgerError(f"claim {missing[0]} is open: no notebook settles it")
+        for id in ids:
+            need(id in settled, f"claim {id} is open: no notebook settles it")
         rows = [settled[id] for id in ids] if ids else list(board.rows)
         if options.rerun:
             files = {pages.name(file): file for file in notebooks(paths or [CHAPTERS])}
             rows = [rerun(row, files[row.chapter]) for row in rows]
         if options.compare:
-            different = differences(
-                frozen(Path(options.compare)), rows, whole=not paths and not ids
-            )
+            before = frozen(Path(options.compare))
+            different = differences(before, rows, whole=not paths and not ids)
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
@@ -106,8 +99,8 @@ def rerun(row: Row, notebook: Path) -> Row:
     names, failed = pages.run(pages.needed(cells, last), notebook.parent, {})
     ledgers = [value for value in names.values() if isinstance(value, Ledger)]
     settled = [each.settled[row.claim.id] for each in ledgers if row.claim.id in each.settled]
-    if failed or not settled:
-        raise LedgerError(f"{row.claim.id} cannot be settled again: {'; '.join(failed)}")
+    again = settled and not failed
+    need(again, f"{row.claim.id} cannot be settled again: {'; '.join(failed)}")
     return replace(settled[0], chapter=row.chapter, cell=row.cell)
 
 
@@ -156,16 +149,14 @@ def as_json(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
 
 def as_table(board: Scoreboard) -> str:
     """The rows as a table, then how many claims have which verdict and how many are open."""
-    lines = [["id", "verdict", "at", "chapter", "evidence"]]
+    rows = [["id", "verdict", "at", "chapter", "evidence"]]
     for row in board.rows:
-        evidence = row.why or "; ".join(map(sentence, row.evidence))
+        evidence = "; ".join(why(row))
         evidence = evidence if len(evidence) <= _WIDTH else evidence[: _WIDTH - 1] + "…"
-        lines.append([row.claim.id, row.verdict, row.claim.at, row.chapter, evidence])
-    verdicts = [row.verdict for row in board.rows]
-    counts = [f"{verdicts.count(v)} {v}" for v in VERDICTS if v in verdicts]
-    claims = sum(len(inventory.claims) for inventory in board.inventories)
-    counts.append(f"{claims - len(board.rows)} of {claims} claims open")
-    return f"{aligned(lines)}\n\n{', '.join(counts)}"
+        rows.append([row.claim.id, row.verdict, row.claim.at, row.chapter, evidence])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join([*lines, "", verdict_bar(board).text])
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from reluflow import pages
-from reluflow.ledger.evidence import SIGNS, Evidence, LedgerError, printed
+from reluflow.ledger.evidence import Evidence, LedgerError, Line, printed, told, vector
 from reluflow.ledger.rows import (
     CITED,
     EXACT,
@@ -26,116 +26,14 @@ from reluflow.ledger.rows import (
     REPRODUCED,
     SURVIVED,
     WITH_READING,
-    Counterexample,
     Row,
     badge,
     mathematics,
 )
-from reluflow.ledger.scoreboard import (
-    WEIGHTS,
-    Instead,
-    Scoreboard,
-    causes,
-    in_short,
-    link,
-    page,
-)
+from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, in_short, link, page
 from reluflow.places import CHAPTERS
 
-# --- Evidence in a reader's words, and the mathematics in them set in type for a page -------------
-
-SURVEY = re.compile(r"(.+): instances that break it")
-_SEARCHED = re.compile(r"(.+): broken by a search of (\d+) evaluations from the worst")
-SMALL_PRINT = {
-    "instances tried, and drawn": "instances tried, and drawn",
-    "instances tried": "instances tried",
-    "instances drawn": "instances drawn",
-    "sizes of 5, 50 and 95 % of their entries, at most": "sizes of their entries (5, 50, 95 %)",
-    "smallest slack of those": "smallest slack",
-    "smallest slacks": "smallest slacks",
-    "slack at an instance that must break it": "slack at an instance that must break it",
-    "slack at a fixed instance": "slack at a fixed instance",
-    "seed": "seed",
-}
-"""Notes on how instances were drawn, and their names in the small print."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a card: `mark` is ✓, ✗ or, where nothing depends on it, a dot."""
-
-    mark: str
-    words: str
-
-
-def told(evidence: Sequence[Evidence]) -> list[Line]:
-    """What was found, without the small print; a survey and the search from its worst instance
-    share a line, and so do the two limits of a value, of which the second is called "the same"."""
-    lines: list[Line] = []
-    for item in (item for item in evidence if not is_small(item)):
-        mark, words = ("✓" if item.holds else "✗") if item.decides else "·", _found(item)
-        says, before = _SEARCHED.sub(r"\1: ", item.what), lines[-1] if lines else Line("✓", "")
-        if says != item.what and before.words.startswith(f"{says}broken by"):
-            words = f"{before.words}; {words.removeprefix(says)}"
-        elif item.what == "the same" and item.decides:
-            words = f"{before.words.removesuffix(')')} and {_asked(item)})"
-        else:
-            lines.append(Line(mark, words))
-            continue
-        lines[-1] = Line(min(before.mark, mark, key="✗·✓".index), words)
-    # Lines "case: what was found" of several cases that differ in the case alone are one.
-    cases: dict[tuple[str, str, str], list[str]] = {}
-    for line in lines:
-        case, colon, rest = line.words.partition(": ")
-        cases.setdefault((line.mark, colon, rest), []).append(case)
-    return [Line(mark, f"{'; '.join(dict.fromkeys(these))}{colon}{rest}")
-            for (mark, colon, rest), these in cases.items()]  # fmt: skip
-
-
-def is_small(item: Evidence) -> bool:
-    """Whether evidence is a note on how instances were drawn."""
-    return not item.decides and item.what in SMALL_PRINT
-
-
-def _found(item: Evidence) -> str:
-    value = f"{item.around}{in_words(item.value, item.digits)} {item.unit}".rstrip()
-    if survey := SURVEY.fullmatch(item.what):
-        of = f" of {item.tried}" if item.tried else ""
-        more = f", by more than {printed(item.rounding)}" if item.rounding else ""
-        words = f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
-    elif searched := _SEARCHED.fullmatch(item.what):
-        found = "found none" if item.holds else "broke it"
-        words = f"{searched[1]}: a search of {searched[2]} more from the worst {found}"
-    elif item.form == "fact" and item.holds and item.value is True:
-        words = item.what
-    elif item.form == "fact" and item.holds:
-        words = f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
-    else:
-        words = f"{item.what}: {value}{f' (asked: {_asked(item)})' if item.decides else ''}"
-    return f"{words}; chosen after seeing: {item.after}" if item.after else words
-
-
-def _asked(item: Evidence) -> str:
-    sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
-    return f"{sign}{in_words(item.limit)}"
-
-
-def vector(value: object) -> str:
-    """A value of an instance: vectors and rows of a matrix in parentheses."""
-    flat = isinstance(value, tuple | list) and not any(isinstance(v, tuple | list) for v in value)
-    return f"({in_words(value)})" if flat else in_words(value)
-
-
-def in_words(value: object, digits: int | None = None) -> str:
-    """A value as it is printed, with yes and no, lists without and their rows in parentheses."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple | list):
-        each = [in_words(v, digits) for v in value]
-        nested = [isinstance(v, tuple | list) for v in value]
-        return ", ".join(f"({v})" if deep else v for v, deep in zip(each, nested, strict=True))
-    return printed(value, digits)
-
+# --- Words with the mathematics in them set in type for a page ------------------------------------
 
 _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "epsilon": "ε", "zeta": "ζ",
@@ -444,7 +342,7 @@ def page_card(
     true instead, with the counterexample in a sentence.
     """
     told = told or Instead("", "", "")
-    seen, state, parts = "", "", []
+    seen, state = "", ""
     if row.verdict == REFUTED and told.shows:
         seen = f'<div class="shows"><em>Counterexample:</em> {mathematics(told.shows)}</div>'
     elif row.verdict == REFUTED:
@@ -454,27 +352,10 @@ def page_card(
         f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
         f'<div class="says">{mathematics(row.claim.full)}</div>{seen}</summary>'
     )
-    if row.counterexample:
-        parts.append(counterexample(row.counterexample))
-    if row.evidence:
-        parts.append(_lines(row.evidence))
-    if row.why:
-        parts.append(f"<p>{typeset(row.why)}</p>")
-    if row.reading:
-        parts.append(_said("Read as:", typeset(row.reading.taken)))
-        parts.append(_said("Under other readings:", typeset(row.reading.others)))
-    if row.instead:
-        parts.append(f"{_said('What appeared instead:')}{_lines(row.instead)}")
-    ways = "" if row.counterexample else "; ".join(typeset(str(way)) for way in row.known)
-    if proof and ways:  # docutils writes the ids of anchors in small letters
+    parts = [open_live(row, page, told.live), *(_part(*part) for part in row.parts)]
+    if proof:  # docutils writes the ids of anchors in small letters
         there = _way(f"chapters/{proof.page.removesuffix('.ipynb')}.html", page)
-        ways += f' (<a href="{there}#{proof.label.lower()}">to the proof</a>)'
-    if ways:
-        parts.append(_said("How it is known:", ways))
-    drawn = [item for item in row.all_evidence if is_small(item)]  # how the instances were drawn
-    if drawn:
-        small = (f"{SMALL_PRINT[i.what]}: {in_words(i.value, i.digits)}" for i in drawn)
-        parts.append(f'<p class="small">{typeset("; ".join(dict.fromkeys(small)))}</p>')
+        parts.append(f'<p><a href="{there}#{proof.label.lower()}">to the proof</a></p>')
     if checks:
         each = (f"<p><code>{escape(str(at))}</code></p>{_code(at.source)}" for at in checks)
         parts.append(_source("source of the check", "".join(each)))
@@ -487,25 +368,19 @@ def page_card(
         parts.append(_source("a check that needs nothing of ours", code))
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
-        f'<div class="told">{open_live(row, page, told.live)}{"".join(parts)}'
+        f'<div class="told">{"".join(parts)}'
         f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
         f'<a href="{_way("chapters/scoreboard.html", page)}">scoreboard</a></p></div></details>'
     )
 
 
-def counterexample(case: Counterexample) -> str:
-    """The instance, the assumptions that it meets, and what fails there by either route."""
-    instance = "".join(
-        f"<tr><th>{typeset(name)}</th><td>{typeset(vector(value))}</td></tr>"
-        for name, value in case.instance.items()
-    )
-    met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.met())
-    return (
-        f'<div class="counterexample">{_said("Counterexample")}<table>{instance}</table>'
-        f"{_said('Inside the assumptions:')}<ul class='met'>{met}</ul>"
-        f"{_said('The claim fails there:')}{_lines(case.breaks)}"
-        f"<p><em>By a second route,</em> {typeset(case.route)}:</p>{_lines(case.recheck)}</div>"
-    )
+def _part(title: str, lines: Sequence[Line]) -> str:
+    """A part of a row: its title and a list, or one sentence behind the title."""
+    if title and [line.mark for line in lines] == [""]:
+        return _said(f"{title}:", typeset(lines[0].words))
+    items = (f'<li><span class="tick">{line.mark}</span> {typeset(line.words)}</li>'
+             for line in lines)  # fmt: skip
+    return f"{_said(typeset(title) + ':') if title else ''}<ul>{''.join(items)}</ul>"
 
 
 def _said(title: str, html: str = "") -> str:
@@ -532,12 +407,6 @@ def _how(row: Row) -> str:
     }
     how = row.known[0].how
     return f' <span class="how">{words.get(how, how)}</span>'
-
-
-def _lines(evidence: Sequence[Evidence]) -> str:
-    items = (f'<li><span class="tick">{line.mark}</span> {typeset(line.words)}</li>'
-             for line in told(evidence))  # fmt: skip
-    return f"<ul>{''.join(items)}</ul>"
 
 
 # --- What a paper prints that does not hold, as a letter to its authors ---------------------------

@@ -11,17 +11,28 @@ import numbers
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
 from reluflow.approx import DIGITS, approx
 
-# --- The one error of the ledger ------------------------------------------------------------------
+# --- The one error of the ledger, and what raises it ----------------------------------------------
 
 
 class LedgerError(ValueError):
     """A claim cannot be settled, or a recorded row cannot be believed; the text is one sentence."""
+
+
+def need(truth: object, otherwise: str) -> None:
+    """Raise LedgerError with the sentence `otherwise` unless this is true."""
+    if not truth:
+        raise LedgerError(otherwise)
+
+
+def is_text(value: object) -> bool:
+    """Whether this is a text with something in it."""
+    return isinstance(value, str) and bool(value.strip())
 
 
 # --- Numbers as the ledger takes, records and prints them -----------------------------------------
@@ -37,6 +48,11 @@ ROUNDING_LEVEL = 1e-9
 
 Number = int | float | Fraction
 NEAREST, DOWN, UP = decimal.ROUND_HALF_EVEN, decimal.ROUND_FLOOR, decimal.ROUND_CEILING
+
+
+def is_finite(number: Number) -> bool:
+    """Whether this is neither an infinite float nor NaN."""
+    return not isinstance(number, float) or math.isfinite(number)
 
 
 def as_number(value: Any, where: str) -> Number:
@@ -64,10 +80,8 @@ def as_exact(value: Any, where: str) -> Any:
     """Turn bools, ints, texts, fractions and sequences of them into tuples of plain values."""
 
     def number(found: Number) -> Number:
-        if isinstance(found, float):
-            raise LedgerError(
-                f"{where} must be exact (bool, int, text, fraction, tuple), not {found!r}"
-            )
+        said = f"{where} must be exact (bool, int, text, fraction, tuple), not {found!r}"
+        need(not isinstance(found, float), said)
         return found
 
     return plain(value, where, number)
@@ -77,8 +91,7 @@ def as_instance(value: Any, where: str) -> Any:
     """Turn a finite number, an array or a text into tuples of plain values, nothing rounded."""
 
     def number(found: Number) -> Number:
-        if isinstance(found, float) and not math.isfinite(found):
-            raise LedgerError(f"{where} must be finite, not {found}")
+        need(is_finite(found), f"{where} must be finite, not {found}")
         return found
 
     return plain(value, where, number)
@@ -100,14 +113,14 @@ def as_context(value: Any, where: str, digits: int | None) -> Any:
 def as_digits(digits: int | None, where: str, least: int = 1) -> int | None:
     """Check a number of significant digits; None stands for a number that is exact."""
     whole = isinstance(digits, int) and not isinstance(digits, bool)
-    if digits is not None and not (whole and least <= digits <= DIGITS):
-        raise LedgerError(f"the digits of {where} must be {least} to {DIGITS}, not {digits!r}")
+    fits = digits is None or (whole and least <= digits <= DIGITS)
+    need(fits, f"the digits of {where} must be {least} to {DIGITS}, not {digits!r}")
     return digits
 
 
 def rounded(value: Number, digits: int | None = DIGITS, direction: str = NEAREST) -> Number:
     """Round a float to significant digits; exact numbers and non-finite floats stay."""
-    if digits is None or not isinstance(value, float) or not math.isfinite(value):
+    if digits is None or not isinstance(value, float) or not is_finite(value):
         return value
     context = decimal.Context(prec=digits, rounding=direction)
     # From the shortest decimal that names the float: 1e-8 is on no side of itself.
@@ -119,7 +132,7 @@ def encoded(value: Any) -> Any:
     """Write a plain value as JSON data, fractions as "p/q" and non-finite floats as text."""
     if isinstance(value, tuple):
         return [encoded(item) for item in value]
-    if isinstance(value, Fraction) or (isinstance(value, float) and not math.isfinite(value)):
+    if isinstance(value, Fraction) or not is_finite(value):
         return str(value)
     return value
 
@@ -138,7 +151,7 @@ def has_floats(value: Any) -> bool:
     """Whether a plain value holds a float that has digits: neither zero nor infinite nor NaN."""
     if isinstance(value, tuple):
         return any(map(has_floats, value))
-    return isinstance(value, float) and value != 0.0 and math.isfinite(value)
+    return isinstance(value, float) and value != 0.0 and is_finite(value)
 
 
 def printed(value: Any, digits: int | None = None) -> str:
@@ -199,16 +212,14 @@ class Evidence:
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.what, str) or not self.what.strip():
-            raise LedgerError("evidence needs a text that says what was measured")
+        need(is_text(self.what), "evidence needs a text that says what was measured")
         for part, text in (("its unit", self.unit), ("after what it was chosen", self.after)):
-            if not isinstance(text, str):
-                raise LedgerError(f"evidence {self.what!r} needs {part} as a text, not {text!r}")
-        if self.form not in _OPS:
-            raise LedgerError(f"evidence {self.what!r} has the unknown form {self.form!r}")
-        if self.op not in _OPS[self.form]:
-            needed = " ".join(_OPS[self.form])
-            raise LedgerError(f"{self.form} {self.what!r} needs one of {needed}, not {self.op!r}")
+            said = f"evidence {self.what!r} needs {part} as a text, not {text!r}"
+            need(isinstance(text, str), said)
+        ops = _OPS.get(self.form, ())
+        need(ops, f"evidence {self.what!r} has the unknown form {self.form!r}")
+        said = f"{self.form} {self.what!r} needs one of {' '.join(ops)}, not {self.op!r}"
+        need(self.op in ops, said)
         as_digits(self.digits, f"{self.form} {self.what!r}", DECIDING if self.decides else 1)
         if self.clipped or not has_floats(self.value):
             object.__setattr__(self, "digits", None)
@@ -221,8 +232,8 @@ class Evidence:
     @property
     def holds(self) -> bool:
         """Whether `value op limit`; a NaN never holds."""
-        if not self.op or self.limit is None:
-            raise LedgerError(f"evidence {self.what!r} has nothing to be compared with")
+        nothing = f"evidence {self.what!r} has nothing to be compared with"
+        need(self.op and self.limit is not None, nothing)
         return _COMPARE[self.op](self.value, self.limit)
 
     @property
@@ -242,8 +253,7 @@ def deviation(
     has it. Raises `LedgerError` for a negative value or a text that is missing.
     """
     number = as_number(value, f"deviation {what!r}")
-    if number < 0:
-        raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
+    need(not number < 0, f"deviation {what!r} must not be negative, and it is {number!r}")
     return Evidence("deviation", what, number, unit, "<=", digits=digits, after=after)
 
 
@@ -264,8 +274,8 @@ def fact(
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
-    if not _comparable(value, expect):
-        raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
+    unlike = f"fact {what!r} compares values of different type: {value!r}, {expect!r}"
+    need(_comparable(value, expect), unlike)
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
     return Evidence("fact", what, value, op="==", limit=expect, tried=tried, given=tuple(given),
                     after=after, rounding=float(rounding))  # fmt: skip
@@ -288,8 +298,7 @@ def bound(
     Raises `LedgerError` for another `op` and for a limit that is not finite.
     """
     limit = as_number(limit, f"the limit of bound {what!r}")
-    if isinstance(limit, float) and not math.isfinite(limit):
-        raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
+    need(is_finite(limit), f"the limit of bound {what!r} must be finite, not {limit}")
     value = as_number(value, f"bound {what!r}")
     return Evidence("bound", what, value, unit, op, limit, digits=digits, after=after)
 
@@ -309,9 +318,8 @@ def note(
 
 def pieces(evidence: Any, where: str) -> tuple[Evidence, ...]:
     """Check that this is a list of evidence; `where` names it in the `LedgerError`."""
-    listed = isinstance(evidence, Sequence) and not isinstance(evidence, str)
-    if not listed or not all(isinstance(item, Evidence) for item in evidence):
-        raise LedgerError(f"{where} must be a list of deviation, fact, bound and note")
+    listed = isinstance(evidence, Sequence) and all(isinstance(i, Evidence) for i in evidence)
+    need(listed and evidence != "", f"{where} must be a list of deviation, fact, bound and note")
     return tuple(evidence)
 
 
@@ -338,58 +346,35 @@ def _clipped(item: Evidence) -> Evidence | None:
     upper = item.op in ("<", "<=")
     limit = item.limit if item.form == "deviation" else rounded(item.limit)
     room = limit if upper else -limit
-    if not isinstance(item.value, float) or not item.holds or room <= 0:
-        return None
-    if room > ROUNDING_LEVEL:
-        level: Number = ROUNDING_LEVEL
-    elif item.op in ("<=", ">=") and isinstance(limit, float):
-        level = room
-    else:
-        return None
-    if abs(item.value) > level:
+    level = min(room, ROUNDING_LEVEL)
+    reached = room > ROUNDING_LEVEL or (item.op in ("<=", ">=") and isinstance(limit, float))
+    small = isinstance(item.value, float) and level > 0 and abs(item.value) <= level
+    if not (small and reached and item.holds):
         return None
     return replace(item, value=level if upper else -level, limit=limit, clipped=True)
 
 
 def to_json(item: Evidence, role: str) -> dict[str, Any]:
     """Write recorded evidence as JSON data; `role` says what it serves."""
-    data: dict[str, Any] = {"role": role, "form": item.form, "what": item.what}
-    data |= {"value": encoded(item.value), "unit": item.unit}
-    if item.decides:
-        data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}
-    more = {name: getattr(item, name) for name in ("digits", "clipped", "tried")}
-    more |= {"given": list(item.given), "after": item.after, "rounding": item.rounding}
-    return data | {name: value for name, value in more.items() if value}
+    always = ("value", "unit", "limit") if item.decides else ("value", "unit")
+    found = {part.name: encoded(getattr(item, part.name)) for part in fields(item)}
+    data = {name: value for name, value in found.items() if value or name in always}
+    return {"role": role} | data | ({"holds": item.holds} if item.decides else {})
 
 
 def from_json(data: dict[str, Any]) -> Evidence:
     """Read recorded evidence back from JSON data."""
-    form, what, value, limit = data["form"], data["what"], data["value"], data.get("limit")
-    where, read = f"{form} {what!r}", as_exact if form == "fact" else decoded_number
-    if form == "note":
-        value = as_context(value, where, None)
-    else:  # fractions of a fact are texts by now, on both sides
-        value, limit = read(value, where), read(limit, where)
-    if "digits" in data and isinstance(value, int):  # some front end wrote 2 for 2.0
-        value = float(value)
-    names = ("clipped", "tried", "digits", "after", "rounding")
-    more = {name: data[name] for name in names if name in data}
-    given = tuple(data.get("given", ()))
-    return Evidence(form, what, value, data["unit"], data.get("op", ""), limit, given=given, **more)
-
-
-def sentence(item: Evidence) -> str:
-    """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
-    value = item.around + printed(item.value, item.digits)
-    text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
-    after = f"; beyond rounding, {printed(item.rounding)}" if item.rounding else ""
-    after += f"; chosen after seeing: {item.after}" if item.after else ""
-    if not item.decides:
-        return text + after
-    if isinstance(item.limit, bool):  # "false (needs = false)" reads like a failure
-        asked = ", as it must be" if item.holds else f" (must be {printed(item.limit)})"
-        return text + asked + after
-    return f"{text} (needs {SIGNS[item.op]} {printed(item.limit)}){after}"
+    parts = {name: value for name, value in data.items() if name not in ("role", "holds")}
+    where, decides = f"{data['form']} {data['what']!r}", data["form"] != "note"
+    # Fractions of a fact are texts by now, on both sides.
+    read = as_exact if data["form"] == "fact" else decoded_number
+    for name in ("value", "limit") if decides else ():
+        parts[name] = read(data[name], where)
+    if not decides:
+        parts["value"] = as_context(data["value"], where, None)
+    if "digits" in data and isinstance(parts["value"], int):  # some front end wrote 2 for 2.0
+        parts["value"] = float(parts["value"])
+    return Evidence(**parts | {"given": tuple(data.get("given", ()))})
 
 
 def _comparable(value: Any, expect: Any) -> bool:
@@ -399,3 +384,103 @@ def _comparable(value: Any, expect: Any) -> bool:
             return False
     pairs = zip(value, expect, strict=False) if isinstance(value, tuple) else ()
     return all(_comparable(a, b) for a, b in pairs)
+
+
+# --- Evidence in a reader's words -----------------------------------------------------------------
+
+SURVEY = re.compile(r"(.+): instances that break it")
+_SEARCHED = re.compile(r"(.+): broken by a search of (\d+) evaluations from the worst")
+SMALL_PRINT = (
+    "instances tried, and drawn",
+    "instances tried",
+    "instances drawn",
+    "sizes of 5, 50 and 95 % of their entries, at most",
+    "smallest slack of those",
+    "smallest slacks",
+    "slack at an instance that must break it",
+    "slack at a fixed instance",
+    "seed",
+)
+"""Notes on how instances were drawn."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a card: `mark` is ✓, ✗ or, where nothing depends on it, a dot; empty for words
+    that are no evidence."""
+
+    mark: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.words}".strip()
+
+
+def told(evidence: Sequence[Evidence]) -> list[Line]:
+    """What was found, without the small print; a survey and the search from its worst instance
+    share a line, and so do the two limits of a value, of which the second is called "the same"."""
+    lines: list[Line] = []
+    for item in (item for item in evidence if not is_small(item)):
+        mark, words = ("✓" if item.holds else "✗") if item.decides else "·", sentence(item)
+        says, before = _SEARCHED.sub(r"\1: ", item.what), lines[-1] if lines else Line("✓", "")
+        if says != item.what and before.words.startswith(f"{says}broken by"):
+            words = f"{before.words}; {words.removeprefix(says)}"
+        elif item.what == "the same" and item.decides:
+            words = f"{before.words.removesuffix(')')} and {_asked(item)})"
+        else:
+            lines.append(Line(mark, words))
+            continue
+        lines[-1] = Line(min(before.mark, mark, key="✗·✓".index), words)
+    # Lines "case: what was found" of several cases that differ in the case alone are one.
+    cases: dict[tuple[str, str, str], list[str]] = {}
+    for line in lines:
+        case, colon, rest = line.words.partition(": ")
+        cases.setdefault((line.mark, colon, rest), []).append(case)
+    return [Line(mark, f"{'; '.join(dict.fromkeys(these))}{colon}{rest}")
+            for (mark, colon, rest), these in cases.items()]  # fmt: skip
+
+
+def is_small(item: Evidence) -> bool:
+    """Whether evidence is a note on how instances were drawn."""
+    return not item.decides and item.what in SMALL_PRINT
+
+
+def sentence(item: Evidence) -> str:
+    """What one piece of evidence says."""
+    value = f"{item.around}{in_words(item.value, item.digits)} {item.unit}".rstrip()
+    if survey := SURVEY.fullmatch(item.what):
+        of = f" of {item.tried}" if item.tried else ""
+        more = f", by more than {printed(item.rounding)}" if item.rounding else ""
+        words = f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
+    elif searched := _SEARCHED.fullmatch(item.what):
+        found = "found none" if item.holds else "broke it"
+        words = f"{searched[1]}: a search of {searched[2]} more from the worst {found}"
+    elif item.form == "fact" and item.holds and item.value is True:
+        words = item.what
+    elif item.form == "fact" and item.holds:
+        words = f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
+    else:
+        words = f"{item.what}: {value}{f' (asked: {_asked(item)})' if item.decides else ''}"
+    return f"{words}; chosen after seeing: {item.after}" if item.after else words
+
+
+def _asked(item: Evidence) -> str:
+    sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
+    return f"{sign}{in_words(item.limit)}"
+
+
+def vector(value: object) -> str:
+    """A value of an instance: vectors and rows of a matrix in parentheses."""
+    flat = isinstance(value, tuple | list) and not any(isinstance(v, tuple | list) for v in value)
+    return f"({in_words(value)})" if flat else in_words(value)
+
+
+def in_words(value: object, digits: int | None = None) -> str:
+    """A value as it is printed, with yes and no, lists without and their rows in parentheses."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        each = [in_words(v, digits) for v in value]
+        nested = [isinstance(v, tuple | list) for v in value]
+        return ", ".join(f"({v})" if deep else v for v, deep in zip(each, nested, strict=True))
+    return printed(value, digits)

@@ -1,7 +1,7 @@
 """The claims that can be settled: what each paper says, where, and what its check holds it against.
 
 The inventory lives in `data/claims/*.yml`, one file for each paper and one for each set of claims
-of our own. It is read afresh on every call: nothing here remembers anything.
+of our own. It is read afresh on every call.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from reluflow.ledger.evidence import SIGNS, Evidence, LedgerError, Number, printed
+from reluflow.ledger.evidence import SIGNS, Evidence, LedgerError, Number, is_finite, need, printed
 from reluflow.places import BIBLIOGRAPHY, CLAIMS
 
 # --- The year by which the book cites a paper -----------------------------------------------------
@@ -40,7 +42,7 @@ MEASURED = "measured"
 ANYTHING = "…"
 """In the name of what is measured: any text, a parameter of the run."""
 
-_WRITTEN = re.compile(rf"(<=|>=|<|>|{ROUNDING}) (\S+)")
+_WRITTEN = re.compile(rf"(<=|>=|<|>|{ROUNDING}(?! {MEASURED})) (\S+)")
 
 
 @dataclass(frozen=True)
@@ -60,35 +62,29 @@ class Limit:
         return f"{SIGNS.get(self.sign, self.sign)} {number}"
 
 
-def read(entry: object, here: str) -> dict[str, Limit]:
+def read(entry: Any, here: str) -> dict[str, Limit]:
     """Read the field `limits` of a claim, what is measured -> "<= 1e-6"; `here` is for errors.
 
     A limit that was chosen after something had been seen is a mapping with the keys `is` and
     `after`. Raises LedgerError for anything else.
     """
-    if not isinstance(entry, Mapping):
-        raise LedgerError(f"{here}: field 'limits' must be a mapping, what is measured: its limit")
+    wrong = f"{here}: field 'limits' must be a mapping, what is measured: its limit"
+    need(isinstance(entry, Mapping), wrong)
     found = {}
     for what, given in entry.items():
-        after = given.get("after", "") if isinstance(given, Mapping) else ""
-        text = given.get("is") if isinstance(given, Mapping) else given
-        written = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
-        if not isinstance(what, str) or written is None or not isinstance(after, str):
+        given = given if isinstance(given, Mapping) else {"is": given}
+        written = _WRITTEN.fullmatch(str(given.get("is")))
+        if written is None or not isinstance(given.get("after", ""), str):
             raise LedgerError(f"{here}: the limit of {what!r} must be written like '<= 1e-6'")
-        found[what] = Limit(written[1], _number(written[2], f"{here}: {what!r}"), after)
+        sign, text = written.groups()
+        try:
+            number = None if text == MEASURED else Fraction(text) if "/" in text else float(text)
+        except (ValueError, ZeroDivisionError):
+            number = math.nan
+        wrong = f"{here}: the limit {text!r} of {what!r} is no finite number"
+        need(number is None or is_finite(number), wrong)
+        found[str(what)] = Limit(sign, number, given.get("after", ""))
     return found
-
-
-def _number(text: str, here: str) -> Number | None:
-    if text == MEASURED:
-        return None
-    try:
-        number: Number = Fraction(text) if "/" in text else float(text)
-    except (ValueError, ZeroDivisionError):
-        raise LedgerError(f"{here} has the limit {text!r}, which is no number") from None
-    if not math.isfinite(number):
-        raise LedgerError(f"{here} has the limit {text!r}, which is not finite")
-    return number
 
 
 def named(limits: Mapping[str, Limit], what: str) -> str | None:
@@ -100,19 +96,13 @@ def named(limits: Mapping[str, Limit], what: str) -> str | None:
     return next((name for name, part in parts if re.fullmatch(part, what, re.DOTALL)), None)
 
 
-def held(
-    items: tuple[Evidence, ...], limits: Mapping[str, Limit] | None, id: str
-) -> tuple[Evidence, ...]:
+def held(item: Evidence, limits: Mapping[str, Limit] | None, id: str) -> Evidence:
     """Hold evidence against the limits of the claim `id`.
 
     A deviation takes its limit from there; that of a bound, and the rounding of a survey, must be
     the same as there. `limits` is None for a claim that is in no inventory.
     Raises LedgerError for a limit that is not in the inventory, or another one there.
     """
-    return tuple(_held(item, limits, id) for item in items)
-
-
-def _held(item: Evidence, limits: Mapping[str, Limit] | None, id: str) -> Evidence:
     # What somebody chose a number for: no sign (a bound that is 0) and no exact fact.
     chosen = item.limit != 0 if item.form == "bound" else item.rounding > 0
     if item.form != "deviation" and (limits is None or not chosen):
@@ -123,28 +113,26 @@ def _held(item: Evidence, limits: Mapping[str, Limit] | None, id: str) -> Eviden
     limit = limits[name]
     if item.form == "deviation":
         item = replace(item, limit=limit.number)
-    same = item.op == limit.sign and limit.number in (None, item.limit)
-    if not (item.rounding == limit.number if limit.sign == ROUNDING else same):
-        raise LedgerError(
-            f"{id}: {item.what!r} is held against {asked(item)}, and the inventory says {limit}"
-        )
-    if limit.after and item.after != limit.after:
-        return replace(item, after="; ".join(filter(None, (item.after, limit.after))))
-    return item
-
-
-def asked(item: Evidence) -> Limit:
-    """What the evidence is held against."""
-    return Limit(ROUNDING, item.rounding) if item.rounding else Limit(item.op, item.limit)
+    asked = Limit(ROUNDING, item.rounding) if item.rounding else Limit(item.op, item.limit)
+    same = asked.sign == limit.sign and limit.number in (None, asked.number)
+    need(same, f"{id}: {item.what!r} is held against {asked}, and the inventory says {limit}")
+    after = dict.fromkeys(filter(None, (item.after, limit.after)))
+    return replace(item, after="; ".join(after))
 
 
 KINDS = ("theorem", "figure", "example", "table", "text")
 
 # The same safe loader, ten times faster where PyYAML was built with its C library.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_REQUIRED = {"id", "at", "kind", "says", "check"}
+TEXT = r"\s*\S.*"
+_REQUIRED = {
+    "id": (r"[a-z]+(\.[A-Za-z0-9-]+)+", "made of letters, digits and hyphens, parted by dots"),
+    "at": (TEXT, "a text"),
+    "kind": ("|".join(KINDS), f"one of {', '.join(KINDS)}"),
+    "says": (TEXT, "a text"),
+    "check": (TEXT, "a text"),
+}
 _OPTIONAL = {"limits", "given"}
-_ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
 
 
 @dataclass(frozen=True)
@@ -210,16 +198,14 @@ def load_inventories(folder: Path = CLAIMS) -> tuple[Inventory, ...]:
     Raises `LedgerError` for a file that breaks the format, naming file and claim.
     """
     files = sorted(folder.glob("*.yml"))
-    if not files:
-        raise LedgerError(
-            "no claims inventory found: the ledger needs the book's data/claims folder, "
-            "so install the library in place (-e ./lib)"
-        )
-    inventories = sorted((_load(file) for file in files), key=lambda i: (i.paper, i.ours))
+    absent = "no claims inventory found: the ledger needs the book's data/claims folder, "
+    need(files, f"{absent}so install the library in place (-e ./lib)")
+    inventories = sorted(
+        (_load(file.name, file.read_bytes()) for file in files), key=lambda i: (i.paper, i.ours)
+    )
     papers = [i.paper for i in inventories if not i.ours]
-    for inventory in inventories:
-        if papers.count(inventory.paper) != 1:
-            raise LedgerError(f"paper {inventory.paper!r} needs one inventory that is not our own")
+    for paper in (inventory.paper for inventory in inventories):
+        need(papers.count(paper) == 1, f"paper {paper!r} needs one inventory that is not our own")
     claims_by_id(inventories)
     return tuple(inventories)
 
@@ -228,64 +214,50 @@ def claims_by_id(inventories: list[Inventory] | tuple[Inventory, ...]) -> dict[s
     """Index the claims of several inventories by id; an id that occurs twice is a `LedgerError`."""
     index: dict[str, Claim] = {}
     for claim in (claim for inventory in inventories for claim in inventory.claims):
-        if claim.id in index:
-            raise LedgerError(f"claim {claim.id!r} stands twice in the inventory")
+        need(claim.id not in index, f"claim {claim.id!r} stands twice in the inventory")
         index[claim.id] = claim
     return index
 
 
-def _load(file: Path) -> Inventory:
+def fields(entry: Mapping[str, Any], forms: Mapping[str, tuple[str, str]], here: str) -> None:
+    """Raise LedgerError unless each of these fields is a text of its form, a pattern; the words
+    beside the pattern say what it must be."""
+    for field, (form, words) in forms.items():
+        need(field in entry, f"{here}: field {field!r} is missing")
+        right = isinstance(entry[field], str) and re.fullmatch(form, entry[field], re.DOTALL)
+        need(right, f"{here}: field {field!r} must be {words}, not {entry[field]!r}")
+
+
+@cache
+def _load(file: str, text: bytes) -> Inventory:
+    """The inventory in the text of a file; what stands there is the same on every call."""
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=LOADER)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise LedgerError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from None
-    for field in ("paper", "title"):
-        if not isinstance(content, Mapping) or not isinstance(content.get(field), str):
-            raise LedgerError(f"{file.name} needs a text field {field!r}")
-    if not isinstance(content.get("claims"), list):
-        raise LedgerError(f"{file.name} needs a list 'claims', empty or not")
-    ours = file.name.startswith("ours_")
-    claims = tuple(_claim(entry, content["paper"], ours, file.name) for entry in content["claims"])
-    authors = str(content.get("authors", ""))
-    setting = str(content.get("setting", ""))
-    return Inventory(content["paper"], content["title"], authors, ours, claims, setting)
+        content = yaml.load(text, Loader=LOADER)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise LedgerError(f"{file} is not YAML: {' '.join(str(error).split())}") from None
+    need(isinstance(content, Mapping), f"{file} must be a mapping")
+    fields(content, {"paper": (TEXT, "a text"), "title": (TEXT, "a text")}, file)
+    paper, ours = content["paper"], file.startswith("ours_")
+    need(isinstance(content.get("claims"), list), f"{file} needs a list 'claims', empty or not")
+    claims = tuple(_claim(entry, paper, ours, file) for entry in content["claims"])
+    authors, setting = (str(content.get(field, "")) for field in ("authors", "setting"))
+    return Inventory(paper, content["title"], authors, ours, claims, setting)
 
 
-def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:
-    if not isinstance(entry, Mapping):
-        raise LedgerError(f"{file}: every claim is a mapping, and {entry!r} is not")
+def _claim(entry: Any, paper: str, ours: bool, file: str) -> Claim:
+    need(isinstance(entry, Mapping), f"{file}: every claim is a mapping, and {entry!r} is not")
     here = f"{file}, claim {entry.get('id')!r}"
-    if missing := sorted(_REQUIRED - entry.keys()):
-        raise LedgerError(f"{here}: field {missing[0]!r} is missing")
-    if unknown := sorted(entry.keys() - _REQUIRED - _OPTIONAL):
-        raise LedgerError(f"{here}: field {unknown[0]!r} is unknown")
-    for field in sorted(_REQUIRED):
-        if not isinstance(entry[field], str) or not entry[field].strip():
-            raise LedgerError(f"{here}: field {field!r} must be a text")
-    if not _ID.fullmatch(entry["id"]):
-        raise LedgerError(f"{here}: an id is made of letters, digits and hyphens, parted by dots")
-    if (".ours." in entry["id"]) != ours:
-        raise LedgerError(f"{here}: ids with '.ours.' and files named ours_* belong together")
-    if entry["kind"] not in KINDS:
-        raise LedgerError(f"{here}: kind {entry['kind']!r} is none of {', '.join(KINDS)}")
-    given = _given(entry, ours, here)
-    limits = read(entry.get("limits", {}), here)
-    at, kind, says = entry["at"], entry["kind"], entry["says"]
-    return Claim(entry["id"], paper, at, kind, says, limits, given, entry["check"])
-
-
-def _given(entry: Mapping[str, object], ours: bool, here: str) -> Mapping[str, str] | None:
-    """The hypotheses of a claim of our own, None for a claim of a paper."""
-    if not ours and "given" in entry:
-        raise LedgerError(f"{here}: 'given' is for claims of our own; a paper's are in 'says'")
-    if not ours:
-        return None
-    given = entry.get("given")
-    if not isinstance(given, Mapping) or not given:
-        raise LedgerError(f"{here}: field 'given' must be a mapping, name: sentence")
-    for name, sentence in given.items():
-        if not (isinstance(name, str) and name.isidentifier()):
-            raise LedgerError(f"{here}: {name!r} in 'given' must be a name of letters and digits")
-        if not isinstance(sentence, str) or not sentence.strip():
-            raise LedgerError(f"{here}: {name!r} in 'given' must be a sentence")
-    return dict(given)
+    fields(entry, _REQUIRED, here)
+    unknown = sorted(entry.keys() - _REQUIRED - _OPTIONAL)
+    need(not unknown, f"{here}: field {''.join(unknown[:1])!r} is unknown")
+    wrong = f"{here}: ids with '.ours.', files named ours_* and the field 'given' belong together"
+    need((".ours." in entry["id"]) == ours == ("given" in entry), wrong)
+    if ours:
+        given = entry["given"]
+        need(isinstance(given, Mapping) and given, f"{here}: 'given' must be a mapping")
+        fields(given, dict.fromkeys(given, (TEXT, "a sentence")), f"{here}, 'given'")
+        need(
+            all(str(name).isidentifier() for name in given),
+            f"{here}: the keys of 'given' must be names",
+        )
+    return Claim(paper=paper, **{**entry, "limits": read(entry.get("limits", {}), here)})

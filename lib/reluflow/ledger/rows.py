@@ -12,15 +12,20 @@ from typing import Any
 from reluflow.ledger.evidence import (
     Evidence,
     LedgerError,
+    Line,
     as_instance,
     encoded,
     from_json,
+    is_small,
+    is_text,
+    need,
     note,
     pieces,
-    printed,
     recorded,
     sentence,
     to_json,
+    told,
+    vector,
 )
 from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
 
@@ -47,12 +52,10 @@ class Known:
     text: str = ""
 
     def __post_init__(self) -> None:
-        if self.how not in WAYS:
-            raise LedgerError(f"a claim is known as one of {', '.join(WAYS)}, not {self.how!r}")
-        if not isinstance(self.text, str):
-            raise LedgerError(f"{self.how!r} needs a text, not {self.text!r}")
-        if self.how in SAID and self.how != COMPUTED and not self.text.strip():
-            raise LedgerError(f"{self.how!r} needs a text that says where or by what")
+        known = self.how in WAYS
+        need(known, f"a claim is known as one of {', '.join(WAYS)}, not {self.how!r}")
+        said = is_text(self.text) or (self.text == "" and self.how not in SAID[:-1])
+        need(said, f"{self.how!r} needs a text that says where or by what")
 
     def __str__(self) -> str:
         return f"{self.how}: {self.text}" if self.text else self.how
@@ -65,8 +68,7 @@ def proved(where: str) -> Known:
 
 def cited(where: str, theorem: str) -> Known:
     """The book proves the claim at the place `where`, with a `theorem` that it cites."""
-    if not theorem.strip():
-        raise LedgerError("a proof with a cited theorem names the theorem")
+    need(is_text(theorem), "a proof with a cited theorem names the theorem")
     return Known(CITED, f"{where}, with {theorem}")
 
 
@@ -94,10 +96,8 @@ class Reading:
     others: str
 
     def __post_init__(self) -> None:
-        for part in ("taken", "others"):
-            text = getattr(self, part)
-            if not isinstance(text, str) or not text.strip():
-                raise LedgerError(f"a reading needs a text {part!r}")
+        both = is_text(self.taken) and is_text(self.others)
+        need(both, "a reading says what was taken, and what happens under the others")
 
 
 def with_this_seed(failed: Sequence[str]) -> str:
@@ -125,23 +125,20 @@ class Counterexample:
     route: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.instance, Mapping) or not self.instance:
-            raise LedgerError("a counterexample needs an instance that a reader can check")
-        if not isinstance(self.assumptions, Mapping) or not self.assumptions:
-            raise LedgerError("a counterexample needs the assumptions that its instance satisfies")
-        if not self.recheck or not isinstance(self.route, str) or not self.route.strip():
-            raise LedgerError("a counterexample needs a recheck and the route that it takes")
+        shown = isinstance(self.instance, Mapping) and self.instance
+        need(shown, "a counterexample needs an instance that a reader can check")
+        inside = isinstance(self.assumptions, Mapping) and self.assumptions
+        need(inside, "a counterexample needs the assumptions that its instance satisfies")
+        second = self.recheck and is_text(self.route)
+        need(second, "a counterexample needs a recheck and the route that it takes")
         instance = {k: as_instance(v, f"instance {k!r}") for k, v in self.instance.items()}
         assumptions: dict[str, bool | str] = {}
         for name, met in self.assumptions.items():
             met = met.item() if hasattr(met, "item") else met
-            if not isinstance(met, (bool, str)):
-                raise LedgerError(
-                    f"assumption {name!r} must be true or false, or a text that says why there is "
-                    f"nothing to compute, not {met!r}"
-                )
-            if not (met.strip() if isinstance(met, str) else met):
-                raise LedgerError(f"the instance does not satisfy assumption {name!r}")
+            said = f"assumption {name!r} must be true or false, or a text that says why there is "
+            need(isinstance(met, (bool, str)), f"{said}nothing to compute, not {met!r}")
+            holds = met is True or is_text(met)
+            need(holds, f"the instance does not satisfy assumption {name!r}")
             assumptions[name] = met
         # Copies, so that the counterexample cannot change after it was checked.
         object.__setattr__(self, "instance", instance)
@@ -154,18 +151,16 @@ class Counterexample:
         """Raise `LedgerError` unless the claim fails by both routes, and the routes are two."""
         for route, items in (("breaks", self.breaks), ("recheck", self.recheck)):
             deciding = [item for item in items if item.decides]
-            if not deciding:
-                raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
+            need(deciding, f"{route} of a counterexample needs evidence that is not a note")
             for item in deciding:
                 what = f"{route} of a counterexample: {item.what!r}"
-                if item.value != item.value:
-                    raise LedgerError(f"{what} was not measured, it is NaN")
-                if item.holds:
-                    raise LedgerError(f"{what} holds, so it breaks nothing")
-        named = {item.what for item in self.breaks if item.decides}
-        for item in self.recheck:
-            if item.decides and item.what in named:
-                raise LedgerError(f"breaks and recheck both measure {item.what!r}: name the route")
+                need(item.value == item.value, f"{what} was not measured, it is NaN")
+                need(not item.holds, f"{what} holds, so it breaks nothing")
+        first, second = (
+            {i.what for i in items if i.decides} for items in (self.breaks, self.recheck)
+        )
+        for what in first & second:
+            raise LedgerError(f"breaks and recheck both measure {what!r}: name the route")
 
     def to_json(self) -> dict[str, Any]:
         """Write the counterexample as JSON data."""
@@ -229,58 +224,56 @@ def judge(row: Row) -> str:
     All the evidence holds: `reproduced`, or `reproduced-with-reading` under a reading. Some of it
     fails: a counterexample makes it `refuted`; for anything but a theorem, `instead` makes it
     `not-reproduced`. A claim of our own is `proved`, `proved-with-citation` or `survived` where all
-    the evidence holds, and the instances that were tried met its own hypotheses and no others.
+    the evidence holds, and the instances that were tried met its own hypotheses and no others. A
+    row that says `why` has a verdict that needs no evidence, and nothing else.
 
     Returns one of `VERDICTS`. Raises `LedgerError` for everything else.
     """
-    claim, counterexample, instead = row.claim, row.counterexample, row.instead
-    if counterexample is not None:
-        counterexample.check()
+    claim, case, instead = row.claim, row.counterexample, row.instead
+
+    def asked(truth: object, otherwise: str) -> None:
+        need(truth, f"{claim.id}: {otherwise}")
+
+    if row.why is not None:
+        asked(is_text(row.why), f"{row.verdict} needs a text that says why")
+        asked(row.verdict in (OUT_OF_REACH, NOT_APPLICABLE), f"{row.verdict} needs evidence")
+        asked(row == Row(claim, row.verdict, why=row.why), f"{row.verdict} takes no evidence")
+        return row.verdict
+    if case is not None:
+        case.check()
     deciding = [item for item in row.evidence if item.decides]
-    if not deciding:
-        raise LedgerError(f"{claim.id}: notes decide nothing, so give a deviation, fact or bound")
+    asked(deciding, "notes decide nothing, so give a deviation, fact or bound")
     failed = [item for item in deciding if not item.holds]
     if not failed:
-        if counterexample is not None:
-            raise LedgerError(f"{claim.id}: a counterexample was given, but all the evidence holds")
-        if instead:
-            raise LedgerError(f"{claim.id}: 'instead' was given, but all the evidence holds")
+        asked(case is None, "a counterexample was given, but all the evidence holds")
+        asked(not instead, "'instead' was given, but all the evidence holds")
         if claim.given is not None:
             return _of_our_own(row, set(claim.given.values()))
         return REPRODUCED if row.reading is None else WITH_READING
-    first = sentence(failed[0])
-    if counterexample is not None:
-        if instead:
-            raise LedgerError(f"{claim.id}: give a counterexample or 'instead', not both")
+    if case is not None:
+        asked(not instead, "give a counterexample or 'instead', not both")
         return REFUTED
-    if claim.kind == "theorem":
-        raise LedgerError(f"{claim.id}: evidence fails ({first}), so give a counterexample")
-    if not instead:
-        raise LedgerError(f"{claim.id}: evidence fails ({first}), so say what appeared 'instead'")
-    for item in instead:
-        if item.decides and not item.holds:
-            raise LedgerError(f"{claim.id}: {item.what!r} did not appear instead: it does not hold")
+    first = f"evidence fails ({sentence(failed[0])}), so"
+    asked(claim.kind != "theorem", f"{first} give a counterexample")
+    asked(instead, f"{first} say what appeared 'instead'")
+    for item in (item for item in instead if item.decides):
+        asked(item.holds, f"{item.what!r} did not appear instead: it does not hold")
     return NOT_REPRODUCED
 
 
 def _of_our_own(row: Row, printed: set[str]) -> str:
-    if row.reading is not None:
-        raise LedgerError(
-            f"{row.claim.id}: a claim of our own says what it means, without a reading"
-        )
+    id, how = row.claim.id, row.said.how if row.said else ""
+    need(row.reading is None, f"{id}: a claim of our own says what it means, without a reading")
     for item in (item for item in row.evidence if item.decides and item.tried):
-        tested = set(item.given)
-        for named, hypotheses in (("tests", tested - printed), ("does not test", printed - tested)):
-            if hypotheses:
-                raise LedgerError(
-                    f"{row.claim.id}: {item.what!r} {named} the hypothesis {min(hypotheses)!r}; "
-                    f"the claim's 'given' and its statement's hypotheses must be the same"
-                )
-    how = row.said.how if row.said else ""
+        for hypothesis in sorted(printed.symmetric_difference(item.given)):
+            named = "does not test" if hypothesis in printed else "tests"
+            raise LedgerError(
+                f"{id}: {item.what!r} {named} the hypothesis {hypothesis!r}; "
+                "the claim's 'given' and its statement's hypotheses must be the same"
+            )
     if how in (PROVED_HERE, CITED):
         return PROVED if how == PROVED_HERE else PROVED_WITH_CITATION
-    if how or not row.tried:
-        raise LedgerError(f"{row.claim.id}: a claim of our own is proved, or survives instances")
+    need(row.tried and not how, f"{id}: a claim of our own is proved, or survives instances")
     return SURVIVED
 
 
@@ -289,13 +282,12 @@ def _of_our_own(row: Row, printed: set[str]) -> str:
 # Card and lines follow from the record, so that a row read back from a notebook can be compared
 # with what the notebook shows.
 
-Parts = list[tuple[str, list[str]]]
+Parts = list[tuple[str, list[Line]]]
 """Title and lines of each part of a card, in reading order; a part may have no title."""
 
 RECORD = "application/vnd.reluflow.claim+json"
 # Themes colour code and links for their own background, which need not be that of a cell's output.
 PLAIN = "color:inherit;background:none"
-INSTANCE = "counterexample"
 
 
 def badge(verdict: str) -> str:
@@ -378,26 +370,27 @@ class Row:
     @property
     def parts(self) -> Parts:
         """Title and lines of each part of the row, in reading order; the first has no title."""
-        parts = [("", [_marked(item) for item in self.evidence])] if self.evidence else []
-        if self.known:
-            parts.append(("how it is known", [str(way) for way in self.known]))
-        if self.why:
-            parts.append(("why", [self.why]))
-        if self.reading:
-            parts.append(("reading", [self.reading.taken]))
-            parts.append(("under other readings", [self.reading.others]))
-        if self.instead:
-            told = (i.form == "note" and i.what == "appeared instead" for i in self.instead)
-            lines = [
-                str(i.value) if t else _marked(i) for i, t in zip(self.instead, told, strict=True)
+        case, reading = self.counterexample, self.reading
+        parts = [("", told(self.evidence)), ("Why", _said(self.why))]
+        if reading:
+            parts += [("Read as", _said(reading.taken))]
+            parts += [("Under other readings", _said(reading.others))]
+        parts.append(("What appeared instead", told(self.instead)))
+        if case:
+            parts += [
+                (
+                    "Counterexample",
+                    _said(*(f"{k} = {vector(v)}" for k, v in case.instance.items())),
+                ),
+                ("Inside the assumptions", [Line("✓", name) for name in case.met()]),
+                ("The claim fails there", told(case.breaks)),
+                (f"By a second route, {case.route}", told(case.recheck)),
             ]
-            parts.append(("what appeared instead", lines))
-        if case := self.counterexample:
-            parts.append((INSTANCE, [f"{k} = {printed(v)}" for k, v in case.instance.items()]))
-            parts.append(("inside the assumptions", [f"✓ {name}" for name in case.met()]))
-            parts.append(("the claim fails there", [_marked(item) for item in case.breaks]))
-            parts.append((f"second route: {case.route}", [_marked(item) for item in case.recheck]))
-        return parts
+        else:
+            parts.append(("How it is known", _said(*map(str, self.known))))
+        drawn = dict.fromkeys(sentence(item) for item in self.all_evidence if is_small(item))
+        parts.append(("How instances were drawn", _said("; ".join(drawn))))
+        return [(title, lines) for title, lines in parts if lines]
 
     def __str__(self) -> str:
         lines = [f"{self.claim.id} | {self.claim.at} | {self.verdict}"]
@@ -409,32 +402,25 @@ class Row:
 
     def card(self) -> str:
         """The row as an HTML element with the claim's anchor."""
-        shown = []
-        for title, items in self.parts:
-            head = f"<div><em>{escape(title)}</em></div>" if title else ""
-            font = ";font-family:monospace" if title == INSTANCE else ""
-            listed = "".join(f'<li style="margin:0{font}">{escape(item)}</li>' for item in items)
-            shown.append(
-                f'{head}<ul style="margin:.1em 0 .2em;padding-left:1.2em;list-style:none">'
-                f"{listed}</ul>"
-            )
+        shown = ""
+        for title, lines in self.parts:
+            shown += f"<div><em>{escape(title)}</em></div>" if title else ""
+            shown += "".join(f"<div>{escape(str(line))}</div>" for line in lines)
         return (
             f'<div id="{self.claim.anchor}" style="border:1px solid rgba(128,128,128,.45);'
             f"border-left:.35em solid {COLOURS[self.verdict]};border-radius:.3em;"
             "padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;"
             f'overflow-x:auto"><div><code style="{PLAIN}">{self.claim.id}</code> '
             f"{escape(self.claim.at)} {badge(self.verdict)}</div>"
-            f'<div style="margin:.2em 0">{mathematics(self.claim.full)}</div>{"".join(shown)}</div>'
+            f'<div style="margin:.2em 0">{mathematics(self.claim.full)}</div>{shown}</div>'
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {"text/plain": str(self), "text/html": self.card(), RECORD: self.record()}
 
 
-def _marked(item: Evidence) -> str:
-    if not item.decides:
-        return f"· {sentence(item)}"
-    return f"{'✓' if item.holds else '✗'} {sentence(item)}"
+def _said(*words: str | None) -> list[Line]:
+    return [Line("", each) for each in words if each]
 
 
 def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:
@@ -449,17 +435,9 @@ def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> R
         row = _decode(record, claim)
     except (KeyError, TypeError, AttributeError) as error:
         raise LedgerError(f"the row of {claim.id} cannot be read: {error!r}") from None
-    if row.why is None:
-        if (verdict := judge(row)) != row.verdict:
-            raise LedgerError(
-                f"the row of {claim.id} says {row.verdict!r}, and its evidence says {verdict!r}"
-            )
-    elif row.verdict not in (OUT_OF_REACH, NOT_APPLICABLE):
-        raise LedgerError(f"the row of {claim.id} says {row.verdict!r} and gives no evidence")
-    elif row != _without_evidence(claim, row.verdict, row.why):
-        raise LedgerError(f"the row of {claim.id} says {row.verdict!r} and gives evidence")
-    if row.record()["known"] != record["known"]:
-        raise LedgerError(f"the row of {claim.id} is not known in the way that it says")
+    says, verdict = f"the row of {claim.id} says {row.verdict!r}", judge(row)
+    need(verdict == row.verdict, f"{says}, and its evidence says {verdict!r}")
+    need(row.record()["known"] == record["known"], f"{says}, which is not known in the way it says")
     return row
 
 
@@ -520,11 +498,11 @@ class Ledger:
         claim = self._open_claim(id)
 
         def kept(items: Any, where: str) -> tuple[Evidence, ...]:
-            return tuple(map(recorded, held(pieces(items, where), claim.limits, id)))
+            return tuple(recorded(held(item, claim.limits, id)) for item in pieces(items, where))
 
         for value, kind in ((reading, Reading), (counterexample, Counterexample), (known, Known)):
-            if value is not None and not isinstance(value, kind):
-                raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
+            right = value is None or isinstance(value, kind)
+            need(right, f"{id}: {value!r} is no {kind.__name__}")
         measured = kept(evidence, "evidence")
         if claim.given is None:  # a paper's hypotheses stand in its sentence
             measured = tuple(replace(item, given=()) for item in measured)
@@ -537,11 +515,9 @@ class Ledger:
         if case := counterexample:
             breaks, recheck = kept(case.breaks, "breaks"), kept(case.recheck, "recheck")
             counterexample = replace(case, breaks=breaks, recheck=recheck)
-        row = Row(claim, "", measured, reading, counterexample, appeared, said=known)
-        row = replace(row, verdict=judge(row))
-        if known is not None and (known.how not in SAID or counterexample is not None):
-            raise LedgerError(f"{id}: that it is known as {known.how!r} cannot be said here")
-        return self._add(row)
+        said = known is None or (known.how in SAID and counterexample is None)
+        need(said, f"{id}: that it is known as {known and known.how!r} cannot be said here")
+        return self._add(Row(claim, "", measured, reading, counterexample, appeared, said=known))
 
     def settle_with(
         self, id: str, run: object | None, build: Callable[..., Any], *more: object, **how: Any
@@ -560,37 +536,29 @@ class Ledger:
 
     def out_of_reach(self, id: str, why: str) -> Row:
         """Say that no computation settles the claim, and why."""
-        return self._add(_without_evidence(self._open_claim(id), OUT_OF_REACH, why))
+        return self._add(Row(self._open_claim(id), OUT_OF_REACH, why=why))
 
     def not_applicable(self, id: str, why: str) -> Row:
         """Say why the claim does not speak of the data at hand, a reader's own."""
-        return self._add(_without_evidence(self._open_claim(id), NOT_APPLICABLE, why))
+        return self._add(Row(self._open_claim(id), NOT_APPLICABLE, why=why))
 
     def _open_claim(self, id: str) -> Claim:
         if str(id) not in self.claims:
             close = get_close_matches(str(id), self.claims, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise LedgerError(f"no claim {id!r} in the inventory of {self.paper}{hint}")
-        if id in self.settled:
-            raise LedgerError(f"claim {id} is settled already, and a claim is settled once")
+        need(id not in self.settled, f"claim {id} is settled already, and a claim is settled once")
         return self.claims[id]
 
     def _add(self, row: Row) -> Row:
-        self.settled[row.claim.id] = row
+        self.settled[row.claim.id] = row = replace(row, verdict=judge(row))
         return row
-
-
-def _without_evidence(claim: Claim, verdict: str, why: str) -> Row:
-    if not isinstance(why, str) or not why.strip():
-        raise LedgerError(f"{claim.id}: {verdict} needs a text that says why")
-    return Row(claim, verdict, why=why)
 
 
 def open_ledger(paper: str, seed: int = 0) -> Ledger:
     """Open the ledger of one paper; a name that `data/claims` does not have is a `LedgerError`."""
     inventories = load_inventories()
     chosen = [inventory for inventory in inventories if inventory.paper == paper]
-    if not chosen:
-        known = ", ".join(i.paper for i in inventories if not i.ours)
-        raise LedgerError(f"no paper {paper!r} in the inventory, which has {known}")
+    known = ", ".join(i.paper for i in inventories if not i.ours)
+    need(chosen, f"no paper {paper!r} in the inventory, which has {known}")
     return Ledger(paper, claims_by_id(chosen), seed)

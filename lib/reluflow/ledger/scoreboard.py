@@ -14,8 +14,16 @@ from typing import Any
 import yaml
 
 from reluflow import pages
-from reluflow.ledger.evidence import LedgerError
-from reluflow.ledger.inventory import LOADER, Claim, Inventory, claims_by_id, load_inventories
+from reluflow.ledger.evidence import LedgerError, need
+from reluflow.ledger.inventory import (
+    LOADER,
+    TEXT,
+    Claim,
+    Inventory,
+    claims_by_id,
+    fields,
+    load_inventories,
+)
 from reluflow.ledger.rows import (
     COLOURS,
     NOT_REPRODUCED,
@@ -54,11 +62,9 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
                 row = replace(_believed(data, claims), chapter=name, cell=cell)
             except LedgerError as error:
                 raise LedgerError(f"{where}: {error}") from None
-            if (first := found.setdefault(row.claim.id, row)) is not row:
-                raise LedgerError(
-                    f"{where}: claim {row.claim.id} is settled already in {first.chapter}, "
-                    f"cell {first.cell}"
-                )
+            first = found.setdefault(row.claim.id, row)
+            again = f"claim {row.claim.id} is settled already in {first.chapter}, cell {first.cell}"
+            need(first is row, f"{where}: {again}")
     return tuple(found[id] for id in claims if id in found)
 
 
@@ -67,15 +73,10 @@ def notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
     files: list[Path] = []
     for place in [places] if isinstance(places, (str, Path)) else places:
         path = Path(place)
-        if path.is_dir():
-            inside = pages.in_order(path)
-            if not inside:
-                raise LedgerError(f"no notebook in the folder {str(place)!r}")
-            files += inside
-        elif path.is_file():
-            files.append(path)
-        else:
-            raise LedgerError(f"no notebook or folder {str(place)!r}")
+        need(path.is_dir() or path.is_file(), f"no notebook or folder {str(place)!r}")
+        inside = pages.in_order(path) if path.is_dir() else [path]
+        need(inside, f"no notebook in the folder {str(place)!r}")
+        files += inside
     # The same notebook named twice, as itself and by its folder, is one notebook.
     return list({file.resolve(): file for file in files}.values())
 
@@ -90,23 +91,18 @@ def _recorded_outputs(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise LedgerError(f"{pages.name(file)} is not a notebook") from None
     for cell, data in carrying:
         name = cell.get("id", f"number {cells.index(cell) + 1}")
-        if cell.get("execution_count") is None:
-            raise LedgerError(
-                f"{pages.name(file)}, cell {name}: a row in a cell that was never executed"
-            )
+        never = f"{pages.name(file)}, cell {name}: a row in a cell that was never executed"
+        need(cell.get("execution_count") is not None, never)
         yield name, data
 
 
 def _believed(data: dict[str, Any], claims: dict[str, Claim]) -> Row:
     """The row of one output, if what it shows is what its record says."""
-    if not isinstance(data[RECORD], dict):
-        raise LedgerError("a row's record is not a mapping")
+    need(isinstance(data[RECORD], dict), "a row's record is not a mapping")
     row = row_from_record(data[RECORD], claims)
     shown = {key: "".join(v) if isinstance(v, list) else v for key, v in data.items()}
-    if shown != row._repr_mimebundle_():
-        raise LedgerError(
-            f"the row of {row.claim.id} was edited by hand or is out of date: execute the notebook"
-        )
+    edited = f"the row of {row.claim.id} was edited by hand or is out of date: execute the notebook"
+    need(shown == row._repr_mimebundle_(), edited)
     return row
 
 
@@ -141,22 +137,6 @@ class Scoreboard:
             for inventory in self.inventories
         ]
 
-    @property
-    def totals(self) -> View:
-        """How many claims of each paper have which verdict; a verdict that none has is left out."""
-        columns = [(inventory, given) for inventory, given in self.counts if given]
-        heads = ["", *(inventory.label for inventory, _ in columns), "all"]
-        table = []
-        for verdict in (*VERDICTS, OPEN):
-            counts = [given[verdict] for _, given in columns]
-            if verdict == OPEN or any(counts):
-                table.append([verdict, *map(str, counts), str(sum(counts))])
-        sizes = [given.total() for _, given in columns]
-        last = ["all", *map(str, sizes), str(sum(sizes))]
-        cells = [[badge(verdict), *counts] for verdict, *counts in table]
-        html = html_table([list(map(escape, heads)), *cells, last], numbers=True)
-        return View(html, aligned([heads, *table, last]))
-
 
 def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
     """Read the rows of executed notebooks, by default those of the folder of the notebook that
@@ -172,8 +152,8 @@ def summary(claims: Ledger, sections: str = "") -> Scoreboard:
     """
     rows = list(claims.settled.values())
     for row in read(CHAPTERS / sections) if sections else ():
-        if row.claim.id in claims.settled:
-            raise LedgerError(f"claim {row.claim.id} is settled in {row.chapter}, too")
+        twice = row.claim.id in claims.settled
+        need(not twice, f"claim {row.claim.id} is settled in {row.chapter}, too")
         rows += [row] if row.claim.paper == claims.paper else []
     of_paper = tuple(i for i in load_inventories() if i.paper == claims.paper)
     order = {claim.id: k for k, claim in enumerate(c for i in of_paper for c in i.claims)}
@@ -192,13 +172,6 @@ def link(row: Row, folder: str = "") -> str:
     """The claim's name, linked to its card, for a page in `folder`."""
     target = f"{escape(page(row, folder))}#{row.claim.anchor}"
     return f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
-
-
-def aligned(rows: list[list[str]]) -> str:
-    """Lines of text with the cells of each column under each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-    return "\n".join(lines)
 
 
 def html_table(rows: list[list[str]], numbers: bool = False) -> str:
@@ -232,6 +205,11 @@ WEIGHTS = {
     "misprint": "a misprint",
 }
 """What falls, the heaviest first."""
+_ENTRY = {
+    "instead": (TEXT, "a text"),
+    "cause": (TEXT, "a text"),
+    "weight": ("|".join(WEIGHTS), f"one of {', '.join(WEIGHTS)}"),
+}
 
 
 @dataclass(frozen=True)
@@ -252,27 +230,21 @@ def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
     Raises `LedgerError` for an entry without a cause, or whose weight is none of `WEIGHTS`.
     """
     files = (INSTEAD / f"{paper}.yml" for paper in dict.fromkeys(papers))
-    read = (yaml.load(file.read_text("utf-8"), LOADER) for file in files if file.is_file())
     found: dict[str, Instead] = {}
-    for entry in (entry for entries in read for entry in entries):
-        ids, cause, weight = entry["claims"], entry.get("cause"), entry.get("weight")
-        if not isinstance(cause, str) or not cause.strip():
-            raise LedgerError(f"what is true instead of {ids[0]} needs a 'cause'")
-        if weight not in WEIGHTS:
-            raise LedgerError(f"{ids[0]}: weight {weight!r} is none of {', '.join(WEIGHTS)}")
-        shown = entry.get("shows", ""), entry.get("live", "")
-        found |= dict.fromkeys(ids, Instead(entry["instead"], cause, weight, *shown))
+    for entry in (e for f in files if f.is_file() for e in yaml.load(f.read_bytes(), LOADER)):
+        fields(entry, _ENTRY, f"what is true instead of {entry['claims'][0]}")
+        told = Instead(*(entry.get(f, "") for f in ("instead", "cause", "weight", "shows", "live")))
+        found |= dict.fromkeys(entry["claims"], told)
     return found
 
 
 def causes(told: Mapping[str, Instead], ids: Iterable[str]) -> dict[str, str]:
     """The causes by which these claims fall, each with the heaviest weight of its claims, in the
     order of the claims."""
-    order = list(WEIGHTS)
     found: dict[str, str] = {}
     for each in (told[id] for id in ids if id in told):
-        heaviest = min(found.get(each.cause, each.weight), each.weight, key=order.index)
-        found[each.cause] = heaviest
+        both = found.get(each.cause, each.weight), each.weight
+        found[each.cause] = min(both, key=list(WEIGHTS).index)
     return found
 
 

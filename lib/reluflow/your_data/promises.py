@@ -53,6 +53,11 @@ def _silent(theorem: str, why: str, happened: str = "not asked") -> Line:
     return Line(theorem, f"nothing, for {why}", happened, SILENT)
 
 
+def _line(theorem: str, why: str, promised: str, happened: str, verdict: str) -> Line:
+    """A line that is silent where there is a reason."""
+    return _silent(theorem, why, happened) if why else Line(theorem, promised, happened, verdict)
+
+
 def lines(study: Study, neuron: OneNeuron, layers: Followed | None) -> list[Line]:
     """All theorems, in the order of the chapters."""
     found = [*_of_one_neuron(study, neuron), _of_the_law(study)]
@@ -95,14 +100,10 @@ def summary(
 
 def _data(study: Study) -> str:
     n, d = study.X.shape
-    kind = (
-        f"labels 1 ({np.sum(study.y > 0)}) and -1 ({np.sum(study.y < 0)})"
-        if study.signs
-        else f"labels from {study.y.min():g} to {study.y.max():g}"
-    )
-    two = np.unique(study.y)
-    kind = kind if study.signs or len(two) > 1 else f"all labels {two[0]:g}"
-    hint = ""
+    two, hint = np.unique(study.y), ""
+    kind = f"labels from {two[0]:g} to {two[-1]:g}" if len(two) > 1 else f"all labels {two[0]:g}"
+    if study.signs:
+        kind = f"labels 1 ({np.sum(study.y > 0)}) and -1 ({np.sum(study.y < 0)})"
     if not study.signs and len(two) == 2 < len(study.y):
         hint = f" If {two[0]:g} and {two[1]:g} are two classes, write -1 and 1 for them."
     many = "1 datum" if n == 1 else f"{n} data"
@@ -163,23 +164,20 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> Iterator[Line]:
         most = max(int((path.states @ X.T > 0.0).sum(axis=1).max()) for path in paths)
         happened = f"of {len(y)} data up to {most} are active at once"
         promised = "from q > 0 and a norm too small to be computed here"
-        yield _silent(name, missing, happened) if missing else Line(name, promised, happened, OPEN)
+        yield _line(name, missing, promised, happened, OPEN)
     else:
         count = sum(entered(X, path) for path, _ in small)
         promised = f"from q > 0 and norm below δ₀ = {approx(neuron.radius)}"
         yield Line(name, promised, f"{count} of {len(small)} small starts do", _all(count, small))
 
     name = "Lee et al. 2022a, Theorem 4.7: a small start ends at the global minimum"
-    if outside:
-        yield _silent(name, outside, ends(neuron))
-    elif not minima:
-        yield Line(name, "the global minimum", ends(neuron), OPEN)
-    else:
+    promised, happened, verdict = "the global minimum", ends(neuron), OPEN
+    if minima and not outside:
         ranks = [limit.rank for _, limit in small]
-        best = ranks.count(1)
-        happened = f"{best} of {len(small)} small starts end there; {ends(neuron)}"
+        best, promised = ranks.count(1), f"the loss {approx(minima[0].loss)}"
+        happened = f"{best} of {len(small)} small starts end there; {happened}"
         verdict = _all(best, ranks) if all(ranks) else OPEN
-        yield Line(name, f"the loss {approx(minima[0].loss)}", happened, verdict)
+    yield _line(name, outside, promised, happened, verdict)
 
     name = "Lee et al. 2022a, Theorem 4.7: the norm increases"
     if outside:
@@ -309,12 +307,7 @@ def _of_limits(study: Study, layers: Followed) -> Iterator[Line]:
         why = "no start comes to a loss that is small enough"
     all_sure = len(sure) == len(found)
     promised = "from where the loss is below that of one datum of margin 0"
-    verdict = KEPT if all_sure else OPEN
-    yield (
-        _silent(TO_A_KKT_POINT, why, happened)
-        if why
-        else Line(TO_A_KKT_POINT, promised, happened, verdict)
-    )
+    yield _line(TO_A_KKT_POINT, why, promised, happened, KEPT if all_sure else OPEN)
     seen = _told(Counter(one.optimum.verdict for one in sure if one.optimum))
     if met := [one for one in sure if _inputs_are_not_zero(layers, one)]:
         kinds = Counter(one.optimum.verdict for one in met if one.optimum)

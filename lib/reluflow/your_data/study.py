@@ -92,25 +92,23 @@ class Study:
     @cached_property
     def obstacle(self) -> str:
         """Why the papers on two layers cannot be asked, in a sentence; empty where they can."""
-        if not self.signs:
-            return "The labels are not all 1 or -1, and the papers on two layers are about signs."
-        if len(self.y) < 2:
-            return "There is one datum, and two layers need two."
-        if self.X.shape[1] < 2:
-            return "There is one feature: on a line every neuron starts along the data."
-        for label in (1.0, -1.0):
-            if not np.any(self.y == label):
-                return f"No datum has the label {label:g}, and two layers need both."
-        short = np.flatnonzero(self.lengths / self.unit < _SHORTEST)
-        if short.size:
-            row, length = datasets.data_row(int(short[0]) + 1), self.lengths[short[0]]
-            if not length:
-                return f"{row.capitalize()} has the input 0, at which networks are 0: take it out."
-            return (
-                f"The input of {row} has the length {length:.3g}, too little beside the longest of "
-                f"{self.lengths.max():.3g} for these flows: take one of them out."
-            )
-        return ""
+        short = int(np.argmax(self.lengths / self.unit < _SHORTEST))
+        row, length = datasets.data_row(short + 1), self.lengths[short]
+        obstacles = {
+            "The labels are not all 1 or -1, and the papers on two layers are about signs.":
+                not self.signs,
+            "There is one datum, and two layers need two.": len(self.y) < 2,
+            "There is one feature: on a line every neuron starts along the data.":
+                self.X.shape[1] < 2,
+            f"No datum has the label {-self.y[0]:g}, and two layers need both.":
+                bool(np.all(self.y == self.y[0])),
+            f"{row.capitalize()} has the input 0, at which networks are 0: take it out.":
+                not length,
+            f"The input of {row} has the length {length:.3g}, too little beside the longest of "
+            f"{self.lengths.max():.3g} for these flows: take one of them out.":
+                length / self.unit < _SHORTEST,
+        }  # fmt: skip
+        return next((said for said, true in obstacles.items() if true), "")
 
     @cached_property
     def mu(self) -> float:
@@ -199,7 +197,7 @@ class Assumption:
 
 def assumptions(study: Study) -> list[Assumption]:
     """The assumptions of the five papers."""
-    where = rows(np.flatnonzero(np.abs(study.y) != 1.0))
+    where = rows(np.abs(study.y) != 1.0)
     papers = ("Min et al. 2024", "Phuong & Lampert 2021", "Vardi et al. 2022")
     others = [Assumption(paper, "signs", "labels are 1 or -1", False, where) for paper in papers]
     return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else others)]
@@ -212,9 +210,8 @@ def _of_one_neuron(study: Study) -> list[Assumption]:
     fits, why = realisable(X, y)
     return [
         Assumption("Lee et al. 2022a", "A1", "features are at least 0, and not all 0",
-                   not below.any(), rows(np.flatnonzero(below))),
-        Assumption("Lee et al. 2022a", "A2", "labels are above 0", bool(np.all(y > 0.0)),
-                   rows(np.flatnonzero(~(y > 0.0)))),
+                   not below.any(), rows(below)),
+        Assumption("Lee et al. 2022a", "A2", "labels are above 0", held["A2"], rows(~(y > 0.0))),
         Assumption("Lee et al. 2022a", "A3", "the data span the space", held["A3"],
                    f"rank {rank(X)} of {d}"),
         Assumption("Lee et al. 2022b", "realisable", "some neuron fits all labels", fits, why),
@@ -230,7 +227,7 @@ def realisable(X: NDArray, y: NDArray) -> tuple[bool | None, str]:
     whose largest pre-activation at the labels 0 is least.
     """
     if np.any(y < 0.0):
-        return False, f"labels below 0 in {rows(np.flatnonzero(y < 0.0))}"
+        return False, f"labels below 0 in {rows(y < 0.0)}"
     on, top = y > 0.0, float(y.max())
     if not on.any():
         return True, "by the weight 0"
@@ -258,7 +255,7 @@ def realisable(X: NDArray, y: NDArray) -> tuple[bool | None, str]:
 
 def _of_signs(study: Study) -> list[Assumption]:
     if (study.lengths == 0.0).any():
-        zero = rows(np.flatnonzero(study.lengths == 0.0))
+        zero = rows(study.lengths == 0.0)
         return [Assumption("two layers", "inputs", "no input is 0", False, zero)]
     X, y = study.X, study.y
     mu, pairs = study.mu, repelling(X, y)
@@ -307,7 +304,7 @@ def separated(study: Study) -> tuple[bool | None, str]:
     if (Z @ u).min() > _FITTED:
         margin = (study.y * (X @ (u / units))).min() / np.linalg.norm(u / units)
         return True, f"margin at least {approx(margin)}"
-    few = np.flatnonzero(found.ineqlin.marginals < -_FITTED)
+    few = found.ineqlin.marginals < -_FITTED
     *_, mean = np.linalg.svd(Z[few].T)  # its last row is what a sum to 0 takes of each
     share = mean[-1] * np.sign(mean[-1].sum())
     if share.min() > 0.0 and np.linalg.norm(share @ Z[few]) <= _ROUNDING:
@@ -315,9 +312,10 @@ def separated(study: Study) -> tuple[bool | None, str]:
     return None, "if one does, rounding cannot tell: its margin is next to 0"
 
 
-def rows(numbers: Sequence[int] | NDArray) -> str:
-    """Rows, given from 0, by the numbers that a spreadsheet without its header shows."""
-    told = [str(int(k) + 1) for k in numbers[:_FEW]]
+def rows(which: NDArray) -> str:
+    """The rows at which `which` is true, by numbers that a spreadsheet without its header shows."""
+    numbers = np.flatnonzero(which) + 1
+    told = list(map(str, numbers[:_FEW]))
     more = f" and {len(numbers) - _FEW} more" if len(numbers) > _FEW else ""
     return f"row{'s' if len(numbers) > 1 else ''} {', '.join(told)}{more}" if told else ""
 
