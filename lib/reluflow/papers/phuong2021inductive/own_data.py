@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.geometry.separability import cosines, signed
 from reluflow.losses import LOGISTIC
-from reluflow.margin.max_margin import max_margin
+from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.networks import degrees_between, minibatch_ensemble, units
@@ -179,16 +180,24 @@ def _named(pairs: NDArray) -> str:
     return told + (", …" if len(pairs) > _FEW else "")
 
 
+def max_margins(own: Experiment) -> dict[float, MaxMargin]:
+    """w_+ and w_- (eqs 6, 7) by their sign; a label is left out that has none."""
+    found = {}
+    for sign in (1.0, -1.0):
+        X = own.X[own.y == sign]
+        with suppress(InputError):
+            found[sign] = max_margin(X, np.ones(len(X)))
+    return found
+
+
 def vectors_table(own: Experiment) -> pd.DataFrame:
     """w_+ and w_- (eqs 6, 7): their norms, their support examples, and (Span)."""
-    d, rows = own.X.shape[1], dict[str, list[str]]()
+    vectors, d, rows = max_margins(own), own.X.shape[1], {}
     for sign, name in ((1.0, "w₊"), (-1.0, "w₋")):
-        X = own.X[own.y == sign]
-        try:
-            w = max_margin(X, np.ones(len(X))).u
-        except InputError:
+        if sign not in vectors:
             rows[name] = ["there is none", "", "", ""]
             continue
+        X, w = own.X[own.y == sign], vectors[sign].u
         support = X[w @ X.T <= 1.0 + 1e-6]
         rank = int(np.linalg.matrix_rank(support))
         told = f"{len(support)} of {len(X)}", f"{rank} of {d}"
