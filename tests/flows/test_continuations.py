@@ -10,12 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reluflow.flows import affine
 from reluflow.flows.affine import continuations
-from reluflow.flows.segment import (
-    products_of,
-    sliding_condition,
-    switching_surfaces,
-    tangent_basis,
-)
+from reluflow.flows.segment import products_of, sliding_condition, switching_surfaces, tangent_basis
 from scipy.optimize import linprog
 
 FEW = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])

@@ -11,13 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow import geometry
 from reluflow.errors import InputError
-from reluflow.geometry import (
-    CELL_LIMIT,
-    cell_bound,
-    enumerate_cells,
-    exact,
-    local_minima,
-)
+from reluflow.geometry import CELL_LIMIT, cell_bound, enumerate_cells, exact, local_minima
 from reluflow.networks import loss
 from scipy.optimize import linprog
 

@@ -7,12 +7,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from reluflow.errors import InputError
-from reluflow.networks.indexed import (
-    Network,
-    convolutional,
-    diagonal,
-    fully_connected,
-)
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
 SHARED = Network(
     (np.array([[1, 2, 0], [0, 1, 3], [2, 0, 0]]), np.array([[1, 2, 3], [0, 4, 1]]), [[1, 2]])

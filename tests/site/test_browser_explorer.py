@@ -13,19 +13,7 @@ import numpy as np
 import pytest
 from browser import PHONE, Opened, opened
 from built import ROOT
-from explored import (
-    PAGE,
-    Case,
-    link,
-    middle,
-    number,
-    open_data,
-    paste,
-    planted,
-    shown,
-    told,
-    touch,
-)
+from explored import PAGE, Case, link, middle, number, open_data, paste, planted, shown, told, touch
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.affine import affine_flow

@@ -10,13 +10,7 @@ minima  virtual minima and whether they lie in their cells, minima on boundaries
         all local minima
 """
 
-from reluflow.geometry.cells import (
-    CELL_LIMIT,
-    Cells,
-    cell_bound,
-    enumerable,
-    enumerate_cells,
-)
+from reluflow.geometry.cells import CELL_LIMIT, Cells, cell_bound, enumerable, enumerate_cells
 from reluflow.geometry.exact import rank
 from reluflow.geometry.minima import (
     StationarySet,

@@ -11,12 +11,7 @@ from reluflow.geometry.separability import serves, silent
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import figures, toys
 from reluflow.papers.min2024early.setting import separable
-from reluflow.papers.min2024early.toys import (
-    chance_astray,
-    ensemble,
-    euler,
-    normal_starts,
-)
+from reluflow.papers.min2024early.toys import chance_astray, ensemble, euler, normal_starts
 from scipy.integrate import quad
 
 from tests.papers.min2024early.test_lemmas import velocities

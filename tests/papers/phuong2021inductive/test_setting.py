@@ -11,13 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reluflow.papers.phuong2021inductive import setting
-from reluflow.papers.phuong2021inductive.setting import (
-    ACROSS,
-    MINUS,
-    PLUS,
-    left_out,
-    pair_products,
-)
+from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, left_out, pair_products
 
 data = st.integers(2, 9).flatmap(
     lambda n: st.tuples(

@@ -14,12 +14,7 @@ from reluflow import rational
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory, largest_norm_drop
-from reluflow.geometry import (
-    enumerate_cells,
-    local_minima,
-    meets_cell,
-    virtual_minimum,
-)
+from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss

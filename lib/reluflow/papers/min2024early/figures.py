@@ -18,12 +18,7 @@ from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import INK, in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, signed, silent
 from reluflow.losses import LOGISTIC
-from reluflow.papers.min2024early.convergence import (
-    Best,
-    Whole,
-    limit_rank,
-    stable_ranks,
-)
+from reluflow.papers.min2024early.convergence import Best, Whole, limit_rank, stable_ranks
 from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import Polygon, cap, centres
 from reluflow.papers.min2024early.theorem_1 import maps_printed_time

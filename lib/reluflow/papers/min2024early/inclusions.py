@@ -23,13 +23,7 @@ from reluflow.losses import Loss
 from reluflow.papers.min2024early import lemmas
 from reluflow.papers.min2024early.alignment import departure_residual, leaving, velocity
 from reluflow.papers.min2024early.lemmas import LOSSES
-from reluflow.papers.min2024early.setting import (
-    Start,
-    none_of,
-    parts,
-    polygon,
-    separable_draws,
-)
+from reluflow.papers.min2024early.setting import Start, none_of, parts, polygon, separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 

@@ -15,15 +15,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
-from reluflow.falsify import (
-    Draw,
-    Instance,
-    Report,
-    Statement,
-    falsify,
-    planted,
-    survived,
-)
+from reluflow.falsify import Draw, Instance, Report, Statement, falsify, planted, survived
 from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
 from reluflow.losses import LOGISTIC
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
