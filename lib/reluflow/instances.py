@@ -105,6 +105,18 @@ def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]
     return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
+def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
+    size = fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)
+    direction = rng.normal(size=item["X"].shape[1])
+    return {"w0": size * (direction / np.linalg.norm(direction))}
+
+
+def fit_size(item: Arrays) -> float:
+    """|w| of the linear fit of {"X", "y"}; 1 where that is 0."""
+    return float(np.linalg.norm(np.linalg.lstsq(item["X"], item["y"], rcond=None)[0])) or 1.0
+
+
 @st.composite
 def readable_data(draw_value, d: int, sizes: tuple[int, int]):
     """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to 4, not zero, and
@@ -114,6 +126,12 @@ def readable_data(draw_value, d: int, sizes: tuple[int, int]):
     X = draw_value(st.lists(row, min_size=n, max_size=n))
     y = draw_value(st.lists(st.integers(1, 6), min_size=n, max_size=n))
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
+
+
+def readable_start(data: st.SearchStrategy, d: int) -> st.SearchStrategy:
+    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to 3."""
+    w0 = st.lists(st.integers(-3, 3), min_size=d, max_size=d)
+    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
 
 
 def _directions(n, d, rng):

@@ -18,7 +18,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.geometry.exact import integer_rows, normal
-from reluflow.instances import Arrays, in_dimensions
+from reluflow.instances import Arrays, fit_size, in_dimensions
 from reluflow.networks import gradient
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
@@ -239,11 +239,7 @@ def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
         w[[a, b]] = scale * np.array([-x[b], x[a]])
     side = rng.integers(-1, 2) * 10.0 ** rng.uniform(-12.0, -3.0)
     w += side * max(float(np.linalg.norm(w)), float(d == 1)) * x / np.linalg.norm(x)
-    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-40.0, 20.0))}
-
-
-def _fit_size(item: Arrays) -> float:
-    return float(np.linalg.norm(np.linalg.lstsq(item["X"], item["y"], rcond=None)[0])) or 1.0
+    return {"w0": w * 2.0 ** np.round(np.log2(fit_size(item)) + rng.uniform(-40.0, 20.0))}
 
 
 def start_direction(X: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> NDArray:
