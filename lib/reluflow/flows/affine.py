@@ -75,14 +75,19 @@ class Contact:
 
 
 def first_contact(
-    flow: Segment, sides: NDArray, until: float = np.inf, room: Sums | None = None
+    flow: Segment,
+    sides: NDArray,
+    until: float = np.inf,
+    room: Sums | None = None,
+    clear: float = 0.0,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on their
-    boundary, where the flow's `start` is zero; room, other sums that must stay positive (`rooms`).
+    boundary, where the flow's `start` is zero; room, other sums that must stay positive (`rooms`);
+    clear, a time up to which no contact is known from elsewhere.
     """
-    if flow.rates.size == 0:
+    if flow.rates.size == 0 or (clear and room is None and _free(Moment(flow, clear), sides)):
         return None
     moment = Moment(flow, 0.0)
     near = sides * flow.start[0]
@@ -633,18 +638,20 @@ def _course(
     data: Data, w: NDArray, start: Products, state: _State, t: float
 ) -> tuple[Segment, Contact | None]:
     """The segment from w on, where x.w are the `start`, and the contact that ends it."""
-    sides, room = 2.0 * state.on - 1.0, None
+    sides, length, room = 2.0 * state.on - 1.0, 0.0, None
     if not state.stay:
         current, length = opening(data, w, state.on, t, start)
         contact = first_contact(current, sides, length)
-        if contact is not None and _goes_on(contact, state.on):
-            return current, contact
+        if contact is not None:
+            if _goes_on(contact, state.on):
+                return current, contact
+            length = 0.0
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
     current = segment(data, w, state.on, t, state.normals, start)
     if state.stay and current.rates.size:
         room = rooms(current, state.on, state.stay)
-    return current, first_contact(current, sides, room=room)
+    return current, first_contact(current, sides, room=room, clear=length)
 
 
 def _goes_on(contact: Contact, on: NDArray) -> bool:
