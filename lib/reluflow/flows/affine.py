@@ -19,7 +19,6 @@ from scipy.optimize import lsq_linear
 from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
-from reluflow.exact import fractions, solve
 from reluflow.flows.exponential_sums import Sums, Zeros, zeros
 from reluflow.flows.segment import (
     Data,
@@ -558,17 +557,17 @@ def _beyond(state: _State, last: Segment) -> str:
     fades = held and (rooms(last, state.on, state.stay).limit == 0.0).any()
     if not near.size and not fades:
         return ""
-    A, target, along = (fractions(v) for v in (X[state.on], y[state.on], X[held]))
-    # The normal equations, within the boundary of `held`.
-    none = np.zeros((len(held), len(held)), int)
-    try:
-        found = solve(
-            np.block([[A.T @ A, along.T], [along, none]]), [*(A.T @ target), *[0] * len(held)]
-        )
-    except ValueError:
-        return ""
-    w = np.array(found[: X.shape[1]])
-    past = [j for j in near if (h := fractions(X[j]) @ w) and (h > 0) != state.on[j]]
+    rational = np.vectorize(Fraction, otypes=[object])
+    A, target, along = (rational(v) for v in (X[state.on], y[state.on], X[held]))
+    none = np.zeros((len(held), len(held) + 1), int)
+    K = np.block([[A.T @ A, along.T, (A.T @ target)[:, None]], [along, none]])
+    for c in range(len(K)):  # the normal equations, within the boundary of `held`
+        if not (rows := c + np.flatnonzero(K[c:, c])).size:
+            return ""
+        K[[c, rows[0]]] = K[[rows[0], c]]
+        K = K - np.outer(K[:, c] - np.eye(len(K), dtype=int)[c], K[c] / K[c, c])
+    w = K[: X.shape[1], -1]
+    past = [j for j in near if (h := rational(X[j]) @ w) and (h > 0) != state.on[j]]
     if fades:
         push = along[0] @ (A.T @ (target - A @ w))
         past += [j for j in held if not 0 <= push <= -Fraction(y[j]) * (along[0] @ along[0])]
