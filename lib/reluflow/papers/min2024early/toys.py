@@ -293,9 +293,8 @@ def as_the_loss_begins_to_fall(run: Ensemble) -> Data:
     """W (S, h, d), v (S, h) of each network at the last knot at which its loss has not begun."""
     high = run.loss >= BEGUN * run.loss[0]
     last = run.clock[high.shape[0] - 1 - np.argmax(high[::-1], axis=0)]
-    k = np.searchsorted(run.knots, last, side="right") - 1
-    each = np.arange(len(k))
-    return run.W[k, each], run.v[k, each]
+    at = np.searchsorted(run.knots, last, side="right") - 1, np.arange(len(last))
+    return run.W[at], run.v[at]
 
 
 def typical(what: str, hits: NDArray, after: str = "") -> list[Evidence]:
