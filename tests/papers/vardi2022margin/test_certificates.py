@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.losses import LOGISTIC
+from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import diagonal, fully_connected
 from reluflow.papers.vardi2022margin import certificates
@@ -98,3 +98,15 @@ def test_what_is_asked_of_linear_networks_is_tested() -> None:
     apart = {**item, "X": np.array([[1.0], [1.0]]), "y": np.array([1.0, -1.0])}
     assert "separable" in str(statement.unmet(apart))
     assert "linear network" in str(statement.unmet({**item, "network": fully_connected([1, 1])}))
+
+
+def test_starts_that_are_wrong_about_some_data_are_below_the_constant() -> None:
+    """Only they tell L < n l(0) from what Theorem 3.1 asks for."""
+    found = certificates.wrong_starts(0, 4)
+    statement = certificates.reaches_the_optimum(found)
+    for _, item in found:
+        margins = item["y"] * item["network"].output(item["theta"], item["X"])
+        assert margins.min() < 0.0 < margins.max()
+        assert statement.unmet(item) is None
+    assert {len(set(item["y"])) for _, item in found} == {1, 2}
+    assert {item["loss"] for _, item in found} == {EXPONENTIAL, LOGISTIC}

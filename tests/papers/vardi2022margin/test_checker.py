@@ -89,6 +89,7 @@ def test_shorter_points_pass_at_any_scale() -> None:
 SHORTER: dict[str, Callable[[Shorter], Shorter]] = {
     "none": lambda p: Shorter(p.points[:0]),
     "one longer": lambda p: replace(p, points=np.vstack([p.points[:-1], [[1, 0, 1, 1e-9]]])),
+    "shorter by rounding": lambda p: replace(p, points=np.vstack([p.points, [[1, 1e-8] * 2]])),
     "the point itself": lambda p: replace(p, points=np.vstack([p.points[:-1], [[2, 0, 2, 0]]])),
     "infeasible": lambda p: replace(p, points=p.points * [-1, -1, 1, 1]),
     "going away": lambda p: replace(p, points=p.points[::-1]),

@@ -395,6 +395,32 @@ def connected_flows(seed: int, count: int) -> list[tuple[str, Instance]]:
     return found
 
 
+def wrong_starts(seed: int, count: int) -> list[tuple[str, Instance]]:
+    """Networks, data, starts that are wrong about some data and have L < n l(0), and the "end" of
+    the flow: depths 2 to 5, both losses and one or two labels in turn; 2 to 5 data in 2 or 3
+    dimensions."""
+    rng, found = np.random.default_rng([seed, 1]), list[tuple[str, Instance]]()
+    while (k := len(found)) < count:
+        n, d, m = int(rng.integers(2, 6)), int(rng.integers(2, 4)), 2 + k % 4
+        network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
+        X, W = rng.standard_normal((n, d)), network.weights(rng.standard_normal(network.size))
+        y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
+        if k % 3 == 1:
+            X, y = y[:, None] * X, np.ones(n)
+        q = y * network.output(network.parameters(W), X)
+        if q.min() * q.max() >= 0.0:
+            continue
+        W[0] *= np.sign(q.sum())  # so that L is below n l(0) where the outputs are small enough
+        theta = network.parameters(W) * (5.0 / np.abs(q).max()) ** (1.0 / m)
+        item = {"network": network, "loss": (EXPONENTIAL, LOGISTIC)[k // 2 % 2], "X": X, "y": y}
+        while _log_loss({**item, "theta": theta}, 1.0) >= _log_loss({**item, "theta": theta}, 0.0):
+            theta = theta * 0.5 ** (1.0 / m)
+        item["theta"] = theta
+        end = limit(**_flow(item), reach=FULLY_CONNECTED_REACH[0])
+        found.append(("wrong", {**item, "end": end}))
+    return found
+
+
 def _flow(item: Instance) -> dict[str, Any]:
     return {name: item[name] for name in ("network", "loss", "X", "y")} | {"start": item["theta"]}
 
@@ -503,8 +529,9 @@ def _log_loss(item: Instance, factor: float) -> float:
 
 
 def reaches_the_optimum(found: Sequence[tuple[str, Instance]]) -> Statement:
-    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1 in the limits of
-    `connected_flows`, from L < n l(0) on separable data; -1 where the loss stops."""
+    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1 in the limits of the flows
+    of `connected_flows` and `wrong_starts`, from L < n l(0) on separable data; -1 where the loss
+    stops."""
 
     def slack(item: Instance) -> float:
         end: Limit = item.get("end") or limit(**_flow(item), reach=FULLY_CONNECTED_REACH[0])
@@ -516,7 +543,7 @@ def reaches_the_optimum(found: Sequence[tuple[str, Instance]]) -> Statement:
 
     return Statement(
         "the flow comes to zero loss and to the direction of a global optimum",
-        replayed(found),
+        replayed([("flows", item) for _, item in found]),
         slack,
         given("mm.ours.linear", network=lambda item: _is_full(item["network"]), data=_are_separable,
               flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
@@ -583,7 +610,7 @@ class Optimal:
 
 
 def _residual(network: Network, X: NDArray, y: NDArray) -> float:
-    """The KKT residual of the optimum on data X (n, d), y (n,) ; NaN
+    """The KKT residual of the optimum on data X (n, d), y (n,); NaN
     if it was not found."""
     try:
         best = global_optimum(network, X, y)

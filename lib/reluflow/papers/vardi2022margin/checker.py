@@ -290,6 +290,7 @@ def gradients(point: Point, layer: int) -> Numbers:
 # --- Is a certificate of optimality right? Every kind of it, in rational arithmetic ---------------
 
 NEAR = 1e-3  # shorter points must come nearer than this, over |theta|
+SAVED = fmpq(1, 10**14)  # and save this share at least: theta in another unit, rounded, is none
 SLACK = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
 
 BITS = 256  # precision of roots, which are balls; all else is rational
@@ -364,7 +365,7 @@ def _shorter(at: Point, proof: Shorter) -> float:
             raise Wrong("a point differs from theta in another layer")
         if other.least <= 0:
             raise Wrong("a point does not classify every datum correctly")
-        if square(other.theta[where]) ** degree / other.least**2 >= own:
+        if square(other.theta[where]) ** degree / other.least**2 > own * (1 - SAVED):
             raise Wrong("a point is not shorter")
         found.append(_distance(at, other, where, degree))
     if any(b >= a for a, b in pairwise(found)):
