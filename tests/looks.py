@@ -184,6 +184,7 @@ def followed(visit: Opened) -> list[str]:
     return visit.ask(
         """async () => {
         const links = [...document.querySelectorAll(".bd-toc nav a")], found = [];
+        if (!links.length) return found;  // a search has none, nor an article
         const article = document.querySelector("article");
         article.style.visibility = "hidden";  // to paint it takes most of the time
         const bar = document.querySelector(".bd-header-article").offsetHeight;

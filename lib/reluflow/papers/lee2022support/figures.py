@@ -476,7 +476,7 @@ def _edges(X: NDArray, active: NDArray) -> list[int]:
 def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) -> Figure:
     """|w(t)|^2 - |w^*|^2 over eps^2 along flows from eps v: it rises above zero and falls back."""
     fig, (ax,) = panels(height=3.2)
-    t = np.linspace(0.0, 5.0, 1001)
+    t = np.linspace(0.0, 3.5, 1001)
     for k, eps in enumerate(sizes):
         path = affine_flow(X, y, eps * np.asarray(v, float))
         above = ((path.at(t) ** 2).sum(axis=1) - path.end @ path.end) / eps**2
@@ -486,7 +486,7 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
             top = int(np.argmax(above))
             point_out(ax, "above its limit,\nand back", (t[top], above[top]), (75.0, 22.0))
     ax.axhline(0.0, color=style.INK, lw=0.9)
-    ax.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 5.0),
+    ax.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 3.5),
            ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
     name_curves(ax)
     return fig
