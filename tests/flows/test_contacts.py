@@ -106,3 +106,14 @@ def test_data_that_are_dependent_but_for_rounding_have_one_rate() -> None:
         data, on = Data(A[:k], np.ones(k)), np.ones(k, bool)
         flow, _ = segments.opening(data, w, on, 0.0, products_of(A[:k], w))
         np.testing.assert_allclose(flow.rates, [np.sum(A[:k] ** 2)], rtol=1e-13)
+
+
+def test_a_limit_that_is_rounding_alone_is_zero() -> None:
+    """Of a datum with label 0, as many data as dimensions: its limit is its label."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        X, on = rng.standard_normal((3, 3)), np.ones(3, bool)
+        flow = segment(Data(X, np.array([1.0, 1.0, 0.0])), rng.standard_normal(3), on)
+        limit = flow.sums(np.arange(3)).limit
+        np.testing.assert_allclose(limit[:2], 1.0, rtol=1e-9)
+        assert limit[2] == 0.0

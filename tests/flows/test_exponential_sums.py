@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from numpy.typing import NDArray
 from reluflow import exact
-from reluflow.flows.exponential_sums import plain, zeros
+from reluflow.flows.exponential_sums import Sums, plain, zeros
 
 MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 10**6)
@@ -179,3 +179,11 @@ def test_a_sum_that_stays_at_zero_to_rounding_claims_no_crossing(apart) -> None:
     nothing is claimed of what is rounding alone for a long time, and it takes no time to say so."""
     crossings, _ = found(0.0, [1.0, -2.0, 1.0], 1.0 + apart * np.arange(3), 1.0)
     assert len(crossings) == 0
+
+
+def test_a_sign_that_an_error_may_have_made_crosses_nothing() -> None:
+    a, b, rates, limit = np.array([1.0]), np.array([[-2.0]]), np.array([1.0]), np.array([-1.0])
+    for error, crossings in ((0.0, [np.log(2.0)]), (1.1, [])):
+        errors = np.array([error]), np.zeros((1, 1)), np.array([error])
+        found = zeros(Sums(a, b, rates, limit, errors), np.array([1.0]))
+        np.testing.assert_allclose(found.t[found.crosses], crossings, rtol=1e-15)

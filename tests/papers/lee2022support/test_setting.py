@@ -71,6 +71,20 @@ def test_first_continuations_at_zero_and_where_a_flow_would_slide():
     assert dynamics.some_flow_leaves().broken_by(slide)
 
 
+def test_rounding_off_a_boundary_puts_no_datum_before_the_point() -> None:
+    """x_1.w is 1e-12 there: on its boundary, so what it adds is counted once, or not at all."""
+    X, y = [[0, 1], [1, 1]], [1, 3]
+    (exact,), (near,) = (setting.first_continuations(X, y, [1, h]) for h in (0, 1e-12))
+    assert exact[0].tolist() == near[0].tolist() == [True, True]
+    np.testing.assert_allclose([exact[1], near[1]], [[2, 3]] * 2, rtol=1e-9)
+
+
+def test_the_radius_that_is_guaranteed_in_closed_form() -> None:
+    """Only the cell where both are active pulls into it: a = 3, Q = 5 and Lambda = 1."""
+    found = setting.guaranteed_radius(np.eye(2), np.array([3.0, 4.0]))
+    assert found == pytest.approx(8 - np.sqrt(55), rel=1e-14)
+
+
 def test_radii_of_small_starts() -> None:
     """Below rho every x_j.w increases."""
     assert setting.gentle_radius([[2.0]], [3.0]) == pytest.approx(1.5)  # the fit itself

@@ -42,6 +42,8 @@ def test_a_panel_that_diverges_is_named(data) -> None:
     panels = [runs.experiment([1], [0.5], 4, 50, 300, rate)[0] for rate in (0.1, 5.0)]
     with pytest.raises(InputError, match=r"1L-0.5k\* diverges at learning rate 5: choose"):
         runs.train(panels, data)
+    with pytest.raises(InputError, match="learning rate 5: choose"):  # also without a population
+        runs.descents_on_data(panels)
 
 
 def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None:

@@ -31,6 +31,15 @@ def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: i
 # --- Theorem 3.2, its start, and its data moved ---------------------------------------------------
 
 
+def test_starts_have_the_variances_of_their_schemes() -> None:
+    """2 / (in + out) is Xavier's, 2 / in He's and 1 / (3 in) torch's, of 2 units and of 1 on 2."""
+    asked = {"Xavier": (1 / 2, 2 / 3), "He": (1, 1), "PyTorch": (1 / 6, 1 / 6)}
+    for scheme in suboptimality.SCHEMES:
+        W, v = suboptimality.starts(scheme, 0, 20_000)
+        (single,) = (both for name, both in asked.items() if scheme.startswith(name))
+        assert (W.var(), v.var()) == pytest.approx(single, rel=0.05)
+
+
 @settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_the_limit_of_a_pair_is_that_of_the_program(seed: int) -> None:
