@@ -16,9 +16,9 @@ from myst_nb.core.render import MimeData
 from pictures import alike
 from reluflow.datasets import load
 from reluflow.errors import InputError
-from reluflow.figures import panels, show
+from reluflow.figures import panels, show, vector
 from reluflow.figures.frame import drawing_times, name_curves
-from reluflow.figures.style import legend_below
+from reluflow.figures.style import house, legend_below
 from reluflow.figures.vector import SVG, cut_off, svg
 from reluflow.figures.weight_space import (
     _cones,
@@ -271,3 +271,20 @@ def test_a_name_stands_beside_its_own_curve_and_no_longer_in_the_legend():
         gaps = [np.linalg.norm(c - 0.5 * (box.min + box.max), axis=1).min() for c in curves]
         assert np.argmin(gaps) == k
         assert not any(box.contains(*point) for point in curves[k])
+
+
+def test_remembered_ticks_are_those_of_an_axis_asked_each_time(monkeypatch) -> None:
+    """Ticks that become fewer as the layout makes their panels narrow, one of them logarithmic."""
+    drawn = []
+    for remember in (True, False):
+        if not remember:
+            monkeypatch.setattr(vector, "_once", lambda axis, ask: ask)
+        with house():
+            fig, axes = plt.subplots(1, 4, figsize=(6.5, 2.0), layout="constrained")
+            for ax in axes:
+                ax.plot([1.0, 9e5], [1e-6, 7.0])
+                ax.set_ylabel("a long label\nof two lines")
+            axes[1].set_yscale("log")
+        drawn.append(vector.svg(fig))
+        plt.close(fig)
+    assert drawn[0] == drawn[1]
