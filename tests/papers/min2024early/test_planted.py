@@ -430,7 +430,7 @@ def grown_at_every_scale() -> Faults:
 def assumption_2_is_sure() -> Faults:
     law, judge = cones.chance_of_clearance, cones.assumption_2_is_sure
     for factor in (0.2, 5.0):
-        wrong = but(law, lambda *_: True, lambda found, factor=factor: factor * found)
+        wrong = but(law, lambda *_: True, lambda p, factor=factor: min(factor * p, 1.0))
         yield where(partial(judge, 0, 400), cones, chance_of_clearance=wrong)
     along = at_call(setting.clearance, 15, lambda _: 0.0)
     yield where(partial(judge, 0, 10), setting, clearance=along)
