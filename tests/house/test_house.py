@@ -59,11 +59,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 137),
         ("modules of papers", 64),
-        ("lines", 43825),
-        ("lines outside papers", 14692),
-        ("code", 26985),
+        ("lines", 43829),
+        ("lines outside papers", 14695),
+        ("code", 26988),
         ("code of papers a claim", 55),
-        ("lines of tests", 21186),
+        ("lines of tests", 21188),
         ("pages", 36),
     ],
 )

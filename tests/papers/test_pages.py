@@ -24,12 +24,14 @@ PRINTED = {
     "02_magnitude_angle": {"ma.fig1", "ma.fig2"},
 }
 """The claims on the paper's own data or runs, by the page that settles them."""
-CHEAP = (
-    *("bounds", "cones", "deep", "descent", "dynamics", "laws", "layers", "lemmas", "linear"),
-    *("mnist", "rates"),
+DEAR = (
+    *("alignment", "certificates", "cnn", "convergence", "counterexamples", "examples"),
+    *("experiments", "figures_3_and_4", "geometry", "inclusions", "limit", "networks", "norm"),
+    *("sectors", "starts", "suboptimality", "tables", "toys"),
 )
-"""Sections that take about a second. `-m matrix` runs all pages, with three seeds and all draws."""
-SECTIONS = [p for p in pages.in_order(CHAPTERS) if p.parent != CHAPTERS and p.stem in CHEAP]
+"""Sections that take longer than the others, some two seconds. `-m matrix` runs all pages, with
+three seeds and all draws."""
+SECTIONS = [p for p in pages.in_order(CHAPTERS) if p.parent != CHAPTERS and p.stem not in DEAR]
 
 pytestmark = pytest.mark.long
 

@@ -346,9 +346,12 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
     and is not broken at its witness.
     """
     budget = count // 2 if evaluations is None else evaluations
-    if count < 1 or budget < 0 or not statement.draws:
-        wrong = f"count = {count} and evaluations = {budget} with {len(statement.draws)} draws"
-        raise ValueError(f"{wrong}: at least 1, 0 and 1")
+    if count < 1:
+        raise ValueError(f"count = {count} must be at least 1")
+    if budget < 0:
+        raise ValueError(f"evaluations = {budget} must not be negative")
+    if not statement.draws:
+        raise ValueError("the statement has no draws")
     rejected: Counter[str] = Counter()
     found = list(_drawn(statement, seed, count, rejected))
     decided = [item for item in found if not np.isnan(item.slack)]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.falsify import falsify
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
-from reluflow.networks.dense import one_thread
+from reluflow.networks.torch_threads import one_thread
 from reluflow.papers.phuong2021inductive import cnn
 from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, recorded
 from reluflow.papers.phuong2021inductive.setting import pair_products

@@ -181,7 +181,8 @@ def lockstep_descent(
 
     With p = v^m a step is w <- w - step p (p H w - q), v <- v - step (p / v) (p w.H w - q.w) (Lee
     et al. 2022b, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum divide the step by n. A
-    datum with w.x = 0 is inactive. While v > 0 and rounding tells no side: the loop to rounding.
+    datum with w.x = 0 is inactive, and one whose w.x is rounding alone may be on either side. But
+    for these it is the plain loop to rounding, while v > 0.
 
     Yields the start, and then some steps at a time: w (k, r, d) and v (k, r).
     """

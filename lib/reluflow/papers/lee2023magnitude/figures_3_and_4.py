@@ -21,7 +21,7 @@ from torch import Tensor
 from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
-from reluflow.networks.dense import one_thread
+from reluflow.networks.torch_threads import one_thread
 from reluflow.papers.lee2023magnitude import runs, setting
 from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
 from reluflow.papers.lee2023magnitude.setting import Bounds

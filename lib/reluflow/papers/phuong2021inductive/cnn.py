@@ -297,7 +297,7 @@ def looked(setting: Setting, n: int) -> list[int]:
 
 def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
     """The run of a name in RECORDED, on MNIST or on `digits`."""
-    from reluflow.networks.dense import one_thread
+    from reluflow.networks.torch_threads import one_thread
 
     setting, more = RECORDED[name]
     images = digits() if name.startswith(DIGITS) else mnist(mnist_folder())

@@ -1036,7 +1036,7 @@ ONE_DEEP = "one-deep"
 
 def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
     """The surveys of a name in SURVEYS, the data sets of SEPARABILITY (four minutes), ONE_DEEP."""
-    from reluflow.networks.dense import one_thread
+    from reluflow.networks.torch_threads import one_thread
 
     with one_thread():
         if name == SEPARABILITY:
