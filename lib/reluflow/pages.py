@@ -17,10 +17,13 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from reluflow.errors import InputError, meant
+
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Of the environment of a kernel: on problems of this size a second thread of BLAS only waits."""
 
 _GLUED = "application/papermill.record/"  # before the kind of what glue() holds
+_CHECK = "parameters.check("
 _PICTURES = re.compile(r"figures(?:\.|$)")  # the end of a part of every drawing module's name
 
 
@@ -91,6 +94,31 @@ def run(
                 names.update(values)
             names.update({name: _Blank() for name, value in names.items() if _draws(value)})
     return names, failed
+
+
+def parameters(notebook: Path) -> dict[str, Any]:
+    """The parameters of a page with the values that its cell sets, None for a computed one."""
+    found: dict[str, Any] = {}
+    for cell in filter(_is_parameters, code_cells(notebook)):
+        for node in (n for n in ast.parse(cell.source).body if isinstance(n, ast.Assign)):
+            found[ast.unparse(node.targets[0])] = None
+            with contextlib.suppress(ValueError):
+                found[ast.unparse(node.targets[0])] = ast.literal_eval(node.value)
+    return found
+
+
+def ask(notebook: Path, folder: Path, points: Iterable[Mapping[str, Any]]) -> None:
+    """Ask a page, before anything is run in `folder`, whether it takes these parameters: its names,
+    and the cell that checks them, where it has one. InputError for the first that it refuses."""
+    cells, known = code_cells(notebook), parameters(notebook)
+    last = next((k for k, cell in enumerate(cells) if _CHECK in cell.source), -1)
+    for point in points:
+        for each in point.keys() - known:
+            hint = meant(each, known)
+            raise InputError(f'{name(notebook)} has no parameter "{each}": {hint}')
+        _, failed = run(cells[: last + 1], folder, point)
+        if failed and f" {InputError.__name__} in " in failed[0]:
+            raise InputError(failed[0].split(": ", 2)[-1])
 
 
 def needed(cells: Sequence[NotebookNode], last: int) -> list[NotebookNode]:

@@ -12,13 +12,13 @@ import json
 import os
 import pickle
 import platform
+import re
 import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,7 +110,7 @@ class Shelf:
         if scale == PAGE:
             return self
         key = f"seed-{seed}" if device == "cpu" else f"seed-{seed}-{device.replace(':', '-')}"
-        folder = (root or RUNS / "records") / f"{key}-{_code()}"
+        folder = (root or RUNS / "records") / f"{key}-{code()[:8]}"
         for name in self.names if scale == PAPER else (scale,):
             file = folder / f"{self.prefix}{name}.json"
             if not file.is_file():
@@ -151,10 +151,18 @@ def write(file: Path, data: bytes) -> None:
 
 
 def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {p: version(p) for p in ("numpy", "torch")}
+    return {"python": platform.python_version()} | {
+        p: metadata.version(p) for p in ("numpy", "torch")
+    }
 
 
-@cache
-def _code() -> str:
-    sources = [file.read_bytes() for file in sorted(LIBRARY.rglob("*.py"))]
-    return hashlib.sha256(b"\0".join([*sources, repr(_versions()).encode()])).hexdigest()[:8]
+def code(*more: str | Path) -> str:
+    """16 hexadecimal digits, a digest of the library, of this Python with the packages that the
+    library asks for, and of `more`, texts and files."""
+    told = [platform.python_version()]
+    for name in sorted(re.split(r"[^\w.-]", p)[0] for p in metadata.requires("reluflow") or ()):
+        with suppress(metadata.PackageNotFoundError):
+            told.append(f"{name}=={metadata.version(name)}")
+    for each in (*sorted(LIBRARY.rglob("*.py")), *more):
+        told += [each.name, each.read_text("utf-8")] if isinstance(each, Path) else [each]
+    return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]

@@ -50,7 +50,7 @@ def test_paper_makes_all_and_a_name_one_once_with_the_same_code(monkeypatch, tmp
     assert every.read("two")["command"].endswith("page.ipynb out.ipynb -p scale two -p seed 3")
     every.file("two").write_text('{"sum": "kept"}', "utf-8")
     assert SHELF.at("two", 3, root=tmp_path).read("two") == {"sum": "kept"}
-    monkeypatch.setattr(records, "_code", lambda: "changed")
+    monkeypatch.setattr(records, "code", lambda: "changed")
     assert SHELF.at("two", 3, root=tmp_path).read("two")["sum"] == "two"
 
 

@@ -5,7 +5,6 @@ Writes _runs/my/index.html, one file that needs no network, and the executed not
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 import signal
@@ -27,7 +26,6 @@ from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
 from reluflow.run.page import html, plain
-from reluflow.sweep.plan import asked
 
 OWN = "06_your_data"
 INDEX = "index.html"
@@ -104,18 +102,11 @@ def found(name: str) -> Path:
     raise InputError(f'there is no chapter "{name}": {hint}')
 
 
-def defaults(page: Path) -> dict[str, Any]:
-    """The parameters of a page, as its cell sets them."""
-    (cell,) = (c for c in pages.code_cells(page) if "parameters" in c.metadata.get("tags", []))
-    pairs = (node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign))
-    return {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in pairs}
-
-
 def listed() -> str:
     """The pages with their parameters and the values that these have."""
     lines = []
     for page in pages.in_order(CHAPTERS):
-        values = ", ".join(f"{name}={value!r}" for name, value in defaults(page).items())
+        values = ", ".join(f"{name}={value!r}" for name, value in pages.parameters(page).items())
         lines.append(f"{pages.name(page).removesuffix('.ipynb')}\n    {values}")
     return "\n".join(lines)
 
@@ -125,14 +116,9 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
 
     Raises InputError.
     """
-    known = defaults(page)
-    if "dataset" in values and "dataset" not in known:
+    if "dataset" in values and "dataset" not in pages.parameters(page):
         raise InputError(f"{pages.name(page)} draws its own data, and takes no CSV file.")
-    for name in values:
-        if name not in known:
-            hint = meant(name, known, f"it has {', '.join(known)}.")
-            raise InputError(f'{pages.name(page)} has no parameter "{name}": {hint}')
-    asked(page, Path.cwd(), [values])
+    pages.ask(page, Path.cwd(), [values])
 
 
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
@@ -168,7 +154,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
 def summary(page: Path, output: Path, values: Mapping[str, Any]) -> list[str]:
     """What the run `output` of a page of the book was given, and how its verdicts compare with
     those that the book shows."""
-    known = defaults(page)
+    known = pages.parameters(page)
     given = [f"`{name} = {value!r}`" for name, value in values.items()]
     rest = [f"`{name} = {value!r}`" for name, value in known.items() if name not in values]
     here, book = ({row.claim.id: row.verdict for row in ledger.read(place)}

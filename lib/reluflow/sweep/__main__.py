@@ -29,10 +29,10 @@ from reluflow import pages
 from reluflow.errors import InputError
 from reluflow.parameters import Parser
 from reluflow.sweep.plan import Plan, plan
-from reluflow.sweep.runs import DIED, DONE, Store, Task, run
+from reluflow.sweep.runs import DIED, Store, Task, run
 
 if TYPE_CHECKING:
-    from reluflow.sweep.report import Rows
+    from reluflow.sweep.report import Swept
 
 SETTINGS = "sweep.json"
 _PATIENCE = 20  # seconds in which a scheduler has to answer, and to have a worker
@@ -98,8 +98,6 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
     if names and old is None:
         raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
-    if old and "fixed" in old:  # a sweep of before, which gave single values apart
-        old["grid"] += old.pop("fixed")
     return old
 
 
@@ -186,7 +184,7 @@ def _swept(workers: Executor, store: Store, settings: Mapping[str, Any], asked: 
         stopped = str(error)
     from reluflow.sweep import report  # seaborn takes seconds, and no worker has to wait for it
 
-    rows = report.parted(done.values(), asked)
+    rows = report.Swept(done.values(), asked)
     title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
     shown = f"{store.url}/index.html"
     try:
@@ -226,13 +224,12 @@ def _command(store: Store, settings: Mapping[str, Any]) -> str:
     return shlex.join([*words, "--out", store.url.removeprefix(f"{settings['folder']}/")])
 
 
-def _told(store: Store, asked: Plan, rows: Rows, lost: Sequence[str], stopped: str) -> int:
+def _told(store: Store, asked: Plan, rows: Swept, lost: Sequence[str], stopped: str) -> int:
     for id, counts in rows.flipped.items():
-        print(f"{id}: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}")
-    ended = {row["key"] for row in rows.fresh}
-    left = sum(key not in ended for key in asked.points)
-    failed = sum(row["status"] != DONE for row in rows.fresh)
-    old = f", and {len(rows.stale)} rows of older code" if rows.stale else ""
+        print(f"{id}: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}")
+    left = len(asked.points.keys() - {*rows.fresh["run.key"]})
+    failed, stale = len(rows.fresh) - len(rows.ended), len(rows.table) - len(rows.fresh)
+    old = f", and {stale} rows of older code" if stale else ""
     print(f"{len(rows.fresh)} runs done, {failed} of them failed, {left} to do{old}", flush=True)
     for line in lost[:10]:
         print(f"sweep: {line}", file=sys.stderr)

@@ -10,11 +10,9 @@ import base64
 import io
 import json
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,7 +28,8 @@ from reluflow.statistics import student_interval, wilson
 from reluflow.sweep.plan import Plan
 from reluflow.sweep.runs import DONE
 
-RUN = ("run.key", "run.status", "run.stale", "run.seconds", "run.error")
+RUN, STALE = ("key", "status", "seconds", "error"), "run.stale"
+KINDS = ("parameters", "verdicts", "evidence")
 SEED = "seed"
 # Columns that are no parameters: no parameter's name has a dot or a blank.
 SHARE, CLAIM, ALL = "run.share", "the claim", "all runs"
@@ -40,64 +39,48 @@ img{max-width:100%;background:#fff}pre{overflow-x:auto;font-size:.8rem}figure{ma
 .old{border-left:.3rem solid #b42318;padding-left:.6rem}"""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a sweep, those of this code (`fresh`) and of older code (`stale`)."""
+class Swept:
+    """The rows of a sweep as one table: a row a run in the order of the grid, those of other grids
+    behind it and those of older code last, with its key, status and error, its parameters, the
+    verdict on each claim, and every number of evidence by "claim: what was measured".
 
-    fresh: list[Mapping[str, Any]]
-    stale: list[Mapping[str, Any]]
+    fresh, ended  the rows of this code, and those of them in which no cell raised an error
+    names         the columns, by what they are
+    varied        the parameters with more than one value among the fresh rows, and their values
+    flipped       the claims with more than one verdict among the runs that ended, the most frequent
+                  first, and how often each
+    limits        what evidence is held against
+    """
 
-    @cached_property
-    def varied(self) -> dict[str, list[Any]]:
-        """The parameters with more than one value among the fresh rows, and their values."""
-        found: dict[str, dict[str, Any]] = {}
-        for row in self.fresh:
-            for name, value in row["parameters"].items():
-                found.setdefault(name, {}).setdefault(_told(value), value)
-        return {name: list(v.values()) for name, v in found.items() if len(v) > 1}
-
-    @cached_property
-    def ended(self) -> list[Mapping[str, Any]]:
-        """The fresh rows in which no cell raised an error."""
-        return [row for row in self.fresh if row["status"] == DONE]
-
-    @cached_property
-    def flipped(self) -> dict[str, Counter[str]]:
-        """The claims with more than one verdict among the runs that ended, and how often each."""
-        ids = dict.fromkeys(id for row in self.ended for id in row["verdicts"])
-        given = {id: Counter(row["verdicts"].get(id, OPEN) for row in self.ended) for id in ids}
-        return {id: counts for id, counts in given.items() if len(counts) > 1}
-
-
-def parted(rows: Iterable[Mapping[str, Any]], asked: Plan) -> Rows:
-    """Rows in the order of the grid, then those of other grids; those of older code apart."""
-    places = {key: k for k, key in enumerate(asked.points)}
-    ordered = sorted(rows, key=lambda row: places.get(row["key"], len(places)))
-    fresh = [row for row in ordered if row["code"] == asked.code]
-    return Rows(fresh, [row for row in ordered if row["code"] != asked.code])
-
-
-def table(rows: Rows) -> pd.DataFrame:
-    """A row a run: its key, status and error, its parameters, the verdict on each claim, and every
-    number of evidence by "claim: what was measured"."""
-    every, listed = [*rows.fresh, *rows.stale], []
-    for k, row in enumerate(every):
-        about = (row["key"], row["status"], k >= len(rows.fresh), row["seconds"], row["error"])
-        given = {n: _told(v) if isinstance(v, list) else v for n, v in row["parameters"].items()}
-        listed.append(
-            dict(zip(RUN, about, strict=True)) | given | row["verdicts"] | row["evidence"]
+    def __init__(self, rows: Iterable[Mapping[str, Any]], asked: Plan) -> None:
+        places = {key: k for k, key in enumerate(asked.points)}
+        every = sorted(rows, key=lambda row: places.get(row["key"], len(places)))
+        every.sort(key=lambda row: row["code"] != asked.code)
+        self.names = {kind: list(dict.fromkeys(name for row in every for name in row[kind]))
+                      for kind in KINDS}  # fmt: skip
+        self.limits = {name: v for row in every for name, v in row["limits"].items()}
+        cells = []
+        for row in every:
+            given = {
+                n: _told(v) if isinstance(v, list) else v for n, v in row["parameters"].items()
+            }
+            about = {f"run.{name}": row[name] for name in RUN} | {STALE: row["code"] != asked.code}
+            cells.append(about | given | row["verdicts"] | row["evidence"])
+        columns = chain((f"run.{name}" for name in RUN), [STALE], *self.names.values())
+        frame = pd.DataFrame(cells, columns=list(columns))
+        for name in self.names["parameters"]:  # a column of Parquet has one type
+            several = frame[name].map(type).nunique() > 1
+            if several and not pd.api.types.is_numeric_dtype(frame[name]):
+                frame[name] = frame[name].map(_told)
+        self.table = frame.astype(dict.fromkeys(self.names["evidence"], float))
+        self.fresh = self.table[~self.table[STALE].astype(bool)]
+        self.ended = self.fresh[self.fresh["run.status"] == DONE].fillna(
+            dict.fromkeys(self.names["verdicts"], OPEN)
         )
-    kinds = ("parameters", "verdicts", "evidence")
-    names = {kind: _names(every, kind) for kind in kinds}
-    frame = pd.DataFrame(listed, columns=[*RUN, *(name for kind in kinds for name in names[kind])])
-    for name in names["parameters"]:  # a column of Parquet has one type
-        if frame[name].map(type).nunique() > 1 and not pd.api.types.is_numeric_dtype(frame[name]):
-            frame[name] = frame[name].map(_told)
-    return frame.astype(dict.fromkeys(names["evidence"], float))
-
-
-def _names(rows: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row[kind]))
+        unlike = {name: self.fresh[name].drop_duplicates() for name in self.names["parameters"]}
+        self.varied = {name: list(v) for name, v in unlike.items() if len(v) > 1}
+        counts = {id: self.ended[id].value_counts() for id in self.names["verdicts"]}
+        self.flipped = {id: given for id, given in counts.items() if len(given) > 1}
 
 
 def _told(value: Any) -> str:
@@ -107,71 +90,66 @@ def _told(value: Any) -> str:
 # --- The page -------------------------------------------------------------------------------------
 
 
-def files(title: str, command: str, rows: Rows) -> Iterator[tuple[str, bytes]]:
-    """What is to be written of a sweep: its table in two forms and its page."""
-    frame, data = table(rows), io.BytesIO()
-    frame.to_parquet(data, index=False)
+def files(title: str, command: str, swept: Swept) -> Iterator[tuple[str, bytes]]:
+    """What is to be written of a sweep: its table in two forms, and one page of HTML that needs
+    nothing else: what flipped, what failed, where, and how far."""
+    data = io.BytesIO()
+    swept.table.to_parquet(data, index=False)
     yield "table.parquet", data.getvalue()
-    yield "table.csv", frame.to_csv(index=False).encode()
-    yield "index.html", page(title, command, rows).encode()
-
-
-def page(title: str, command: str, rows: Rows) -> str:
-    """One page of HTML that needs nothing else: what flipped, what failed, where, and how far."""
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        *_summary(rows),
-        f"<p>Made by</p><pre>{escape(command)}</pre>",
-        *_flips(rows),
-        *_failures(rows),
-        *_map(rows),
-        *_curves(rows),
-    ]
-    head = f"<meta charset=utf-8><title>{escape(title)}</title><style>{_STYLE}</style>"
-    return (
-        f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    yield "table.csv", swept.table.to_csv(index=False).encode()
+    parts = [*_flips(swept), *_failures(swept)]
+    if len(swept.ended):
+        parts += [*_map(swept), *_curves(swept)]
+    yield (
+        "index.html",
+        (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n"
+            f"<body><h1>{escape(title)}</h1>{''.join(_summary(swept))}<p>Made by</p>"
+            f"<pre>{escape(command)}</pre>{''.join(parts)}</body></html>\n"
+        ).encode(),
     )
 
 
-def _summary(rows: Rows) -> Iterator[str]:
-    flipped, claims = len(rows.flipped), len(_names(rows.ended, "verdicts"))
-    failed = len(rows.fresh) - len(rows.ended)
-    over = "; ".join(f"{name}, {len(v)} values" for name, v in rows.varied.items()) or "one point"
-    yield f"<p>{len(rows.fresh)} runs over {escape(over)}. {failed} of them failed. "
-    yield f"{flipped} of {claims} claims have another verdict in some run than in others. "
-    yield 'All numbers are in <a href="table.csv">table.csv</a> and table.parquet.</p>'
-    if rows.stale:
-        yield f'<p class="old">{len(rows.stale)} more rows are of older code or data: they '
+def _summary(swept: Swept) -> Iterator[str]:
+    runs, old = len(swept.fresh), len(swept.table) - len(swept.fresh)
+    over = "; ".join(f"{name}, {len(v)} values" for name, v in swept.varied.items()) or "one point"
+    yield f"<p>{runs} runs over {escape(over)}. {runs - len(swept.ended)} of them failed. "
+    yield f"{len(swept.flipped)} of {len(swept.names['verdicts'])} claims have another verdict in "
+    yield 'some run than in others. All numbers are in <a href="table.csv">table.csv</a> and '
+    yield "table.parquet.</p>"
+    if old:
+        yield f'<p class="old">{old} more rows are of older code or data: they '
         yield "are in the table with run.stale, and in no picture.</p>"
 
 
-def _flips(rows: Rows) -> Iterator[str]:
-    if not rows.flipped:
+def _flips(swept: Swept) -> Iterator[str]:
+    if not swept.flipped:
         return
-    lines = [["run", *rows.varied, "claim", "verdict here", "in most runs"]]
-    for row in rows.ended:
-        for id, counts in rows.flipped.items():
-            usual, here = counts.most_common(1)[0][0], row["verdicts"].get(id, OPEN)
-            if here != usual:
-                values = [escape(_told(row["parameters"].get(name))) for name in rows.varied]
-                lines.append([_link(row), *values, escape(id), badge(here), badge(usual)])
+    lines = [["run", *swept.varied, "claim", "verdict here", "in most runs"]]
+    for _, row in swept.ended.iterrows():
+        for id, counts in swept.flipped.items():
+            if row[id] != counts.index[0]:
+                values = [escape(_told(row[name])) for name in swept.varied]
+                told = [escape(id), badge(row[id]), badge(counts.index[0])]
+                lines.append([_link(row["run.key"]), *values, *told])
     yield f"<h2>Flipped verdicts</h2>{html_table(lines[: MOST_LISTED + 1])}"
     yield _left_out(len(lines) - 1, MOST_LISTED, "flipped verdicts")
 
 
-def _failures(rows: Rows) -> Iterator[str]:
-    failed = [row for row in rows.fresh if row["status"] != DONE]
-    yield f"<h2>{len(failed)} failed runs</h2>" if failed else ""
-    for row in failed[:MOST_LISTED]:
-        values = ", ".join(f"{n}={_told(row['parameters'].get(n))}" for n in rows.varied)
-        last = (row["error"].strip().splitlines() or [row["status"]])[-1]
-        yield f"<details><summary>{escape(values)}: {escape(last)}</summary><p>{_link(row)}</p>"
-        yield f"<pre>{escape(row['error'])}</pre></details>"
+def _failures(swept: Swept) -> Iterator[str]:
+    failed = swept.fresh[swept.fresh["run.status"] != DONE]
+    yield f"<h2>{len(failed)} failed runs</h2>" if len(failed) else ""
+    for _, row in failed[:MOST_LISTED].iterrows():
+        values = ", ".join(f"{name}={_told(row[name])}" for name in swept.varied)
+        last = (row["run.error"].strip().splitlines() or [row["run.status"]])[-1]
+        yield f"<details><summary>{escape(values)}: {escape(last)}</summary>"
+        yield f"<p>{_link(row['run.key'])}</p><pre>{escape(row['run.error'])}</pre></details>"
     yield _left_out(len(failed), MOST_LISTED, "failed runs")
 
 
-def _link(row: Mapping[str, Any]) -> str:
-    return f'<a href="runs/{row["key"]}.ipynb">{row["key"][:8]}</a>'
+def _link(key: str) -> str:
+    return f'<a href="runs/{key}.ipynb">{key[:8]}</a>'
 
 
 def _left_out(found: int, most: int, what: str) -> str:
@@ -181,23 +159,21 @@ def _left_out(found: int, most: int, what: str) -> str:
 # --- Verdicts over the grid -----------------------------------------------------------------------
 
 
-def _map(rows: Rows) -> Iterator[str]:
+def _map(swept: Swept) -> Iterator[str]:
     """In how many of the runs at each point of two parameters a claim has its most frequent
     verdict."""
     yield "<h2>Verdicts over the grid</h2>"
-    if not rows.flipped:
+    if not swept.flipped:
         yield "<p>Every claim has one verdict, the same in all runs that ended.</p>"
         return
-    axes = sorted((n for n in rows.varied if n != SEED), key=lambda n: -len(rows.varied[n]))[:2]
-    axes = axes or [ALL]
+    axes = sorted((n for n in swept.varied if n != SEED), key=lambda n: -len(swept.varied[n]))[:2]
+    at = swept.ended[axes].map(_told) if axes else swept.ended[[]].assign(**{ALL: ""})
     points = [
-        {CLAIM: f"{id}, {usual}", SHARE: row["verdicts"].get(id, OPEN) == usual}
-        | {name: _told(row["parameters"].get(name)) for name in axes}
-        for id, usual in ((id, counts.most_common(1)[0][0]) for id, counts in rows.flipped.items())
-        for row in rows.ended
+        at.assign(**{CLAIM: f"{id}, {given.index[0]}", SHARE: swept.ended[id] == given.index[0]})
+        for id, given in swept.flipped.items()
     ]
-    counts = pd.DataFrame(points).pivot_table(
-        SHARE, [CLAIM, *axes[1:]], axes[0], ["mean", "sum", "size"], sort=False
+    counts = pd.concat(points).pivot_table(
+        SHARE, [CLAIM, *at.columns[1:]], at.columns[0], ["mean", "sum", "size"], sort=False
     )
     shown = counts[:MOST_LABELS]
     told = shown["sum"].map("{:g}".format) + " of " + shown["size"].map("{:g}".format)
@@ -226,23 +202,23 @@ def interval(values: pd.Series) -> tuple[float, float]:
     return student_interval(numbers)
 
 
-def _curves(rows: Rows) -> Iterator[str]:
+def _curves(swept: Swept) -> Iterator[str]:
     """Evidence that is not the same in all runs, that of flipped claims first, against the
     parameter with the most values; a second one has a colour each."""
-    numeric = [n for n, v in rows.varied.items() if all(isinstance(e, int | float) for e in v)]
+    varied = swept.varied
+    numeric = [n for n, v in varied.items() if all(isinstance(e, int | float) for e in v)]
     if not numeric:
         return
-    x = min(numeric, key=lambda n: (n == SEED, -len(rows.varied[n])))
-    others = [n for n in rows.varied if n not in (x, SEED) and len(rows.varied[n]) <= 6]
-    limits = {name: limit for row in rows.ended for name, limit in row["limits"].items()}
-    frame = table(Rows(rows.ended, [])).replace([np.inf, -np.inf], np.nan)
-    frame = frame.assign(**{n: frame[n].map(_told) for n in others[:1]})
-    names = [n for n in _names(rows.ended, "evidence") if frame[n].nunique() > 1]
-    names.sort(key=lambda name: name.split(":")[0] not in rows.flipped)
+    x = min(numeric, key=lambda n: (n == SEED, -len(varied[n])))
+    hue = next((n for n in varied if n not in (x, SEED) and len(varied[n]) <= 6), None)
+    frame = swept.ended.replace([np.inf, -np.inf], np.nan)
+    frame = frame.assign(**{hue: frame[hue].map(_told)}) if hue else frame
+    names = [n for n in swept.names["evidence"] if frame[n].nunique() > 1]
+    names.sort(key=lambda name: name.split(":")[0] not in swept.flipped)
     yield f"<h2>Evidence against {escape(x)}</h2><p>Means over the runs at each point, with 95 % "
     yield "intervals (Student's; Wilson's for shares); dashed: the limit that the claim needs.</p>"
     for name in names[:MOST_CURVES]:
-        yield _curve(frame.dropna(subset=name), x, name, next(iter(others), None), limits.get(name))
+        yield _curve(frame.dropna(subset=name), x, name, hue, swept.limits.get(name))
     yield _left_out(len(names), MOST_CURVES, "measured numbers that vary")
 
 
