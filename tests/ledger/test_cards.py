@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache
-from html import escape
 from pathlib import Path
 
 import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 from reluflow.ledger.cards import (
     Address,
     Proof,
@@ -159,7 +159,7 @@ SURVIVED = Row(CLAIM, REPRODUCED, tuple(SURVEY))
         (CHECKED, {}, ['href="../errata/checks/sv.thm3.6.py"', "Theorem 3.6 fails."], "explorer"),
         (replace(CHECKED, verdict=REPRODUCED, counterexample=None), {}, [], "errata/checks"),
         (READ, {"at": [SOURCE]}, ["the sum &lt;of&gt; losses", "the mean: slower",
-                                  "<pre>&quot;&quot;&quot;Claims as"], "<of>"),
+                                  "<pre>&#34;&#34;&#34;Claims as"], "<of>"),
         (WHY, {}, ["Why:</em> No t<sub>1</sub> &amp; no machine</p>"], "instead"),
         (INSTEAD, {}, ["What appeared instead:", "steps: 9"], "machine"),
         (planar("lee2022support", X=AXES, y=[2, 1], w0=[0.5, -1]), {},

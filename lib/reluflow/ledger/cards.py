@@ -10,11 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, Template
+from markupsafe import Markup
+
 from reluflow import pages
-from reluflow.ledger.evidence import Evidence, LedgerError, Line, printed, told, vector
+from reluflow.ledger.evidence import Evidence, LedgerError, printed, told, vector
 from reluflow.ledger.rows import (
     CITED,
     EXACT,
@@ -31,7 +35,7 @@ from reluflow.ledger.rows import (
     mathematics,
 )
 from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, in_short, link, page
-from reluflow.places import CHAPTERS
+from reluflow.places import BOOK, CHAPTERS
 
 # --- Words with the mathematics in them set in type for a page ------------------------------------
 
@@ -163,17 +167,14 @@ def setting(row: Row) -> Setting | None:
 
 
 def open_live(row: Row, page: str, live: str = "") -> str:
-    """The link beside a counterexample that can be moved, for a card on `page`; empty for any other
-    claim. `live` is a picture and its state, `orbits?m=10`; the explorer's follows from the row."""
+    """Where a counterexample can be moved, from a card on `page`; empty for any other claim. `live`
+    is a picture and its state, `orbits?m=10`; the explorer's follows from the row."""
     found = setting(row)
-    if found is not None:
-        live = f"explorer?{found.fragment}"
-    if not live:
+    picture, _, state = (live if found is None else f"explorer?{found.fragment}").partition("?")
+    if not picture:
         return ""
-    picture, _, state = live.partition("?")
     there = f"{LIVE[picture]}.html#live-{live}" if picture in LIVE else f"{EXPLORER}#{state}"
-    to = escape(_way(there, page))
-    return f'<p><a class="explore" href="{to}">Open it and move it yourself</a>.</p>'
+    return _way(there, page)
 
 
 def _way(there: str, page: str) -> str:
@@ -322,13 +323,24 @@ def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
     return [line.words for line in told(evidence)]
 
 
-# --- A settled claim on a page of the built book: one line when folded ----------------------------
+# --- Claims on pages of the built book: `_templates/claim.html` and `errata.html` -----------------
 #
-# Drawn from the stored record when the pages are built, so that its looks can change without
-# running a notebook; its style is in _static/book.css.
+# Drawn from the stored record when the pages are built, so that their looks can change without
+# running a notebook.
 
 CHECKS = CHAPTERS / "errata" / "checks"
 """For each refuted claim a program that needs nothing of ours."""
+HERE = "errata"
+"""The folder of the errata's pages, below that of the chapters."""
+
+
+@cache
+def _template(name: str) -> Template:
+    made = Environment(loader=FileSystemLoader(BOOK / "_templates"), autoescape=True)
+    html = {"badge": badge, "mathematics": mathematics, "typeset": typeset,
+            "link": partial(link, folder=HERE)}  # fmt: skip
+    made.filters |= {k: lambda given, made=make: Markup(made(given)) for k, make in html.items()}
+    return made.get_template(name)
 
 
 def page_card(
@@ -341,58 +353,15 @@ def page_card(
     stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `told`, what is
     true instead, with the counterexample in a sentence.
     """
-    told = told or Instead("", "", "")
-    seen, state = "", ""
-    if row.verdict == REFUTED and told.shows:
-        seen = f'<div class="shows"><em>Counterexample:</em> {mathematics(told.shows)}</div>'
-    elif row.verdict == REFUTED:
-        state = " open"
-    head = (
-        f'<summary><span class="line">{badge(row.verdict)} '
-        f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
-        f'<div class="says">{mathematics(row.claim.full)}</div>{seen}</summary>'
-    )
-    parts = [open_live(row, page, told.live), *(_part(*part) for part in row.parts)]
-    if proof:  # docutils writes the ids of anchors in small letters
-        there = _way(f"chapters/{proof.page.removesuffix('.ipynb')}.html", page)
-        parts.append(f'<p><a href="{there}#{proof.label.lower()}">to the proof</a></p>')
-    if checks:
-        each = (f"<p><code>{escape(str(at))}</code></p>{_code(at.source)}" for at in checks)
-        parts.append(_source("source of the check", "".join(each)))
-    command = f"<code>python -m reluflow.ledger {row.claim.id} --rerun</code>"
-    parts.append(_said("Run it alone:", command))
-    alone = CHECKS / f"{row.claim.id}.py"
-    if row.verdict == REFUTED and alone.is_file():
-        way = f'<p><a href="{_way(f"chapters/errata/checks/{alone.name}", page)}">{alone.name}</a>'
-        code = f"{way}</p>{_code(alone.read_text('utf-8'))}"
-        parts.append(_source("a check that needs nothing of ours", code))
-    return (
-        f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
-        f'<div class="told">{"".join(parts)}'
-        f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
-        f'<a href="{_way("chapters/scoreboard.html", page)}">scoreboard</a></p></div></details>'
-    )
-
-
-def _part(title: str, lines: Sequence[Line]) -> str:
-    """A part of a row: its title and a list, or one sentence behind the title."""
-    if title and [line.mark for line in lines] == [""]:
-        return _said(f"{title}:", typeset(lines[0].words))
-    items = (f'<li><span class="tick">{line.mark}</span> {typeset(line.words)}</li>'
-             for line in lines)  # fmt: skip
-    return f"{_said(typeset(title) + ':') if title else ''}<ul>{''.join(items)}</ul>"
-
-
-def _said(title: str, html: str = "") -> str:
-    return f"<p><em>{title}</em>{' ' if html else ''}{html}</p>"
-
-
-def _code(source: str) -> str:
-    return f"<pre>{escape(source)}</pre>"
-
-
-def _source(title: str, inside: str) -> str:
-    return f"<details class='source'><summary>{title}</summary>{inside}</details>"
+    told, claim, refuted = told or Instead("", "", ""), row.claim, row.verdict == REFUTED
+    way, alone = partial(_way, page=page), CHECKS / f"{claim.id}.py"
+    # docutils writes the ids of anchors in small letters
+    there = proof and f"chapters/{proof.page.removesuffix('.ipynb')}.html#{proof.label.lower()}"
+    return _template("claim.html").render(
+        row=row, claim=claim, checks=checks, told=told, refuted=refuted, way=way, how=_how(row),
+        live=open_live(row, page, told.live), proof=there and way(there),
+        alone=alone if refuted and alone.is_file() else None,
+    )  # fmt: skip
 
 
 def _how(row: Row) -> str:
@@ -406,13 +375,7 @@ def _how(row: Row) -> str:
         SURVIVED: f"survived {min(row.tried, default=0)}",
     }
     how = row.known[0].how
-    return f' <span class="how">{words.get(how, how)}</span>'
-
-
-# --- What a paper prints that does not hold, as a letter to its authors ---------------------------
-
-HERE = "errata"
-"""The folder of these pages, below that of the chapters."""
+    return words.get(how, how)
 
 
 def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
@@ -424,94 +387,31 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     board = replace(board, rows=tuple(row for row in board.rows if ".ours." not in row.claim.id))
     kinds: dict[str, dict[str, list[Row]]] = {}
     for row in board.rows:
-        entry, kind = told.get(row.claim.id), row.verdict
+        entry, kind, what = told.get(row.claim.id), row.verdict, ""
         if kind in (REFUTED, NOT_REPRODUCED) and entry is None:
             raise LedgerError(f"{row.claim.id} is {kind}: say in data/instead what is true instead")
         if kind == REFUTED and entry and entry.weight == "misprint":
             kind = "misprint"
-        what = entry.sentence if entry else f"Read as: {row.reading.taken}" if row.reading else ""
+        if kind == REPRODUCED:
+            what = row.claim.at if row.claim.kind == "theorem" else ""
+        elif entry or row.reading:
+            what = entry.sentence if entry else f"Read as: {row.reading.taken}"
         kinds.setdefault(kind, {}).setdefault(what, []).append(row)
-    printed = [_stands(board, told), _table(list(kinds.get(REFUTED, {}).values()), told)]
-    for title, kind in (
-        ("Misprints", "misprint"),
-        ("Tried as printed, and not seen again", NOT_REPRODUCED),
-    ):
-        if kind in kinds:
-            items = "".join(_item(rows, told[rows[0].claim.id]) for rows in kinds[kind].values())
-            printed.append(f'<p class="weight">{title}</p><ul>{items}</ul>')
-    if WITH_READING in kinds:
-        items = "".join(
-            f"<li><strong>{_places(rows)}.</strong> {mathematics(what)}</li>"
-            for what, rows in kinds[WITH_READING].items()
-        )
-        printed.append(_folded("Holds under one reading only", f"<ul>{items}</ul>"))
-    # What the paper's statements share: notation, and the assumptions that they name.
-    given = [part for i in board.inventories if not i.ours for part in i.setting.split("\n\n")]
-    words = "".join(f"<p>{mathematics(part)}</p>" for part in given)
-    setting = f'<section class="setting">{words}</section>'
-    return "".join([*printed, _folded("The words that these statements use", setting)])
-
-
-def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
-    """What holds as printed, the numbered statements by name, and the score of what does not."""
-    held = [row for row in board.rows if row.verdict == REPRODUCED]
-    places: dict[str, list[Row]] = {}
-    for row in (row for row in held if row.claim.kind == "theorem"):
-        places.setdefault(row.claim.at, []).append(row)
-    named = ", ".join(
-        f"{escape(at)} ({', '.join(link(row, HERE) for row in rows)})"
-        for at, rows in places.items()
+    stands, found = kinds.get(REPRODUCED, {}), {k: list(v.values()) for k, v in kinds.items()}
+    false = found.get(REFUTED, [])
+    ranked = causes(told, (row.claim.id for rows in false for row in rows))
+    ranks = {cause: (list(WEIGHTS).index(w), k) for k, (cause, w) in enumerate(ranked.items())}
+    return _template("errata.html").render(
+        theorems=[(at, rows) for at, rows in stands.items() if at],
+        others=len(stands.get("", [])),
+        short=in_short(board, told),
+        wrong=sorted(false, key=lambda rows: ranks[told[rows[0].claim.id].cause]),
+        misprints=found.get("misprint", []),
+        absent=found.get(NOT_REPRODUCED, []),
+        read=kinds.get(WITH_READING, {}).items(),
+        # What the paper's statements share: notation, and the assumptions that they name.
+        setting=[p for i in board.inventories if not i.ours for p in i.setting.split("\n\n")],
+        told=told,
+        weights=WEIGHTS,
+        programs={file.stem for file in CHECKS.glob("*.py")},
     )
-    others = sum(row.claim.kind != "theorem" for row in held)
-    more = f", and {others} statements of figures, examples, tables and the text"
-    return (
-        f'<section class="stands"><p><strong>Stands as printed:</strong> {named}'
-        f"{more if others else ''}.</p><p>{in_short(board, told)}</p></section>"
-    )
-
-
-def _table(groups: Sequence[Sequence[Row]], told: Mapping[str, Instead]) -> str:
-    """A line for each error, the heaviest first: where it stands, what is printed and an instance,
-    what is true."""
-    found = causes(told, (row.claim.id for rows in groups for row in rows))
-    ranks = {cause: (list(WEIGHTS).index(w), k) for k, (cause, w) in enumerate(found.items())}
-    lines = ""
-    for rows in sorted(groups, key=lambda rows: ranks[told[rows[0].claim.id].cause]):
-        entry = told[rows[0].claim.id]
-        lines += (
-            f'<tr class="erratum"><td><strong>{_places(rows)}</strong>'
-            f"<p>{escape(WEIGHTS[entry.weight])}</p>{_checks(rows)}</td>"
-            f"<td>{_says(rows)}{_said('Counterexample:', mathematics(entry.shows))}</td>"
-            f"<td>{mathematics(entry.sentence)}</td></tr>"
-        )
-    head = "<tr><th>where</th><th>printed, and a counterexample</th><th>true instead</th></tr>"
-    return f'<table class="errata"><thead>{head}</thead><tbody>{lines}</tbody></table>'
-
-
-def _item(rows: Sequence[Row], entry: Instead) -> str:
-    shows = f" {mathematics(entry.shows)}" if entry.shows else ""
-    return (
-        f"<li><strong>{_places(rows)}.</strong> {_says(rows)}{shows}"
-        f" <em>Instead:</em> {mathematics(entry.sentence)}{_checks(rows)}</li>"
-    )
-
-
-def _says(rows: Sequence[Row]) -> str:
-    taken = dict.fromkeys(row.reading.taken for row in rows if row.reading)
-    says = [f"<p>{mathematics(row.claim.says)}</p>" for row in rows]
-    return "".join([*says, *(_said("Read as:", typeset(text)) for text in taken)])
-
-
-def _checks(rows: Sequence[Row]) -> str:
-    """The ways to the programs, beside the page, that check these claims without the library."""
-    files = [f"{row.claim.id}.py" for row in rows]
-    ways = [f'<a href="checks/{f}">{f}</a>' for f in files if (CHECKS / f).is_file()]
-    return f'<p class="check">check it: {", ".join(ways)}</p>' if ways else ""
-
-
-def _folded(title: str, inside: str) -> str:
-    return f'<details class="more"><summary>{title}</summary>{inside}</details>'
-
-
-def _places(rows: Sequence[Row]) -> str:
-    return "; ".join(f"{escape(row.claim.at)} ({link(row, HERE)})" for row in rows)
