@@ -34,7 +34,7 @@ from reluflow.ledger import (
     with_this_seed,
 )
 from reluflow.ledger.__main__ import main
-from reluflow.ledger.evidence import as_instance, from_json, printed, recorded, sentence, to_json
+from reluflow.ledger.evidence import FINITE, from_json, plain, printed, recorded, sentence, to_json
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
 from reluflow.ledger.rows import (
     COMPUTED,
@@ -355,7 +355,7 @@ def test_a_counterexample_that_shows_nothing_is_refused(change: dict, message: s
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_instances_are_printed_exactly(value: float) -> None:
     assert float(printed(value)) == value
-    assert printed(as_instance(np.array([value]), "x")) == f"[{printed(value)}]"
+    assert printed(plain(np.array([value]), "x", FINITE)) == f"[{printed(value)}]"
     assert len(printed(value)) <= len(repr(value))
 
 

@@ -65,49 +65,29 @@ def as_number(value: Any, where: str) -> Number:
     return int(value) if isinstance(value, (numbers.Integral, Fraction)) else float(value)
 
 
-def plain(value: Any, where: str, number: Callable[[Number], Number]) -> Any:
-    """Turn bools, texts, numbers and arrays of any library into tuples of plain values, of numbers
-    what `number` makes of them."""
+EXACT, FINITE, TOLD = "exact", "finite", "told"
+
+
+def plain(value: Any, where: str, kind: str, digits: int | None = None) -> Any:
+    """Turn bools, texts, numbers and arrays of any library into tuples of plain values.
+
+    `kind` says which numbers: EXACT takes no float, FINITE rounds nothing, and what is TOLD, and
+    only informs, is rounded to `digits`. A measured float at rounding level is told as 0: its
+    digits differ from CPU to CPU.
+    """
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return tuple(plain(item, where, number) for item in value)
-    return number(as_number(value, where))
-
-
-def as_exact(value: Any, where: str) -> Any:
-    """Turn bools, ints, texts, fractions and sequences of them into tuples of plain values."""
-
-    def number(found: Number) -> Number:
+        return tuple(plain(item, where, kind, digits) for item in value)
+    found = as_number(value, where)
+    if kind == EXACT:
         said = f"{where} must be exact (bool, int, text, fraction, tuple), not {found!r}"
         need(not isinstance(found, float), said)
-        return found
-
-    return plain(value, where, number)
-
-
-def as_instance(value: Any, where: str) -> Any:
-    """Turn a finite number, an array or a text into tuples of plain values, nothing rounded."""
-
-    def number(found: Number) -> Number:
+    if kind == FINITE:
         need(is_finite(found), f"{where} must be finite, not {found}")
-        return found
-
-    return plain(value, where, number)
-
-
-def as_context(value: Any, where: str, digits: int | None) -> Any:
-    """Turn a value that only informs into tuples of plain values, its floats rounded.
-
-    A measured float at rounding level is 0: its digits differ from CPU to CPU.
-    """
-
-    def number(found: Number) -> Number:
-        noise = digits and isinstance(found, float) and abs(found) < ROUNDING_LEVEL
-        return 0.0 if noise else rounded(found, digits)
-
-    return plain(value, where, number)
+    noise = digits and isinstance(found, float) and abs(found) < ROUNDING_LEVEL
+    return 0.0 if noise else rounded(found, digits)
 
 
 def as_digits(digits: int | None, where: str, least: int = 1) -> int | None:
@@ -273,7 +253,7 @@ def fact(
     `rounding`, as `Evidence` has them.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
-    value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
+    value, expect = (plain(each, f"fact {what!r}", EXACT) for each in (value, expect))
     unlike = f"fact {what!r} compares values of different type: {value!r}, {expect!r}"
     need(_comparable(value, expect), unlike)
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
@@ -312,7 +292,7 @@ def note(
     `after`, as `Evidence` has it.
     """
     digits = as_digits(digits, f"note {what!r}")
-    value = as_context(value, f"note {what!r}", digits)
+    value = plain(value, f"note {what!r}", TOLD, digits)
     return Evidence("note", what, value, unit, digits=digits, after=after)
 
 
@@ -366,12 +346,11 @@ def from_json(data: dict[str, Any]) -> Evidence:
     """Read recorded evidence back from JSON data."""
     parts = {name: value for name, value in data.items() if name not in ("role", "holds")}
     where, decides = f"{data['form']} {data['what']!r}", data["form"] != "note"
-    # Fractions of a fact are texts by now, on both sides.
-    read = as_exact if data["form"] == "fact" else decoded_number
-    for name in ("value", "limit") if decides else ():
-        parts[name] = read(data[name], where)
-    if not decides:
-        parts["value"] = as_context(data["value"], where, None)
+    kind = {"fact": EXACT, "note": TOLD}.get(data["form"])
+    for name in ("value", "limit") if decides else ("value",):
+        # Fractions of a fact are texts by now, on both sides.
+        told = data[name]
+        parts[name] = plain(told, where, kind) if kind else decoded_number(told, where)
     if "digits" in data and isinstance(parts["value"], int):  # some front end wrote 2 for 2.0
         parts["value"] = float(parts["value"])
     return Evidence(**parts | {"given": tuple(data.get("given", ()))})

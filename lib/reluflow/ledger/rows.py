@@ -10,10 +10,10 @@ from html import escape
 from typing import Any
 
 from reluflow.ledger.evidence import (
+    FINITE,
     Evidence,
     LedgerError,
     Line,
-    as_instance,
     encoded,
     from_json,
     is_small,
@@ -21,6 +21,7 @@ from reluflow.ledger.evidence import (
     need,
     note,
     pieces,
+    plain,
     recorded,
     sentence,
     to_json,
@@ -131,7 +132,7 @@ class Counterexample:
         need(inside, "a counterexample needs the assumptions that its instance satisfies")
         second = self.recheck and is_text(self.route)
         need(second, "a counterexample needs a recheck and the route that it takes")
-        instance = {k: as_instance(v, f"instance {k!r}") for k, v in self.instance.items()}
+        instance = {k: plain(v, f"instance {k!r}", FINITE) for k, v in self.instance.items()}
         assumptions: dict[str, bool | str] = {}
         for name, met in self.assumptions.items():
             met = met.item() if hasattr(met, "item") else met

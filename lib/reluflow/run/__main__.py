@@ -6,7 +6,6 @@ Writes _runs/my/index.html, one file that needs no network, and the executed not
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from reluflow import ledger, pages
 from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
+from reluflow.records import write
 from reluflow.run.page import html, plain
 
 OWN = "06_your_data"
@@ -122,18 +122,16 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
 
 
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
-    """Run a page and put its results into `folder`, all of them or none.
+    """Run a page and put its results into `folder`, when there are all of them.
 
-    Raises InputError for a folder that holds anything else, OSError where it cannot be written, and
-    papermill's error where a cell fails.
+    Raises InputError for a folder that holds anything else or cannot be written, and papermill's
+    error where a cell fails.
     """
     if folder.exists() and not (folder / INDEX).is_file():
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
     folder.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        stage.chmod(0o755)
-        output = stage / page.name
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
+        output = Path(stage, page.name)
         papermill.execute_notebook(
             page, output, dict(values), cwd=os.getcwd(), kernel_name="python3",
             request_save_on_cell_execute=False,  # it is written at the end
@@ -144,11 +142,9 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
         if page.stem != OWN:  # that one has a summary of its own
             words = "\n".join(f"- {line}" for line in summary(page, output, values))
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
-        (stage / INDEX).write_text(html(notebook), encoding="utf-8")
-        nbformat.write(plain(notebook), output)
-        _swap(stage, folder)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+    shown, beside = html(notebook), nbformat.writes(plain(notebook))
+    write(folder / page.name, f"{beside}\n".encode())
+    write(folder / INDEX, shown.encode())
 
 
 def summary(page: Path, output: Path, values: Mapping[str, Any]) -> list[str]:
@@ -186,20 +182,6 @@ def told(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
             tags.append("hide-input")
         if shown or "where-shown" not in tags:
             yield cell
-
-
-def _swap(stage: Path, folder: Path) -> None:
-    """Put a folder in the place of another, which comes back where that fails."""
-    old = stage.with_name(f"{stage.name}.old")
-    if folder.exists():
-        folder.rename(old)
-    try:
-        stage.rename(folder)
-    except OSError:
-        if old.exists():
-            old.rename(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 if __name__ == "__main__":
