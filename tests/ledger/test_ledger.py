@@ -47,6 +47,7 @@ from reluflow.ledger.rows import (
     row_from_record,
 )
 from reluflow.ledger.scoreboard import link
+from reluflow.places import CHAPTERS
 
 PRINTED = next(iter(claims_by_id(load_inventories())["sv.ex5.1.a"].limits))
 HOLDS = fact("support", (0, 1), (0, 1))
@@ -574,12 +575,16 @@ def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
     ("command", "ended"),
     [
         ("{} --json | head -n 1", (0, b"[\n", b"")),  # which closes the pipe
-        ("{} > /dev/full", (1, b"", b"ledger: No space left on device\n")),
-        ("PYTHONIOENCODING=ascii {} sv.thm3.6 | grep -q ✗ && echo shown", (0, b"shown\n", b"")),
+        ("{} {page} > /dev/full", (1, b"", b"ledger: No space left on device\n")),
+        (
+            "PYTHONIOENCODING=ascii {} {page} sv.thm3.6 | grep -q ✗ && echo shown",
+            (0, b"shown\n", b""),
+        ),
     ],
 )
 def test_the_command_ends_well_whatever_its_output_is(command: str, ended: tuple) -> None:
-    command = command.format(f'"{sys.executable}" -m reluflow.ledger')
+    page = CHAPTERS / "01_support_vectors.ipynb"
+    command = command.format(f'"{sys.executable}" -m reluflow.ledger', page=page)
     done = subprocess.run(["bash", "-c", command], capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == ended
 

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from reluflow.sweep.runs import Store, Task, run
 CELLS = (
     "seed = 0\nn = 2\nrate = 0.5\nname = 'a'\nloud = False\nstart = None",
     "from reluflow import ledger\nfrom reluflow.errors import InputError\n"
-    "if n == 7:  # as parameters.check() does\n"
+    "if 7 in (n, start):  # as parameters.check() does\n"
     "    raise InputError('seven is not allowed.')\n"
     "claims = ledger.open('lee2022support')",
     "if seed == 0 and n == 2:\n    raise ValueError('two')",
@@ -74,7 +75,9 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({}, ["--grid", "seed=1:2:0"], "a step of 0 goes nowhere"),
         ({}, ["--grid", "seed=["], "the values are not YAML"),
         ({}, ["--grid", "seed=0,1", "--grid", "n=7"], "given twice"),
-        ({}, ["--workers", "0"], "at least 1"),
+        ({}, ["--grid", "seed=5", "--grid", "name=b", "--grid", "rate=1", "--workers", "0"],
+         "at least 1"),
+        ({}, ["--grid", "start=7"], "seven is not allowed."),
         ({}, ["--out", "memory://a"], "take a folder that all of"),
         ({}, ["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers at tcp://127.0.0.1:9"),
         ({"page.ipynb": "{}"}, [], "is not a notebook"),
@@ -111,13 +114,6 @@ def test_a_folder_takes_one_sweep(tmp_path: Path, capsys) -> None:
     sentence = f"sweep: another sweep runs in {tmp_path}: wait for it, or stop it.\n"
     assert capsys.readouterr().err == sentence
     os.close(folder)
-
-
-def test_a_value_that_the_page_refuses_stops_before_anything_starts(tmp_path, capsys):
-    page = write_page(tmp_path, *CELLS)
-    assert main([str(page), "--grid", "n=2,7", "--out", str(tmp_path / "out")]) == 2
-    assert "seven is not allowed." in capsys.readouterr().err
-    assert sorted(tmp_path.rglob("*")) == [page]
 
 
 def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,29 +168,23 @@ def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
 @pytest.mark.long
 def test_a_run_alone_gives_the_same_row(swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(swept)
-    (page,) = swept.glob("page-*.ipynb")
-    for row in stored(swept)[:2]:
-        names = page.name, row["key"], row["code"], row["parameters"], str(swept)
-        again = run(Task(Store(str(swept)), *names))
-        assert again | {"seconds": row["seconds"]} == row
+    (page,), row = swept.glob("page-*.ipynb"), stored(swept)[0]
+    names = page.name, row["key"], row["code"], row["parameters"], str(swept)
+    assert run(Task(Store(str(swept)), *names)) | {"seconds": row["seconds"]} == row
 
 
 @pytest.mark.long
-def test_what_is_done_is_not_run_again_and_old_code_is_seen(tmp_path, capsys):
-    page, out = write_page(tmp_path, CELLS[0]), tmp_path / "out"
-    assert main([str(page), "--grid", "seed=0:1", "--out", str(out)]) == 0
-    (first,) = (out / "runs").glob("*.json")
-    before = first.stat().st_mtime_ns
-    assert main([str(page), "--grid", "seed=0:2", "--out", str(out)]) == 0
-    assert "2 runs, 1 of them done" in capsys.readouterr().out
-    assert first.stat().st_mtime_ns == before
-    write_page(tmp_path, CELLS[0], "pass")
-    assert main([str(out)]) == 0
+def test_what_is_done_is_not_run_again_and_old_code_is_seen(swept, tmp_path, capsys):
+    out = shutil.copytree(swept, tmp_path / "out")
+    assert main([str(out)]) == 1
+    assert "4 runs, 4 of them done" in capsys.readouterr().out
+    write_page(swept.parent, CELLS[0])  # the same file, another page
+    assert main([str(swept.parent / "page.ipynb"), "--grid", "seed=0:1", "--out", str(out)]) == 0
     told = capsys.readouterr().out
-    assert "2 runs, 0 of them done" in told
-    assert "and 2 rows of older code" in told
-    assert pd.read_csv(out / "table.csv")["run.stale"].tolist() == [False] * 2 + [True] * 2
-    assert "2 more rows are of older code" in (out / "index.html").read_text()
+    assert "1 runs, 0 of them done" in told
+    assert "and 4 rows of older code" in told
+    assert pd.read_csv(out / "table.csv")["run.stale"].tolist() == [False] + [True] * 4
+    assert "4 more rows are of older code" in (out / "index.html").read_text()
 
 
 def test_a_full_disk_leaves_what_was_and_stops(tmp_path, monkeypatch):
