@@ -16,13 +16,13 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.evidence import Evidence, LedgerError, printed, to_json
+from reluflow.ledger.evidence import Evidence, LedgerError, encoded, printed
 from reluflow.ledger.rows import SURVIVED, Row
 from reluflow.ledger.scoreboard import Instead, scoreboard, true_instead
 from reluflow.places import CHAPTERS, SEAL
 
 NOTHING = "-"
-_WIDTH = 24
+_WIDTH = 27
 
 
 def seal(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
@@ -47,7 +47,10 @@ def digest(content: Any) -> str:
 def _line(row: Row, told: Instead | None) -> str:
     claim, case = row.claim, row.counterexample
     deciding = [item for item in row.all_evidence if item.decides]
-    asked = [(item.form, item.what, item.unit, item.after, *_limit(item)) for item in deciding]
+    asked = [
+        (item.form, item.what, item.unit, item.after, item.op, repr(encoded(item.limit)))
+        for item in deciding
+    ]
     parts = {
         "says": digest((claim.kind, claim.at, claim.says)),
         "check": digest(claim.check),
@@ -64,20 +67,11 @@ def _line(row: Row, told: Instead | None) -> str:
     return f"{claim.id} {row.verdict} {texts} limits {_limits(deciding)}"
 
 
-def _limit(item: Evidence) -> tuple[str, str]:
-    data = to_json(item, "")
-    return data["op"], repr(data["limit"])
-
-
 def _limits(deciding: Sequence[Evidence]) -> str:
     """What the evidence is held against, each kind once, behind how many pieces ask for it."""
-    asked = Counter(f"{item.op} {_short(printed(item.limit))}" for item in deciding)
+    flat = (" ".join(f"{item.op} {printed(item.limit)}".split()) for item in deciding)
+    asked = Counter(text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…" for text in flat)
     return "; ".join(f"{limit} ({times})" for limit, times in asked.items()) or NOTHING
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _WIDTH else f"{flat[: _WIDTH - 1]}…"
 
 
 def of_the_book() -> str:
