@@ -121,7 +121,6 @@ def test_an_equation_fails_where_a_fault_is_planted() -> None:
         0.5,
         "relu",
         (np.ones(2), 1),
-        [0.5],
     ],
 )
 def test_instances_return_from_their_data(value: object) -> None:

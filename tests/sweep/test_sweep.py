@@ -17,7 +17,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from reluflow.sweep.__main__ import main
 from reluflow.sweep.plan import code_digest, plan
-from reluflow.sweep.runs import Store, Task, run
+from reluflow.sweep.runs import Store, run
 
 CELLS = (
     "seed = 0\nn = 2\nrate = 0.5\nname = 'a'\nloud = False\nstart = None",
@@ -170,7 +170,7 @@ def test_a_run_alone_gives_the_same_row(swept: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(swept)
     (page,), row = swept.glob("page-*.ipynb"), stored(swept)[0]
     names = page.name, row["key"], row["code"], row["parameters"], str(swept)
-    assert run(Task(Store(str(swept)), *names)) | {"seconds": row["seconds"]} == row
+    assert run(Store(str(swept)), *names) | {"seconds": row["seconds"]} == row
 
 
 @pytest.mark.long

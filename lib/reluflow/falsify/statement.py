@@ -209,14 +209,14 @@ def encoded(instance: Instance) -> dict[str, Any]:
 
 
 def _encoded(value: Any) -> Any:
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
+    if isinstance(value, np.ndarray) and value.dtype.kind in "ifb":
         return {"array": value.tolist(), "of": value.dtype.kind}
     if isinstance(value, np.generic) and value.dtype.kind in "iufb":
         return value.item()
     if isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, (tuple, list)):
-        return {type(value).__name__: [_encoded(item) for item in value]}
+    if isinstance(value, tuple):
+        return {"tuple": [_encoded(item) for item in value]}
     if is_dataclass(value) and not isinstance(value, type):
         kind = type(value)
         parts = {part.name: _encoded(getattr(value, part.name)) for part in fields(value)}
@@ -233,11 +233,8 @@ def _decoded(data: Any) -> Any:
     if not isinstance(data, Mapping):
         return data
     if "array" in data:
-        kinds = {"i": int, "u": np.uint64, "f": float, "b": bool}
-        return np.array(data["array"], dtype=kinds[data["of"]])
+        return np.array(data["array"], dtype={"i": int, "f": float, "b": bool}[data["of"]])
     if "made" in data:
         module, name = data["made"].split(":")
         return getattr(import_module(module), name)(**decoded(data["of"]))
-    (kind,) = data
-    items = [_decoded(item) for item in data[kind]]
-    return tuple(items) if kind == "tuple" else items
+    return tuple(map(_decoded, data["tuple"]))

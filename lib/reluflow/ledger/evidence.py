@@ -216,11 +216,6 @@ class Evidence:
         need(self.op and self.limit is not None, nothing)
         return _COMPARE[self.op](self.value, self.limit)
 
-    @property
-    def around(self) -> str:
-        """What stands before a value that is the end of the rounding level it stands for."""
-        return ("at most " if self.op in ("<", "<=") else "at least ") if self.clipped else ""
-
 
 def deviation(
     what: str, value: Number, unit: str, digits: int | None = DIGITS, after: str = ""
@@ -426,7 +421,9 @@ def is_small(item: Evidence) -> bool:
 
 def sentence(item: Evidence) -> str:
     """What one piece of evidence says."""
-    value = f"{item.around}{in_words(item.value, item.digits)} {item.unit}".rstrip()
+    # A clipped value is the end of the rounding level that it stands for.
+    around = ("at most " if item.op in ("<", "<=") else "at least ") if item.clipped else ""
+    value = f"{around}{in_words(item.value, item.digits)} {item.unit}".rstrip()
     if survey := SURVEY.fullmatch(item.what):
         of = f" of {item.tried}" if item.tried else ""
         more = f", by more than {printed(item.rounding)}" if item.rounding else ""

@@ -29,7 +29,7 @@ from reluflow import pages
 from reluflow.errors import InputError
 from reluflow.parameters import Parser
 from reluflow.sweep.plan import Plan, plan
-from reluflow.sweep.runs import DIED, Store, Task, run
+from reluflow.sweep.runs import DIED, Store, run
 
 if TYPE_CHECKING:
     from reluflow.sweep.report import Swept
@@ -206,8 +206,9 @@ def _runs(
 ) -> Iterator[tuple[str, Any]]:
     """The rows of these runs as they end, or the error for which one has none; OSError where none
     can be stored any more, or where the scheduler is lost."""
-    tasks = [Task(store, _page(asked), key, asked.code, asked.points[key], folder) for key in keys]
-    futures = {workers.submit(run, task): task.key for task in tasks}
+    page, code = _page(asked), asked.code
+    futures = {workers.submit(run, store, page, key, code, asked.points[key], folder): key
+               for key in keys}  # fmt: skip
     for future in tqdm(as_completed(futures), total=len(futures), unit="run", disable=None):
         try:
             error = future.exception()

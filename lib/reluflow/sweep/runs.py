@@ -81,55 +81,45 @@ class Store:
         return system, f"{root.rstrip('/')}/{name}".rstrip("/")
 
 
-@dataclass(frozen=True)
-class Task:
-    """A run to do: where it is stored, the name of the page there, its key, the digest of its code,
-    its parameters and the folder in which it runs."""
-
-    store: Store
-    page: str
-    key: str
-    code: str
-    point: Mapping[str, Any]
-    folder: str
-
-
-def run(task: Task) -> dict[str, Any]:
+def run(
+    store: Store, name: str, key: str, code: str, point: Mapping[str, Any], folder: str
+) -> dict[str, Any]:
     """Run a page with one set of parameters and store its notebook and its row; return the row.
 
+    Parameters: `name` of the page in `store`; `key` of the run; the digest of its `code`; `point`,
+    its parameters; `folder` in which it runs.
     A page that fails has a row, too. Raises InputError where this worker has another library than
     the sweep, OSError where the run cannot be stored; then it is not done.
     """
-    source = task.store.read(task.page).decode()
-    _same_code(source, task.code)
+    source = store.read(name).decode()
+    _same_code(source, code)
     with tempfile.TemporaryDirectory() as place:
         page = Path(place, "page.ipynb")
         page.write_text(source, "utf-8")
         began = time.perf_counter()
-        status, told = _executed(page, task)
+        status, told = _executed(page, point, folder)
         spent = time.perf_counter() - began
         notebook = nbformat.read(page, as_version=4)
-        names = {"input_path": task.page, "output_path": f"{task.key}.ipynb"}
+        names = {"input_path": name, "output_path": f"{key}.ipynb"}
         notebook.metadata["papermill"] = notebook.metadata.get("papermill", {}) | names
         try:
-            found = settled(page)
+            verdicts, evidence, limits = settled(page)
         except ledger.LedgerError as error:
-            status, told, found = FAILED, str(error), ({}, {}, {})
-    _same_code(source, task.code)
-    verdicts, evidence, limits = found
+            status, told, verdicts, evidence, limits = FAILED, str(error), {}, {}, {}
+    _same_code(source, code)
     row = {
-        "key": task.key,
-        "code": task.code,
+        "key": key,
+        "code": code,
         "status": status,
         "error": told,
         "seconds": round(spent, 2),
-        "parameters": dict(task.point),
+        "parameters": dict(point),
         "verdicts": verdicts,
         "evidence": evidence,
         "limits": limits,
     }
-    task.store.write(f"runs/{task.key}.ipynb", nbformat.writes(notebook).encode())
-    task.store.write(f"runs/{task.key}.json", json.dumps(row, ensure_ascii=False).encode())
+    store.write(f"runs/{key}.ipynb", nbformat.writes(notebook).encode())
+    store.write(f"runs/{key}.json", json.dumps(row, ensure_ascii=False).encode())
     return row
 
 
@@ -175,7 +165,7 @@ def _same_code(source: str, code: str) -> None:
         )
 
 
-def _executed(page: Path, task: Task) -> tuple[str, str]:
+def _executed(page: Path, point: Mapping[str, Any], folder: str) -> tuple[str, str]:
     """Execute a page in its place, in a kernel with one thread of BLAS and with this library. It is
     reached by files, for of kernels that start at once two may be given the same port; it ends with
     this process, which it watches."""
@@ -186,12 +176,12 @@ def _executed(page: Path, task: Task) -> tuple[str, str]:
         execute_notebook(
             page,
             page,
-            dict(task.point),
+            dict(point),
             kernel_name="python3",
             progress_bar=False,
             request_save_on_cell_execute=False,  # a second for each run of many cells
             # The kernel's folder; papermill's own `cwd` is that of the process, of all threads.
-            resources={"metadata": {"path": task.folder}},
+            resources={"metadata": {"path": folder}},
             config=Config(KernelManager={"transport": "ipc", "ip": str(page.with_name("kernel"))}),
             extra_arguments=["--log-level=50"],  # its stderr is the worker's
         )
