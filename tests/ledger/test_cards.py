@@ -210,29 +210,6 @@ def test_every_claim_is_settled_and_has_one_address() -> None:
     assert all(claims[at.id] in at.file.parts for at in found)
 
 
-def test_ids_are_read_from_the_opening_of_a_docstring(tmp_path: Path) -> None:
-    text = '''
-def one():
-    """ab.thm1: said. It speaks of ab.thm9, too."""
-
-def two():
-    """ab.lem2.1, ab.lem2.2: both."""
-
-class Three:
-    """Ours, ab.ours.x: not at the opening."""
-
-def four():
-    """ab.fig1. A picture."""
-'''
-    (tmp_path / "room.py").write_text(text, encoding="utf-8")
-    assert [(at.id, at.function) for at in addresses(tmp_path)] == [
-        ("ab.thm1", "one"),
-        ("ab.lem2.1", "two"),
-        ("ab.lem2.2", "two"),
-        ("ab.fig1", "four"),
-    ]
-
-
 def test_what_is_proved_here_has_its_proof_on_a_page_of_its_chapter() -> None:
     """An anchor each, none twice and none for another claim; a paragraph stands behind it."""
     known = {proof_label(row.claim.id): row for row in rows()

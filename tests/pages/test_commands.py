@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -224,3 +225,5 @@ def test_what_the_readme_names_is_there() -> None:
         assert (Path(sys.executable).parent / Path(program).name).is_file(), program
         for word in words:
             assert not word.startswith("chapters/") or (ROOT / word).is_file(), word
+    modules = re.findall(r"python -m (reluflow[\w.]*)", README)
+    assert all([len(modules), *map(importlib.util.find_spec, modules)]), modules

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import re
 import shlex
@@ -57,10 +56,3 @@ def test_the_pages_take_the_parameters_of_the_commands(line, tmp_path, monkeypat
         options[words[k + 1]] = yaml.safe_load(words[k + 2])
     assert options
     check(found(words[words.index("--chapter") + 1] if "--chapter" in words else OWN), options)
-
-
-def test_the_modules_that_are_run_are_there() -> None:
-    modules = re.findall(r"python -m (reluflow[\w.]*)", README)
-    assert modules
-    for name in modules:
-        assert importlib.util.find_spec(name), name
