@@ -394,8 +394,10 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
             kind = "misprint"
         if kind == REPRODUCED:
             what = row.claim.at if row.claim.kind == "theorem" else ""
-        elif entry or row.reading:
-            what = entry.sentence if entry else f"Read as: {row.reading.taken}"
+        elif entry:
+            what = entry.sentence
+        elif row.reading:
+            what = f"Read as: {row.reading.taken}"
         kinds.setdefault(kind, {}).setdefault(what, []).append(row)
     stands, found = kinds.get(REPRODUCED, {}), {k: list(v.values()) for k, v in kinds.items()}
     false = found.get(REFUTED, [])
