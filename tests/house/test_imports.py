@@ -16,7 +16,7 @@ LIBRARY = PAPERS.parent
 # From the ground floor up; what shares a floor is independent.
 FLOORS = (
     {"errors", "approx", "places", "exact", "losses", "pages", "progress"},
-    {"rational", "statistics", "geometry", "networks"},
+    {"statistics", "geometry", "networks"},
     {"instances", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger", "records"},
     {"falsify", "refresh", "cost"},

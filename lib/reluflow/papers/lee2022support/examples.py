@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow import rational
 from reluflow.approx import approx, on_grain
 from reluflow.datasets import Dataset, load, select, settings
 from reluflow.datasets import initial_points as starting_points
@@ -22,6 +21,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.networks import loss
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.descent import affine_descent, path_distance
 from reluflow.papers.lee2022support.setting import (
     assumptions,

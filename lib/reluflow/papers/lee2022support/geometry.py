@@ -13,13 +13,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from reluflow import instances, rational
+from reluflow import instances
+from reluflow.exact import rationals
 from reluflow.falsify import Instance, Report, Statement, given, planted, statement, survey
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.geometry.cells import extreme_rays
 from reluflow.geometry.exact import integer_columns, matrix
 from reluflow.instances import Draws, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import assumptions, meets, parallel_classes
 
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
@@ -504,7 +506,7 @@ def zero_linear_loss(report: Report) -> Counterexample:
     X, y = report.shrunk["X"], report.shrunk["y"]
     gain = linear_fit(X, y)[1] - local_minima(X, y)[0].loss
     exact = rational.fit(X, y, range(len(y)))
-    pairs = zip(exact.preactivations, rational.rationals(y), strict=True)
+    pairs = zip(exact.preactivations, rationals(y), strict=True)
     linear = sum((h - v) ** 2 for h, v in pairs) / 2
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int)},

@@ -14,13 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from reluflow.exact import ExponentialEquation, determinant, fitted, solve
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.rational import (
+    ExponentialEquation,
+    determinant,
+    fitted,
+    solve,
+)
 from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Proposition D.4: the hyperrectangle and the norm-increasing subset of the linear neuron ------

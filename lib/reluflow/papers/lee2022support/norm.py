@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow import rational
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory, largest_norm_drop
@@ -18,6 +17,8 @@ from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
+from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.rational import preactivation_polynomial
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Radius,
@@ -44,7 +45,6 @@ from reluflow.papers.lee2022support.small_flows import (
     planar,
     planar_data,
 )
-from reluflow.rational import preactivation_polynomial
 
 # --- Second route: the norm's overshoot in rational arithmetic, which follows no flow -------------
 

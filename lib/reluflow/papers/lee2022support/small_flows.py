@@ -13,9 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow import rational
 from reluflow.approx import counted, on_grain
-from reluflow.exact import fractions, solve
+from reluflow.exact import fractions, rationals
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Data, Segment, segment, two_product
@@ -24,6 +23,8 @@ from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.rational import solve
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,
@@ -277,7 +278,7 @@ def not_global(
     end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
     above = float(loss(X, y, end)) - local_minima(X, y)[0].loss
     loop = plain_descent(X, y, w0, 0.01, 5000)[-1]
-    by_loop = rational.neuron_loss(X, y, rational.rationals(loop)) - best.loss
+    by_loop = rational.neuron_loss(X, y, rationals(loop)) - best.loss
     evidence = [fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
                 fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
                 note("data sets", len(plane)), note("seed", seed)]  # fmt: skip

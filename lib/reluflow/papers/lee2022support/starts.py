@@ -18,6 +18,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support.rational import preactivation_polynomial
 from reluflow.papers.lee2022support.setting import (
     assumptions,
     crossings,
@@ -37,7 +38,6 @@ from reluflow.papers.lee2022support.setting import (
 )
 from reluflow.papers.lee2022support.small_flows import leaving_draws, pieces, sign_changes
 from reluflow.places import RECORDS
-from reluflow.rational import preactivation_polynomial
 from reluflow.statistics import wilson
 
 # --- Theorems 4.2 and 4.3: interpolated data, and how far from w_GM a flow starts -----------------

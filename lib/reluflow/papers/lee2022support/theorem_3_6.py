@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow import rational
 from reluflow.falsify import Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
 from reluflow.instances import Arrays, Draws, Instance, draw, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import assumptions, meets, remembered
 from reluflow.statistics import normal_interval
 

@@ -9,8 +9,8 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow import exact
-from reluflow.exact import ExponentialEquation
+from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.rational import ExponentialEquation
 
 U = sympy.Symbol("u")
 squares = st.integers(1, 4).flatmap(
@@ -20,14 +20,14 @@ squares = st.integers(1, 4).flatmap(
 
 @given(squares)
 def test_determinants_and_solutions(rows: list[list[int]]) -> None:
-    det = exact.determinant(rows)
+    det = rational.determinant(rows)
     assert det == round(np.linalg.det(np.array(rows, float)))
     b = list(range(1, len(rows) + 1))
     if det == 0:
         with pytest.raises(ValueError, match="singular"):
-            exact.solve(rows, b)
+            rational.solve(rows, b)
     else:
-        w = exact.solve(rows, b)
+        w = rational.solve(rows, b)
         assert [sum(a * v for a, v in zip(row, w, strict=True)) for row in rows] == b
 
 
@@ -46,7 +46,7 @@ def test_zeros_strictly_between(roots, factor, low, length, ends) -> None:
     on_ends = sum(end is not None and p.eval(sympy.Rational(end)) == 0 for end in (low, high))
     top = None if high is None else sympy.Rational(high)
     wanted = p.count_roots(sympy.Rational(low), top) - on_ends
-    assert exact.zeros_between(terms, low, high) == wanted
+    assert rational.zeros_between(terms, low, high) == wanted
 
 
 def test_zeros_of_known_exponential_equations() -> None:
@@ -68,9 +68,9 @@ def test_zeros_of_known_exponential_equations() -> None:
 def test_fitted_equations_have_the_zeros_they_were_fitted_to() -> None:
     points = [Fraction(1, 3), Fraction(1), Fraction(5, 2)]
     for b in ((1, 2, 3), (-2, 4, 1), (-1, -2, -3)):
-        equation = exact.fitted(b, points)
+        equation = rational.fitted(b, points)
         assert equation.crosses(points)
         assert equation.zeros() == 3
         assert equation.zeros(Fraction(1, 3), Fraction(5, 2)) == 1
     with pytest.raises(ValueError, match="singular"):
-        exact.fitted((1, 1), [1, 2])
+        rational.fitted((1, 1), [1, 2])

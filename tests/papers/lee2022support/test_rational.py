@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reluflow import rational
+from reluflow.exact import rationals
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.networks import loss
+from reluflow.papers.lee2022support import rational
 
 # The smallest data on which fewer support vectors have the smaller loss.
 THREE = ([[1, 0], [0, 1], [1, 1]], [2, 1, 1])
@@ -32,7 +33,7 @@ def integer_data(draw: st.DrawFn, d: int = 2, most: int = 5) -> tuple[list, list
 
 
 def test_rationals_are_the_printed_decimals() -> None:
-    assert rational.rationals([0.1, 0.8858, 1e-7, 3, F(2, 7)]) == (
+    assert rationals([0.1, 0.8858, 1e-7, 3, F(2, 7)]) == (
         F(1, 10),
         F(8858, 10_000),
         F(1, 10_000_000),
@@ -40,7 +41,7 @@ def test_rationals_are_the_printed_decimals() -> None:
         F(2, 7),
     )
     # The nearest double of 0.1 is another number.
-    assert rational.rationals([0.1]) != (F(0.1),)
+    assert rationals([0.1]) != (F(0.1),)
 
 
 @settings(max_examples=40)
