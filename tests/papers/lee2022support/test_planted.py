@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from flint import fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 from papers.faults import Found, Planted, changed, sees, under
 from reluflow.flows.affine import affine_flow
@@ -21,7 +22,7 @@ from reluflow.geometry import virtual_minimum
 from reluflow.instances import Instance
 from reluflow.papers.lee2022support import dynamics, examples, geometry, linear, theorem_3_6
 from reluflow.papers.lee2022support.geometry import excess_in_cell
-from reluflow.papers.lee2022support.rational import ExponentialEquation, fitted
+from reluflow.papers.lee2022support.rational import equation, fitted
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -81,7 +82,7 @@ def norms(*gains: Sequence[float]) -> Found:
 UP, DOWN, BOTH = (0.2, 0.3, 0.2, 0.3), (-0.2, -0.3, -0.2, -0.3), (0.9, -0.2, -0.3, 0.0)
 
 
-def diagonal(d: int, example: ExponentialEquation) -> Planted:
+def diagonal(d: int, example: fmpq_poly) -> Planted:
     """Theorem F.11's evidence in dimensions 1 to 5, of which one has another equation."""
     known = linear.diagonal_example
     other = lambda k: example if k == d else known(k)  # noqa: E731
@@ -192,7 +193,7 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
     ),
     "sv.thmF.11.2": (
         ("crossings", diagonal(3, fitted((1, 4), [Fraction(1, 2), Fraction(1, 4)]))),
-        ("each of them", diagonal(1, ExponentialEquation((4, -4), (1, 2), 1))),
+        ("each of them", diagonal(1, equation((4, -4), (1, 2), 1))),
     ),
     "sv.ex5.1.gd": (
         ("over the whole path", lambda: descended(1.06)),

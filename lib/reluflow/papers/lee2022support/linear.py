@@ -10,10 +10,12 @@ from functools import partial
 from itertools import combinations, product
 
 import numpy as np
+from flint import fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
+from reluflow.exact import over_q
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
@@ -21,10 +23,11 @@ from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.rational import (
-    ExponentialEquation,
-    determinant,
+    crosses,
+    equation,
     fitted,
     solve,
+    zeros_between,
 )
 from reluflow.papers.lee2022support.setting import assumptions
 
@@ -545,7 +548,9 @@ def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
 def points_of_zeros(b: NDArray, points: NDArray) -> float:
     """sv.lemF.10: the sign of det u_j^(b_i), exponents 0, b_1, ..., b_n and points ascending."""
     exponents = sorted([0, *map(int, b)])
-    det = determinant([[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))])
+    det = over_q(
+        [[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))]
+    ).det()
     return float((det > 0) - (det < 0))
 
 
@@ -555,19 +560,19 @@ def zeros_attained() -> list[Evidence]:
     for n in range(1, 7):
         b = [(k + 1) // 2 * (-1) ** k for k in range(1, n + 1)]  # -1, 1, -2, 2, ...
         zeros = [2**k for k in range(n)]  # t = 0, 1, ..., n - 1 in units of log 2
-        equation = fitted(b, zeros)
-        attained.append(equation.zeros() if equation.crosses(zeros) else -1)
+        p = fitted(b, zeros)
+        attained.append(zeros_between(p) if crosses(p, zeros) else -1)
     says = "zeros of the Vandermonde equations for n = 1, 2, ..., all simple"
     return [fact(says, tuple(attained), (1, 2, 3, 4, 5, 6))]
 
 
-def diagonal_example(d: int) -> ExponentialEquation:
+def diagonal_example(d: int) -> fmpq_poly:
     """Data k e_k with labels k, k = 1..d: v.w(t) = 1 as an equation in u = exp(-t), for the
     hyperplane met at u = 1/2, ..., 1/2^d."""
     zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
-    v = tuple(solve([[1 - u ** (k * k) for k in range(1, d + 1)] for u in zeros], [1] * d))
-    powers = tuple(k * k for k in range(1, d + 1))
-    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v))
+    powers = [k * k for k in range(1, d + 1)]
+    v = solve([[1 - u**k for k in powers] for u in zeros], [1] * d)
+    return equation([-c for c in v], powers, 1 - sum(v))
 
 
 def _rates(rng: np.random.Generator) -> Instance:
@@ -582,26 +587,27 @@ def _rates(rng: np.random.Generator) -> Instance:
 def crossings_of_hyperplane(rates: NDArray, points: NDArray, d: NDArray) -> float:
     """sv.thmF.11.1: d less the zeros in t > 0 of v.w(t) - c = sum_k a_k u^(l_k) - 1, u = exp(-t),
     l_k the eigenvalues of H, for a hyperplane that the flow meets at d points, by Sturm."""
-    equation = fitted(rates.tolist(), [Fraction(int(point), 12) for point in points])
-    return float(d - equation.zeros(0, 1))
+    p = fitted(rates.tolist(), [Fraction(int(point), 12) for point in points])
+    return float(d - zeros_between(p, 0, 1))
 
 
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
     equations = {d: diagonal_example(d) for d in dimensions}
-    turning = [e.crosses(Fraction(1, 2**k) for k in range(1, d + 1)) for d, e in equations.items()]
+    turning = [
+        crosses(p, (Fraction(1, 2**k) for k in range(1, d + 1))) for d, p in equations.items()
+    ]
     return [
         fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
-             tuple(e.zeros(0, 1) for e in equations.values()), tuple(dimensions)),
+             tuple(zeros_between(p, 0, 1) for p in equations.values()), tuple(dimensions)),
         fact("each of them changes the sign", all(turning), True),
     ]  # fmt: skip
 
 
 def some_constants() -> Reading:
     """Which constants Lemma F.10 can mean, and two equations that every t solves."""
-    constant = ExponentialEquation((1,), (0,), 1)
-    stuck = fitted((0, 1, 2), [1, 2, 4])
-    checked = ["checked" if each.is_identity else "not so" for each in (constant, stuck)]
+    constant, stuck = equation([1], [0], 1), fitted((0, 1, 2), [1, 2, 4])
+    checked = ["not so" if each else "checked" for each in (constant, stuck)]
     return Reading(
         taken="some constants: any constants, b_i different and not zero, not all of a_i and c "
         "zero",

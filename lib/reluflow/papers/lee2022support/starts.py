@@ -18,7 +18,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support.rational import preactivation_polynomial
+from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     assumptions,
     crossings,
@@ -284,8 +284,9 @@ def parting_starts(
     starts = [np.asarray(v, float) for v in (lose, keep)]
     paths = [affine_flow(X, y, 1e-9 * v) for v in starts]
     apart = float(np.linalg.norm(paths[0].end - paths[1].end))
-    exact = [preactivation_polynomial(X, y, 0, [Fraction(c) for c in v]) for v in (lose, keep)]
-    zeros = [polynomial.zeros(Fraction(1, 10**9)) for polynomial in exact]
+    exact = [preactivation_polynomial(X, y, 0, [Fraction(c, 10**9) for c in v])
+             for v in (lose, keep)]  # fmt: skip
+    zeros = [zeros_between(polynomial, 0, 1) for polynomial in exact]
     evidence = [bound("distance of the limits of two small starts", apart, "<=", 1e-6, "")]
     return evidence, Counterexample(
         instance={"X": X, "y": y, "w0": f"eps {tuple(lose)} and eps {tuple(keep)}, eps > 0"},
