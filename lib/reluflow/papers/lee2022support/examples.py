@@ -293,7 +293,7 @@ def descent_for_flow(run: Experiment) -> list[Evidence]:
     """sv.ex5.1.gd: descent at the printed step stands for the flow, along the whole path (G.1)."""
     pairs = list(zip(run.flows, run.descents, strict=True))
     apart = [path_distance(f, g, run.step) for f, g in pairs]
-    order = [[(e.datum, e.kind) for e in f.events] == [told for _, *told in flips(run.X, g)]
+    order = [[(e.datum, e.kind) for e in f.events] == [told[1:] for told in flips(run.X, g)]
              for f, g in pairs]  # fmt: skip
     left = [float(np.linalg.norm(g[-1] - f.end) / np.linalg.norm(f.end)) for f, g in pairs]
     return [
