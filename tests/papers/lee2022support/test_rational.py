@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import combinations
 
@@ -76,15 +77,14 @@ def test_data_that_do_not_determine_a_fit() -> None:
 def test_a_local_minimum_lies_strictly_inside_its_cell() -> None:
     X, y = THREE
     for support in ((0, 1, 2), (0, 2)):
-        assert rational.is_local_minimum(rational.fit(X, y, support), support)
+        assert rational.fit(X, y, support).is_local_minimum
     # The fit (2, 1) of data 1 and 2 has x_3.w = 3 > 0, outside the cell where datum 3 is inactive.
-    assert not rational.is_local_minimum(rational.fit(X, y, (0, 1)), (0, 1))
-    # (1, 2, 3) is no cell of (2, -1): datum 2 would have to be active there.
-    assert not rational.is_local_minimum(rational.fit(X, y, (0, 2)), (0, 1, 2))
+    assert not rational.fit(X, y, (0, 1)).is_local_minimum
     # The fit (2, 0) has x_3.w = 0: a boundary is not inside.
     X, y = [[1, 1], [1, 0], [0, 1]], [2, 2, 1]
-    for support in ((0, 1), (0, 1, 2)):
-        assert not rational.is_local_minimum(rational.fit(X, y, (0, 1)), support)
+    assert not rational.fit(X, y, (0, 1)).is_local_minimum
+    # (1, 2) is no cell of the fit of (1, 2, 3), whose datum 3 would have to be inactive.
+    assert not replace(rational.fit(*THREE, (0, 1, 2)), support=(0, 1)).is_local_minimum
 
 
 @settings(max_examples=25)
@@ -97,7 +97,7 @@ def test_both_routes_find_the_same_local_minima(data: tuple[list, list]) -> None
         for support in combinations(range(len(y)), size):
             if np.linalg.matrix_rank(np.array(X, float)[list(support)]) == 2:
                 found = rational.fit(X, y, support)
-                if rational.is_local_minimum(found, support):
+                if found.is_local_minimum:
                     exact[support] = float(found.loss)
     isolated = {m.support: float(m.loss) for m in local_minima(X, y) if m.dimension == 0}
     assert isolated == pytest.approx(exact, rel=1e-9, abs=1e-9)

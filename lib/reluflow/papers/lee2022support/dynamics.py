@@ -274,7 +274,7 @@ def must_deactivate(
         fact("data inactive at the virtual minimum of the all-active cell", negative,
              (datum + 1,)),
         fact("the optimum of the other two is a local minimum",
-             rational.is_local_minimum(kept, rest), True),
+             kept.is_local_minimum, True),
         *[fact(f"|w0| = {norm:g}: starts whose flow loses x_{datum + 1} first", k, count)
           for norm, k in zip(norms[:-1], lost[:-1], strict=True)],
         deviation("their limits against the optimum of the other two, exact fit",

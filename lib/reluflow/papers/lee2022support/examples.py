@@ -250,12 +250,12 @@ def _beaten(run: Experiment, first: Limit, second: Limit) -> Counterexample:
     """That the flow from `first` ends above the end of the flow from `second`, by three routes."""
     X, y, supports = run.X, run.y, (first.support, second.support)
     exact = [rational.fit(X, y, support) for support in supports]
-    inside = map(rational.is_local_minimum, exact, supports)
     loops = [plain_descent(X, y, v.start, run.step, LOOP_STEPS)[-1] for v in (first, second)]
     by_loop = float(loss(X, y, loops[0]) - loss(X, y, loops[1]))
     return Counterexample(
         instance={"X": X, "y": y, "w0": first.start, "w0 of a better limit": second.start},
-        assumptions={**assumptions(X, y), "both limits strictly inside their cells": all(inside)},
+        assumptions={**assumptions(X, y), "both limits strictly inside their cells":
+                     all(fit.is_local_minimum for fit in exact)},
         breaks=(bound("L(limit) - L(better limit), exact flows", first.loss - second.loss,
                       "<=", 0.0, ""),),
         recheck=(

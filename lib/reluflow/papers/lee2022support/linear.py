@@ -217,10 +217,10 @@ def rectangle_in_ellipsoid(item: Instance) -> float:
 # Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank.
 
 
-def factored_draws(full: bool | None, signs: bool = True) -> Draws:
-    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,). `full`: r = d
-    (True), r < d (False) or either (None); n below, at or above d. With `signs` the entries have
-    any sign, else X satisfies A1 and y satisfies A2."""
+def factored_draws(deficient: bool, signs: bool = True) -> Draws:
+    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,), with r < d if
+    `deficient`; n below, at or above d. With `signs` the entries have any sign, else X satisfies A1
+    and y satisfies A2."""
 
     def factor(kind: str, n: int, m: int, rng: np.random.Generator) -> NDArray:
         while True:
@@ -232,9 +232,8 @@ def factored_draws(full: bool | None, signs: bool = True) -> Draws:
                 return M
 
     def one(kind: str, rng: np.random.Generator) -> Instance:
-        d = int(rng.integers(1 if full is not False else 2, 6))
-        low, high = (d if full else 1), (d - 1 if full is False else d)
-        r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
+        d = int(rng.integers(1 + deficient, 6))
+        r = 1 if kind == "single" else int(rng.integers(1, d + 1 - deficient))
         n = r + int(rng.integers(0, 4))
         A, B = factor(kind, n, r, rng), factor(kind, r, d, rng)
         y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
@@ -274,7 +273,7 @@ MANIFOLD = Reading(
 )
 
 
-@statement("D.1 (i): every flow reaches the least loss", factored_draws(None), FULL_FACTORS,
+@statement("D.1 (i): every flow reaches the least loss", factored_draws(False), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def every_flow_is_optimal(item: Instance) -> float:
     """sv.propD.1: from every w0 the flow's late state has the least loss, whatever the rank (i)."""
@@ -287,7 +286,7 @@ def every_flow_is_optimal(item: Instance) -> float:
     return -max(excess / (0.5 * float(y @ y)), float(apart / unit))
 
 
-@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(None), FULL_FACTORS,
+@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(False), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def limit_from_zero_is_shortest(item: Instance) -> float:
     """sv.thmD.5: from w0 = 0 the limit is the minimiser of least norm (part 1; LAPACK's gelsd)."""
@@ -298,7 +297,7 @@ def limit_from_zero_is_shortest(item: Instance) -> float:
     return -float(apart / np.linalg.norm(shortest))
 
 
-@statement("D.5, 2: from 0 the norm never falls", factored_draws(None), FULL_FACTORS,
+@statement("D.5, 2: from 0 the norm never falls", factored_draws(False), FULL_FACTORS,
            tolerance=1e-14)  # fmt: skip
 def norm_grows_from_zero(item: Instance) -> float:
     """D.5, part 2: |w(t)| never falls along the flow from 0."""
@@ -355,7 +354,7 @@ def flow_stays_along_span(activation: str, item: Instance) -> float:
     return -float(np.abs(across).max() / (np.linalg.norm(item["w0"]) + np.abs(moved).max()))
 
 
-@statement("E.1 parts 3 and 4: all minima project to one", factored_draws(False), FULL_FACTORS,
+@statement("E.1 parts 3 and 4: all minima project to one", factored_draws(True), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def minima_project_to_one(item: Instance) -> float:
     """E.1, parts 3 and 4: phi sends the limits of two starts to the minimiser of the data X B."""
@@ -391,7 +390,7 @@ _KEPT = {
 
 
 def _kept(activation: str) -> list[Statement]:
-    draws = factored_draws(False, signs=activation == "linear")
+    draws = factored_draws(True, signs=activation == "linear")
     return [Statement(says.format(activation), draws, partial(slack, activation), FULL_FACTORS,
                       tolerance=ROUNDING) for says, slack in _KEPT.items()]  # fmt: skip
 
@@ -440,13 +439,15 @@ def _best(Z: NDArray, bases: NDArray) -> NDArray:
     return bases[k] * np.where(up[k] >= down[k], 1.0, -1.0)
 
 
-def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
-    """sv.reduction.positive: against data X (n, 4) of rank 3."""
+def loses_its_sign(X: ArrayLike, seed: int, count: int) -> tuple[list[Evidence], Counterexample]:
+    """sv.reduction.positive: against data X (n, 4) of rank 3, by `count` bases and a search."""
     X = np.asarray(X, int)
     smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
     pairs = zip(*np.nonzero(np.triu(X @ X.T == 0)), strict=True)
     apart = [f"x_{i + 1} and x_{j + 1}" for i, j in pairs]
-    return Counterexample(
+    says = "the counterexample's data have nonnegative orthonormal coordinates of their span"
+    evidence = [fact(says, smallest >= 0.0, True), note("bases tried", count), note("seed", seed)]
+    return evidence, Counterexample(
         instance={"X": X},
         assumptions={
             "A1": assumptions(X, np.ones(len(X), int))["A1"],
@@ -465,13 +466,6 @@ def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
     )  # fmt: skip
 
 
-def not_nonnegative(case: Counterexample, seed: int, count: int) -> list[Evidence]:
-    """What decides against the claim: the search of `loses_its_sign`."""
-    says = "the counterexample's data have nonnegative orthonormal coordinates of their span"
-    tried = (note("bases tried", count), note("seed", seed))
-    return [fact(says, case.breaks[0].holds, True), *tried]
-
-
 def plane_coordinates(X: ArrayLike) -> NDArray:
     """Nonnegative orthonormal coordinates (n, 2) of data under A1 whose span is a plane: one axis
     along the first edge of their cone, the other at a right angle on the data's side."""
@@ -483,11 +477,11 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
     return np.column_stack([X @ edge, X @ (longest / np.linalg.norm(longest))])
 
 
-def plane_keeps_sign(count: int) -> Statement:
-    """sv.ours.reduction.plane: the least of `plane_coordinates` of up to `count` data of rank 2."""
+def plane_keeps_sign() -> Statement:
+    """sv.ours.reduction.plane: the least of `plane_coordinates` of up to 6 data of rank 2."""
 
     def draw(kind: str, rng: np.random.Generator) -> Instance:
-        n, d = int(rng.integers(2, count + 1)), int(rng.integers(3, 7))
+        n, d = int(rng.integers(2, 7)), int(rng.integers(3, 7))
         whole = kind == "whole numbers"
         while True:
             A = rng.integers(0, 4, (n, 2)).astype(float) if whole else rng.uniform(size=(n, 2))

@@ -249,9 +249,7 @@ def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
         assumptions={
             **assumptions(X, y),
             "d = 2": X.shape[1] == 2,
-            "w* is a stationary point in the all-active cell": rational.is_local_minimum(
-                all_three, [0, 1, 2]
-            ),
+            "w* is a stationary point in the all-active cell": all_three.is_local_minimum,
         },
         breaks=(bound("L(w*) - least loss, enumerated minima", above, "<=", 0, ""),),
         recheck=(bound("L(w*) - L(2, -1), rational arithmetic",
@@ -303,7 +301,7 @@ def how_far(m: int) -> list[Evidence]:
     X, y = np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
     kept, other = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     start = rational.neuron_loss(X, y, (Fraction(0), Fraction(0)))
-    sound = rational.is_local_minimum(kept, [0, 1, 2]) and rational.is_local_minimum(other, [0, 2])
+    sound = kept.is_local_minimum and other.is_local_minimum
     return [
         fact(f"x = (1, 0), (0, m), (m, m), y = (m, 1, 1), m = {m}: the all-active fit and "
              "(m, 1/m - m) are local minima", sound, True),
@@ -383,12 +381,12 @@ def met_at_a_time() -> Reading:
     """When a cell is met, and what it is to converge in one; what the limit's own cell holds."""
     X, y, _ = INTO_A_BOUNDARY
     other = rational.fit(X, y, [0, 2])
-    holds = rational.is_local_minimum(other, [0, 2])
+    holds = "holds" if other.is_local_minimum else "does not hold"
     return Reading(
         "the flow meets a cell in which it is at some time, and converges in a cell to the cell's "
         "minimum, as in claim 2 of the proof",
         "if a flow meets its limit, too, (2, 0) belongs to the cell in which x_2 is inactive, for "
-        f"a datum on its boundary is; this one {'holds' if holds else 'does not hold'} the minimum "
+        f"a datum on its boundary is; this one {holds} the minimum "
         f"({', '.join(map(str, other.w))}), and the words would be met, though the flow does not "
         "come to that minimum",
     )

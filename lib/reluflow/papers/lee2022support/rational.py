@@ -29,11 +29,19 @@ def solve(A: Matrix, b: Iterable[Rational]) -> list[Fraction]:
 
 @dataclass(frozen=True)
 class RationalFit:
-    """A least-squares fit: its `w`, the neuron's `loss` there, the `preactivations` of all data."""
+    """A least-squares fit of the data in `support` (from 0): its `w`, the neuron's `loss` there,
+    and the `preactivations` of all data."""
 
+    support: Sequence[int]
     w: tuple[Fraction, ...]
     loss: Fraction
     preactivations: tuple[Fraction, ...]
+
+    @property
+    def is_local_minimum(self) -> bool:
+        """Whether it lies strictly inside the cell of its support: conditions (5), strict."""
+        return all((h > 0) if i in self.support else (h < 0)
+                   for i, h in enumerate(self.preactivations))  # fmt: skip
 
 
 def preactivations(X: ArrayLike, w: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -60,12 +68,7 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
     except ValueError:
         unfit = f"data {[i + 1 for i in support]} do not determine a unique fit"
         raise ValueError(unfit) from None
-    return RationalFit(w, neuron_loss(X, y, w), preactivations(X, w))
-
-
-def is_local_minimum(found: RationalFit, support: Sequence[int]) -> bool:
-    """Whether the fit lies strictly inside the cell of `support`: conditions (5), strict."""
-    return all((h > 0) if i in support else (h < 0) for i, h in enumerate(found.preactivations))
+    return RationalFit(support, w, neuron_loss(X, y, w), preactivations(X, w))
 
 
 # --- Polynomials in an exponential: sums of exponentials with whole exponents ---------------------

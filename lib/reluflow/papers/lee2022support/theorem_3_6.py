@@ -55,7 +55,7 @@ def second_datum_dropped(X: NDArray, y: NDArray) -> Counterexample:
     """Against Theorem 3.6, three data X (3, 2), y, two minima of which differ by the second."""
     more, fewer = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     found = {m.support: m.loss for m in local_minima(X, y)}
-    both = rational.is_local_minimum(more, [0, 1, 2]) and rational.is_local_minimum(fewer, [0, 2])
+    both = more.is_local_minimum and fewer.is_local_minimum
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int), "w1": more.w, "w2": fewer.w},
         assumptions={**assumptions(X, y), "w1 and w2 are local minima": both},
