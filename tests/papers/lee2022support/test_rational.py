@@ -68,8 +68,8 @@ def test_a_fit_solves_the_normal_equations(data: tuple[list, list]) -> None:
 
 def test_data_that_do_not_determine_a_fit() -> None:
     X, y = [[1, 0], [2, 0], [0, 1]], [1, 2, 3]
-    for support, named in (((0,), r"\[1\]"), ((0, 1), r"\[1, 2\]"), ((2,), r"\[3\]")):
-        with pytest.raises(ValueError, match=f"data {named} do not determine a unique fit"):
+    for support in ((0,), (0, 1), (2,)):
+        with pytest.raises(ValueError, match="singular"):
             rational.fit(X, y, support)
     assert rational.fit(X, y, (0, 2)).w == (F(1), F(3))
 

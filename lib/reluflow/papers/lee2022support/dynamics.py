@@ -19,6 +19,7 @@ from reluflow.networks import gradient
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import (
     MIXED,
+    also,
     assumptions,
     common_point,
     continuation_sides,
@@ -303,8 +304,7 @@ def _either_sign(draws: Draws) -> Draws:
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
 
-    more = {f"signed, {kind}": one for kind, one in extended(draws, signed).items()}
-    return {**draws, **more}
+    return also("signed", draws, signed)
 
 
 @statement("from points on boundaries some flow leaves",

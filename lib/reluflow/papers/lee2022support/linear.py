@@ -286,8 +286,8 @@ def every_flow_is_optimal(item: Instance) -> float:
     return -max(excess / (0.5 * float(y @ y)), float(apart / unit))
 
 
-@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(False), FULL_FACTORS,
-           tolerance=ROUNDING)  # fmt: skip
+@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(False),
+           FULL_FACTORS, tolerance=ROUNDING)  # fmt: skip
 def limit_from_zero_is_shortest(item: Instance) -> float:
     """sv.thmD.5: from w0 = 0 the limit is the minimiser of least norm (part 1; LAPACK's gelsd)."""
     X, y = data_of(item)

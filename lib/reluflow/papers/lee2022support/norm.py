@@ -23,6 +23,7 @@ from reluflow.papers.lee2022support.rational import preactivation_polynomial, ze
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Radius,
+    also,
     assumptions,
     crossings,
     gentle_radius,
@@ -95,8 +96,7 @@ def _draws() -> Draws:
         top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])
         return {"y": 10.0 ** rng.uniform(-1.0, 1.0) * item["X"] @ top}
 
-    draws = all_active_draws()
-    return {**draws, **{f"aligned, {k}": one for k, one in extended(draws, aligned).items()}}
+    return also("aligned", all_active_draws(), aligned)
 
 
 def all_active(item: Instance) -> bool:

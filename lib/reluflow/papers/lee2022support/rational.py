@@ -60,14 +60,8 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
 
     Raises ValueError where those data do not determine it.
     """
-    if not support:
-        raise ValueError("data [] do not determine a unique fit")
     A, b = (fractions([rationals(given)[i] for i in support]) for given in (X, y))
-    try:
-        w = tuple(solve(A.T @ A, A.T @ b))
-    except ValueError:
-        unfit = f"data {[i + 1 for i in support]} do not determine a unique fit"
-        raise ValueError(unfit) from None
+    w = tuple(solve(A.T @ A, A.T @ b))
     return RationalFit(support, w, neuron_loss(X, y, w), preactivations(X, w))
 
 

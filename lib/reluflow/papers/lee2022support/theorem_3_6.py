@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from reluflow.falsify import Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
-from reluflow.instances import Arrays, Draws, Instance, draw, extended, in_dimensions
+from reluflow.instances import Arrays, Draws, Instance, draw, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.setting import assumptions, meets, remembered
+from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered
 from reluflow.statistics import normal_interval
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
@@ -88,7 +88,7 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
 def _draws() -> Draws:
     """Data of which half can be fitted."""
     plain = {**in_dimensions((1, 2), 6), **in_dimensions((3,), 4, ("integers", "degenerate"))}
-    return {**plain, **{f"fitted, {k}": one for k, one in extended(plain, realisable).items()}}
+    return also("fitted", plain, realisable)
 
 
 @remembered
