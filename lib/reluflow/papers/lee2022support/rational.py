@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 
 from reluflow.exact import Matrix, Rational, fraction, fractions, over_q, rationals, row
 
+# --- Second route: solutions and least-squares fits over the rationals ----------------------------
+
 
 def solve(A: Matrix, b: Iterable[Rational]) -> list[Fraction]:
     """The solution of A w = b for a square A (n, n); ValueError where A is singular."""
@@ -65,7 +67,7 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
     return RationalFit(support, w, neuron_loss(X, y, w), preactivations(X, w))
 
 
-# --- Polynomials in an exponential: sums of exponentials with whole exponents ---------------------
+# --- Second route: polynomials in an exponential, or sums of exponentials with whole exponents ----
 
 
 def polynomial(terms: Mapping[int, Rational]) -> fmpq_poly:
