@@ -79,10 +79,10 @@ def _exact(A: np.ndarray, y: np.ndarray, w0: np.ndarray, at: float) -> tuple[Ans
     return Answer(flow.at(at)), len(flow.events) + 1
 
 
-def flows(steps: int = 100_000, depths: tuple[float, ...] = (10, 1e2, 1e5)) -> pd.DataFrame:
-    """The same for steps of descent, an alignment, and two layers; directions' errors for these."""
+def flows(depths: tuple[float, ...] = (10, 1e2, 1e5)) -> pd.DataFrame:
+    """The same for an alignment, and two layers; directions' errors for these."""
     rows = []
-    for name, truth, ways in problems(steps, depths):
+    for name, truth, ways in problems(depths):
         found: dict[tuple[str, float], tuple] = {}
         spent = seconds({key: partial(_kept, found, key, way) for key, way in ways.items()}, 2)
         for key, (end, count) in found.items():

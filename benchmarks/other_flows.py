@@ -1,6 +1,6 @@
-"""Work against precision where a flow is not one neuron's: descent, alignment, two layers.
+"""Work against precision where a flow is not one neuron's: alignment, two layers.
 
-Each problem has its true end, from exact steps or closed forms in arithmetic with 40 digits, and
+Each problem has its true end, from closed forms in arithmetic with 40 digits, and
 ways to it: one for each method and tolerance, which return an end and how often they evaluated.
 """
 
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 
-import bench_layered_descent as loops
 import numpy as np
 from growth import Recorded
 from mpmath import mp, mpf
@@ -23,7 +20,6 @@ from reluflow.flows.charts import LOG_LOG, LOG_LOSS, Polar
 from reluflow.flows.integrate import integrate, then
 from reluflow.losses import EXPONENTIAL
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.lee2022support.descent import affine_descent
 from scipy.integrate import solve_ivp
 
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
@@ -36,32 +32,12 @@ _digits = np.vectorize(mpf, otypes=[object])
 _root = np.vectorize(mp.sqrt, otypes=[object])
 
 
-def problems(steps: int, depths: tuple[float, ...]) -> Iterator[tuple[str, NDArray, Ways]]:
+def problems(depths: tuple[float, ...]) -> Iterator[tuple[str, NDArray, Ways]]:
     """Name, the true end and the ways; flows of two layers go to the losses 10^-depth."""
     mp.dps = 40
-    yield f"descent, {steps} steps", *descent(steps)
     yield "alignment", *alignment()
     for depth in depths:
         yield f"two layers, 1e-{depth:.0f}", *two_layers(depth)
-
-
-def descent(steps: int) -> tuple[NDArray, Ways]:
-    """Steps of descent of one neuron; a loop's tolerance is the rounding of its numbers."""
-    p, ways = loops.problem(50, 5, 0, 1.0), Ways()
-    for name, loop in {"NumPy loop": loops.by_numpy, "PyTorch loop": loops.by_torch}.items():
-        for kind in (np.float32, np.float64):
-            q = replace(p, X=p.X.astype(kind), y=p.y.astype(kind), w0=p.w0.astype(kind))
-            way = partial(loop, q, steps)
-            ways[name, float(np.finfo(kind).eps)] = lambda way=way: (way(), steps)
-    exact = partial(affine_descent, p.X, p.y, p.w0, p.step, steps)
-    ways[OURS, 0.0] = lambda: ((path := exact()).end, len(path.events) + 1)
-    # The truth in whole multiples of 2^-BITS.
-    whole = np.vectorize(lambda v: int(Fraction(float(v)) * (1 << BITS)), otypes=[object])
-    X, y, w, step = whole(p.X), whole(p.y), whole(p.w0), int(whole(p.step))
-    for _ in range(steps):
-        h = (X @ w) >> BITS
-        w = w + ((((np.where(h > 0, y - h, 0) @ X) >> BITS) * step) >> BITS)
-    return np.array([float(Fraction(v, 1 << BITS)) for v in w]), ways
 
 
 def alignment() -> tuple[NDArray, Ways]:

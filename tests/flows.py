@@ -15,7 +15,6 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
 from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
-from reluflow.papers.lee2022support.descent import affine_descent
 
 
 @dataclass(frozen=True)
@@ -55,17 +54,6 @@ def exact(seed: int, activation: str = "relu", below: bool = False) -> Flow:
         lambda w, _: affine_flow(X, y, w, activation),
         None if activation == "linear" else lambda W: (W @ X.T)[..., None],
         1e-9 * (1.0 + float(np.abs(w).max())),
-    )
-
-
-def steps(seed: int) -> Flow:
-    X, y, w = draw(seed)
-    size = 0.5 / max(1.0, float(np.linalg.norm(X, 2)) ** 2)
-    return Flow(
-        affine_descent(X, y, w, size, 60),
-        lambda W: loss(X, y, W),
-        lambda w, left: affine_descent(X, y, w, size, round(left)),
-        accuracy=1e-9 * (1.0 + float(np.abs(w).max())),
     )
 
 
@@ -122,7 +110,6 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
     "exact, linear": lambda seed: exact(seed, "linear"),
     "exact, labels of either sign": lambda seed: exact(seed, below=True),
-    "descent": steps,
     "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),
     "chain": in_chart(Plain, CHAIN, SQUARE, TIME, 1.0),
     "two layers": in_chart(Plain, fully_connected([2, 3]), LOGISTIC, TIME, 2.0),

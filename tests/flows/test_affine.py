@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.networks import gradient, loss
-from reluflow.rational import fit
+from reluflow.papers.lee2022support.rational import fit
 from scipy.optimize import lsq_linear
 
 FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])

@@ -13,7 +13,7 @@ from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.exponential_sums import zeros
 from reluflow.flows.segment import Data, Moment, products_of, segment
-from reluflow.papers.lee2022support.descent import affine_descent
+from reluflow.papers.lee2022support.examples import affine_descent
 from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(suppress_health_check=[HealthCheck.too_slow])

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from numpy.typing import NDArray
-from reluflow import exact
 from reluflow.flows.exponential_sums import Sums, plain, zeros
+from reluflow.papers.lee2022support.rational import polynomial, zeros_between
 
 MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 10**6)
@@ -95,13 +95,13 @@ def zeros_in_z(a: int, b: dict[int, int]) -> dict[int, int]:
     st.dictionaries(st.integers(1, 14), st.integers(-9, 9).filter(bool), min_size=1, max_size=11),
 )
 def test_as_many_zeros_as_sturms_theorem_counts(a: int, b: dict[int, int]) -> None:
-    p = zeros_in_z(a, b)
+    p = polynomial(zeros_in_z(a, b))
     crossings, touches = found(float(a), list(b.values()), [float(k) for k in b])
     width = Fraction(1, 10**7)
     for z in (Fraction(float(np.exp(-t))) for t in crossings):
-        assert exact.zeros_between(p, z * (1 - width), z * (1 + width)) >= 1
+        assert zeros_between(p, z * (1 - width), z * (1 + width)) >= 1
     if len(touches) == 0:
-        assert len(crossings) == exact.zeros_between(p, 0, 1)
+        assert len(crossings) == zeros_between(p, 0, 1)
 
 
 @MANY

@@ -16,7 +16,7 @@ LIBRARY = PAPERS.parent
 # From the ground floor up; what shares a floor is independent.
 FLOORS = (
     {"errors", "approx", "places", "exact", "losses", "progress"},
-    {"rational", "statistics", "geometry", "networks", "pages"},
+    {"statistics", "geometry", "networks", "pages"},
     {"instances", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger", "records"},
     {"falsify", "refresh", "cost"},

@@ -50,7 +50,7 @@ def test_protected_at_the_edge_of_the_ball() -> None:
 
 
 def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None:
-    repair = starts.small_starts_agree(3)
+    repair = starts.small_starts_agree()
     touching = {"X": TANGENT[0], "y": TANGENT[1], "U": np.array([[1.0, 1, 1], [1, 1, 3]])}
     assert not any(test(touching) for test in list(repair.hypotheses.values())[1:])
     missed = {**touching, "y": TANGENT[1] + [1e-3, 0, 0, 0, 0]}
@@ -60,7 +60,7 @@ def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None
 
 def test_a_path_that_is_recorded_once_more_at_its_end_has_no_cell_more() -> None:
     """As a flow is that is followed past its last event before its limit is known."""
-    statement = starts.small_starts_agree(3)
+    statement = starts.small_starts_agree()
     rng, kinds = np.random.default_rng(7), list(statement.draws)
     item = [statement.draws[kinds[k % len(kinds)]](rng) for k in range(7)][-1]
     (path,) = setting.small_flows(item, starts.SHARES[-1:])

@@ -11,12 +11,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow import rational
 from reluflow.falsify import Instance, Report, planted, statement
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, bound
 from reluflow.networks import gradient, loss
 from reluflow.networks.indexed import backward, forward
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Layered ReLU networks with any number of outputs: f(x) = W^(l) [... [W^(1) x]_+ ...]_+ -------
@@ -54,43 +54,39 @@ def backpropagate(weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike) -> P
 
 # --- Random layered networks on random data, ordinary and adversarial -----------------------------
 
-Entries = Callable[[tuple[int, int]], NDArray]
+Entries = Callable[[np.random.Generator, tuple[int, int]], NDArray]
 """A matrix of this shape."""
+
+ENTRIES: Mapping[str, tuple[Entries, Entries]] = {
+    "normal": (np.random.Generator.standard_normal, np.random.Generator.standard_normal),
+    "nonnegative data": (np.random.Generator.standard_normal,
+                         lambda rng, shape: rng.uniform(0.0, 1.0, shape)),
+    "uneven": (lambda rng, shape: rng.standard_normal(shape) * 10.0 ** rng.uniform(-2.0, 2.0),
+               np.random.Generator.standard_normal),
+    "kinks": 2 * (lambda rng, shape: rng.integers(-1, 2, shape).astype(float),),
+}  # fmt: skip
+"""Weights, and data, of a kind of networks: normal weights; nonnegative data; weights of sizes from
+1e-2 to 1e2; small integers, where many units sit exactly on a kink."""
 
 
 def network_draws() -> Draws:
-    """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data. Normal
-    weights; nonnegative data; weights of sizes from 1e-2 to 1e2; small integers, where many units
-    sit exactly on a kink; and a layer with no active unit."""
-
-    def uneven(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray:
-        return rng.standard_normal(shape) * 10.0 ** rng.uniform(-2.0, 2.0)
-
-    def whole(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray:
-        return rng.integers(-1, 2, shape).astype(float)
-
-    def nonnegative(rng: np.random.Generator) -> Arrays:
-        return _network(rng, rng.standard_normal, lambda shape: rng.uniform(0.0, 1.0, shape))
+    """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data. The kinds
+    of `ENTRIES`, and networks on nonnegative data with a layer without an active unit."""
 
     def dead(rng: np.random.Generator) -> Arrays:
-        item = nonnegative(rng)
+        item = _network("nonnegative data", rng)
         return {**item, "W1": -np.abs(item["W1"])}
 
-    return {
-        "normal": lambda rng: _network(rng, rng.standard_normal, rng.standard_normal),
-        "nonnegative data": nonnegative,
-        "uneven": lambda rng: _network(rng, partial(uneven, rng), rng.standard_normal),
-        "kinks": lambda rng: _network(rng, partial(whole, rng), partial(whole, rng)),
-        "dead layer": dead,
-    }
+    return {**{kind: partial(_network, kind) for kind in ENTRIES}, "dead layer": dead}
 
 
-def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> Arrays:
+def _network(kind: str, rng: np.random.Generator) -> Arrays:
+    entries, data = ENTRIES[kind]
     sizes = [int(k) for k in rng.integers(1, 7, int(rng.integers(3, 7)))]
     n = int(rng.integers(1, 5))
-    item = {"X": data((n, sizes[0])), "Y": data((n, sizes[-1]))}
+    item = {"X": data(rng, (n, sizes[0])), "Y": data(rng, (n, sizes[-1]))}
     for m, (fan_in, out) in enumerate(pairwise(sizes), start=1):
-        item[f"W{m}"] = entries((out, fan_in))
+        item[f"W{m}"] = entries(rng, (out, fan_in))
     return item
 
 

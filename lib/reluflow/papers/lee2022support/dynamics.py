@@ -10,15 +10,16 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow import rational
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.instances import ORDINARY, Draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import (
     MIXED,
+    also,
     assumptions,
     common_point,
     continuation_sides,
@@ -274,7 +275,7 @@ def must_deactivate(
         fact("data inactive at the virtual minimum of the all-active cell", negative,
              (datum + 1,)),
         fact("the optimum of the other two is a local minimum",
-             rational.is_local_minimum(kept, rest), True),
+             kept.is_local_minimum, True),
         *[fact(f"|w0| = {norm:g}: starts whose flow loses x_{datum + 1} first", k, count)
           for norm, k in zip(norms[:-1], lost[:-1], strict=True)],
         deviation("their limits against the optimum of the other two, exact fit",
@@ -303,8 +304,7 @@ def _either_sign(draws: Draws) -> Draws:
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
 
-    more = {f"signed, {kind}": one for kind, one in extended(draws, signed).items()}
-    return {**draws, **more}
+    return also("signed", draws, signed)
 
 
 @statement("from points on boundaries some flow leaves",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import frame, style
-from reluflow.figures.frame import Window, drawing_times, fresh, name_curves, point_out
+from reluflow.figures.frame import Window, fresh, name_curves, point_out
 from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels, share_points
 from reluflow.figures.weight_space import (
     activation_boundaries,
@@ -116,28 +116,19 @@ def plane_flows(
 
 
 @in_house_style
-def switching(
-    relu: Sequence[Trajectory], linear: Sequence[Trajectory], X: Sequence[NDArray],
-    data: Sequence[int], titles: Sequence[str],
-) -> Figure:  # fmt: skip
-    """x_k.w(t) along a ReLU and a linear flow, one panel each data set with its datum k (from 0):
-    above 0 it is active. Time is logarithmic, from where the flows have left their start."""
-    fig, axes = panels(1, len(relu), height=3.0, titles=titles)
-    for ax, path, line, rows, k in zip(axes, relu, linear, X, data, strict=True):
-        last = 3.0 * max(e.t for e in (*path.events, *line.events))
-        t = np.geomspace(1e-3 * last, last, 600)
-        for flow_of, name in ((line, "linear flow"), (path, "ReLU flow")):
-            ax.plot(t, flow_of.at(t) @ rows[k], label=name, **style.CURVES[name].look)
-        back = [e.t for e in line.events if e.datum == k and e.kind == "activate"]
-        if back:
-            both = any(e.datum == k and e.kind == "activate" for e in path.events)
-            words = "both cross\nback here" if both else "crosses\nback here"
-            point_out(ax, words, (back[-1], 0.0), (-50.0, 16.0) if both else (8.0, 45.0))
-        _inactive(ax)
-        ax.margins(y=0.15)
-        ax.set(xscale="log", xlabel="time", ylabel=rf"$x_{{{k + 1}}}\cdot w(t)$")
+def switching(runs: Sequence[Experiment], data: Sequence[int], titles: Sequence[str]) -> Figure:
+    """x_k.w along the ReLU and the linear flow, one panel each experiment with its datum k (from
+    0): below 0 it is inactive."""
+    fig, axes = panels(1, len(runs), height=3.0, titles=titles)
+    for ax, run, k in zip(axes, runs, data, strict=True):
+        preactivations(ax, _both(run, 0), run.X[k], run.y[k], datum=k, step=run.step)
         name_curves(ax)
     return fig
+
+
+def _both(run: Experiment, start: int) -> Paths:
+    """The flows of both neurons from one of the starts."""
+    return {"linear flow": run.linear_flows[start], "ReLU flow": run.flows[start]}
 
 
 def weight_space(run: Experiment) -> Figure:
@@ -169,7 +160,7 @@ def losses_and_preactivations(
     columns = 2 if len(data) in (1, 3) else 3
     rows = -(-(1 + len(data)) // columns)
     fig, axes = panels(rows, columns, height=2.2 * rows)
-    paths = {"linear flow": run.linear_flows[start], "ReLU flow": run.flows[start]}
+    paths = _both(run, start)
     loss_curves(axes[0], paths, run.X, run.y, step=run.step, until=until)
     for ax, j in zip(axes[1:], data, strict=False):
         preactivations(ax, paths, run.X[j], run.y[j], datum=j, step=run.step, until=until)
@@ -194,9 +185,8 @@ def segment_losses(
     fig, (ax,) = panels(height=3.0)
     inside = 0.5 * ((h[:, own] - y[own]) ** 2).sum(axis=1) + 0.5 * (y[~own] ** 2).sum()
     L = 0.5 * ((np.maximum(h, 0.0) - y) ** 2).sum(axis=1)
-    ax.plot(
-        s, inside, color="#D55E00", ls="--", lw=1.8, label="$L_P$, which the proof goes on with"
-    )
+    words = "$L_P$, which the proof goes on with"
+    ax.plot(s, inside, color="#D55E00", ls="--", lw=1.8, label=words)
     ax.plot(s, L, color="#0072B2", lw=2.4, label="loss $L$")
     for k, name, offset in ((0, names[0], (46.0, -14.0)), (200, names[1], (-50.0, 18.0))):
         ax.plot(s[k], L[k], ls="", marker="o", ms=7, color=style.INK, clip_on=False, zorder=5)
@@ -212,41 +202,35 @@ def segment_losses(
 
 @in_house_style
 def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) -> Figure:
-    """x_j.w(t) of starts that part where the boundary is touched: whole, and near the time `touch`.
-    The paths are drawn in their order, later ones thinner, so that those that coincide all show."""
-    fig, (left, right) = panels(1, 2, height=3.3)
+    """x_j.w(t) of starts that part at the time `touch`, where the boundary is touched. The paths
+    are drawn in their order, later ones thinner, so that those that coincide all show."""
+    fig, (ax,) = panels(height=3.3)
     looks = (("#0072B2", "-", 4.5), (style.QUIET, "-", 4.5), ("#A6D2EC", "--", 2.2),
              ("#D0D0D0", "--", 2.2))  # fmt: skip
-    for ax, t in (
-        (left, np.linspace(0.0, 4.0 * touch, 801)),
-        (right, np.linspace(0.96 * touch, 1.04 * touch, 401)),
-    ):
-        for (name, path), (colour, line, width) in zip(paths.items(), looks, strict=False):
-            ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
-        ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
-    left.set(title="(a) the whole flow")
-    right.set(ylim=(-0.003, 0.004), title="(b) near the touch")
-    for ax in (left, right):
-        _inactive(ax)
-    name_curves(right, left)
+    t = np.linspace(0.0, 4.0 * touch, 801)
+    for (name, path), (colour, line, width) in zip(paths.items(), looks, strict=False):
+        ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
+    ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
+    _inactive(ax)
+    name_curves(ax)
     return fig
 
 
 @in_house_style
-def norm_shares(
-    norms: NDArray, start: NDArray, share: NDArray, loss_gap: NDArray, n: int
-) -> Figure:
-    """Share of data active at the start and in the limit, and the limit's loss gap, against |w0|.
-    Parameters: norms (k,), the others (k, m), one row a norm; n data in each of the m data sets."""
+def norm_shares(found: pd.DataFrame, n: int) -> Figure:
+    """Of `survey_norms`, data sets of n data each: the shares of data active at the start and in
+    the limit, and the limit's loss gap, against |w0|."""
     import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
 
     fig, (left, right) = panels(1, 2, height=3.2)
-    trials = np.full(len(norms), n * share.shape[1])
+    norms, loss_gap = found.index.to_numpy(), found["excess"].to_numpy()
+    trials = np.full(len(norms), n * loss_gap.shape[1])
     label = "norm of the start, $\\|w_0\\| / \\|w_{lin}\\|$"
-    for series, values, name in ((2, start, "active at the start"),
-                                 (0, share, "active in the limit")):  # fmt: skip
-        share_points(left, norms, np.rint(values * n).sum(axis=1), trials, name, series=series,
-                     xlabel=label, ylabel="share of the data")  # fmt: skip
+    for series, column, name in ((2, "start", "active at the start"),
+                                 (0, "share", "active in the limit")):  # fmt: skip
+        hits = np.rint(found[column] * n).sum(axis=1)
+        share_points(left, norms, hits, trials, name, series=series, xlabel=label,
+                     ylabel="share of the data")  # fmt: skip
     sns.lineplot(x=np.repeat(norms, loss_gap.shape[1]), y=loss_gap.ravel(), errorbar=("pi", 50),
                  ax=right, color="#0072B2", err_kws={"lw": 0}, marker="o",
                  label="mean of the data sets", legend=False)  # fmt: skip
@@ -327,8 +311,7 @@ def hyperrectangle(net: LinearNeuron) -> Figure:
     weight_plane(ax, (low[0] - room, high[0] + room, low[1] - pad, high[1] + pad), equal=True)
     ax.fill(*edge.T, color=ELLIPSE, alpha=0.10, lw=0, zorder=0.5)
     ax.plot(*edge.T, color=ELLIPSE, lw=1.8, label="$g = 0$: inside, the norm grows")
-    ring = net.vertices[[0, 1, 3, 2, 0]]
-    ax.plot(*ring.T, color=RECTANGLE, lw=1.8, label="hyperrectangle")
+    _rectangle(ax, net, RECTANGLE)
     for k, half in enumerate(np.sqrt(net.height / net.eigenvalues)):
         ends = 0.5 * net.minimum + np.outer([-1.0, 1.0], half * net.axes[:, k])
         ax.plot(*ends.T, color=style.QUIET, lw=1.2, ls=(0, (1.0, 1.2)), label=f"$e_{k + 1}$")
@@ -399,13 +382,14 @@ def _arrows(
                 va="center", fontsize=9, zorder=6)  # fmt: skip
 
 
-def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str) -> None:
-    """The cell with these active data, shaded."""
+def _shade(ax: Axes, X: NDArray, y: NDArray, active: NDArray, colour: str) -> LinearNeuron:
+    """The linear neuron of the cell with these active data, which is shaded."""
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
     grid = np.stack(np.meshgrid(np.linspace(a, b, 240), np.linspace(c, d, 240)), axis=-1)
     inside = ((grid @ X.T > 0.0) == active).all(axis=-1)
     ax.contourf(grid[..., 0], grid[..., 1], inside.astype(float), levels=[0.5, 1.5],
                 colors=[colour], alpha=0.13, zorder=0.2)  # fmt: skip
+    return linear_neuron(X[active], y[active])
 
 
 @in_house_style
@@ -420,8 +404,7 @@ def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure
         (step.before, OLD, "", "-"),
         (step.after, NEW, "\\tilde ", "--"),
     ):
-        net = linear_neuron(X[active], y[active])
-        _shade(ax, X, active, colour)
+        net = _shade(ax, X, y, active, colour)
         _rectangle(ax, net, colour, line)
         ax.plot(*net.minimum, mfc=colour, label=f"$w^*_{{{tilde}P}}$", **NORMS_VIRTUAL)
         shift = np.array([2.6 * reach if tilde else 0.0, 0.0])
@@ -444,8 +427,7 @@ def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
     path = affine_flow(X, y, 1e-9 * X.T @ y)
     for ax, step in zip(axes, crossings(X, path), strict=True):
         weight_plane(ax, window, equal=True)
-        net = linear_neuron(X[step.after], y[step.after])
-        _shade(ax, X, step.after, OLD)
+        net = _shade(ax, X, y, step.after, OLD)
         if ax is axes[0]:
             along = np.linalg.norm(net.minimum) * net.axes[:, 0]
             slow = net.minimum + np.outer([-9.0, 9.0], along)
@@ -512,8 +494,9 @@ def circle_of_cells(X: NDArray) -> Figure:
     for k, a in enumerate(np.deg2rad(middles), start=1):
         active = np.flatnonzero(X @ (np.cos(a), np.sin(a)) > 0) + 1
         names = "{" + ", ".join(map(str, active)) + "}" if len(active) else "∅"
-        _words(plane, 1.3 * np.cos(a), 1.3 * np.sin(a), names, style.QUIET)
-        _words(plane, 0.78 * np.cos(a), 0.78 * np.sin(a), f"$P_{k}$", style.INK)
+        for radius, words, colour in ((1.3, names, style.QUIET), (0.78, f"$P_{k}$", style.INK)):
+            at = radius * np.array([np.cos(a), np.sin(a)])
+            frame.halo_text(plane, at, words, color=colour, fontsize=8.5, zorder=4)
     cells(plane, X, names=False)
     plane.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     return fig
@@ -553,10 +536,6 @@ def across_boundary(X: NDArray, y: NDArray, w: NDArray, datum: int, window: Wind
     for ax in (plane, line):
         name_curves(ax)
     return fig
-
-
-def _words(ax: Axes, at: float, height: float, words: str, colour: str) -> None:
-    frame.halo_text(ax, np.array([at, height]), words, color=colour, fontsize=8.5, zorder=4)
 
 
 # --- Figure 5 of Lee, Sim & Ye 2022a: label back-propagation, drawn from a computed network -------
@@ -703,9 +682,6 @@ def _inactive(ax: Axes) -> None:
 
 Paths = Mapping[str, Trajectory]
 
-# A path looks settled when its distance to its end is below this share of its farthest one.
-SETTLED = 0.004
-
 
 def states(path: Trajectory, at: NDArray, step: float) -> NDArray:
     """Return the states (k, d) at iterations (k,), dividing and multiplying safely.
@@ -722,34 +698,20 @@ def clock_values(paths: Paths, step: float, until: float | None) -> dict[str, ND
     The axis begins four decades before its end, or where needed up to eight, so that the first
     event is on it.
     """
-    native = {name: drawing_times(path) / step for name, path in paths.items()}
-    end = _settled(paths, native, step) if until is None else float(until)
+    # Two fifths of the time to 1e-12 leave of a transient a share that no eye can tell from 0.
+    settled = (max(float(path.t[-1]), 0.4 * path.settled) / step for path in paths.values())
+    end = max(settled) if until is None else float(until)
     events = (event.t / step for path in paths.values() for event in path.events)
     start = min((t for t in events if t > 0), default=end) / 2
     start = max(end * 1e-8, min(end * 1e-4, start))
     clocks = {}
     for name, path in paths.items():
-        own = native[name][(native[name] <= end) & (native[name] > start)]
         # A path without limit is known up to its last knot only.
         last = end if path.has_limit else min(end, float(path.t[-1]) / step)
-        clocks[name] = np.sort(np.concatenate([own, np.geomspace(start, max(last, start), 200)]))
+        own, last = path.t / step, max(last, start)
+        knots = own[(own <= last) & (own > start)]
+        clocks[name] = np.sort(np.concatenate([knots, np.geomspace(start, last, 400)]))
     return clocks
-
-
-def _settled(paths: Paths, native: Mapping[str, NDArray], step: float) -> float:
-    """Where the axis ends by default: every path is as close to its end as the eye can tell.
-
-    The result is rounded up to two digits.
-    """
-    ends = []
-    for name, path in paths.items():
-        gap = np.linalg.norm(states(path, native[name], step) - path.end, axis=1)
-        late = np.flatnonzero(gap > SETTLED * max(float(gap.max()), 1e-300))
-        last = native[name][min(late[-1] + 1, len(gap) - 1)] if len(late) else native[name][-1]
-        ends.append(float(last))
-    end = 1.1 * max(ends)
-    grain = 10.0 ** (np.floor(np.log10(end)) - 1)
-    return float(np.ceil(end / grain) * grain)
 
 
 def time_axis(ax: Axes, clocks: Mapping[str, NDArray]) -> None:

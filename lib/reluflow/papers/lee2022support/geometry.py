@@ -13,14 +13,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from reluflow import instances, rational
+from reluflow import instances
+from reluflow.exact import rationals
 from reluflow.falsify import Instance, Report, Statement, given, planted, statement, survey
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.geometry.cells import extreme_rays
 from reluflow.geometry.exact import integer_columns, matrix
 from reluflow.instances import Draws, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support.setting import assumptions, meets, parallel_classes
+from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.setting import also, assumptions, meets, parallel_classes
 
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
 
@@ -51,7 +53,7 @@ def _of_any_rank(dimensions: Iterable[int], largest: int) -> Draws:
         return {"X": X}
 
     plain = in_dimensions(dimensions, largest, ("uniform", "integers", "degenerate"))
-    return {**plain, **{f"flat, {kind}": one for kind, one in extended(plain, flat).items()}}
+    return also("flat", plain, flat)
 
 
 def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
@@ -134,8 +136,7 @@ def one_class_between_cells() -> Statement:
 
     plain = in_dimensions((1, 2, 3), 5, ("directions", "integers"))
     special = _of_any_rank((1, 2, 3), 5)
-    turned = {f"opposite, {k}": one for k, one in extended(special, opposite).items()}
-    draws = {**extended(plain, signed), **special, **turned}
+    draws = {**extended(plain, signed), **also("opposite", special, opposite)}
     tests = given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all()))
     says = "open cells are adjacent exactly if they differ in one class of parallel data"
     return Statement(says, draws, slack, tests, fixed=("X", "y"))
@@ -504,7 +505,7 @@ def zero_linear_loss(report: Report) -> Counterexample:
     X, y = report.shrunk["X"], report.shrunk["y"]
     gain = linear_fit(X, y)[1] - local_minima(X, y)[0].loss
     exact = rational.fit(X, y, range(len(y)))
-    pairs = zip(exact.preactivations, rational.rationals(y), strict=True)
+    pairs = zip(exact.preactivations, rationals(y), strict=True)
     linear = sum((h - v) ** 2 for h, v in pairs) / 2
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int)},
@@ -534,10 +535,10 @@ def relu_below_linear_where_unfit() -> Statement:
         h, _ = linear_fit(item["X"], item["y"])
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
-    draws = {kind: one for kind, one in _under_A2().items() if "d = 1" not in kind}
-    unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
+    wider = {kind: one for kind, one in _under_A2().items() if "d = 1" not in kind}
+    draws = {**_under_A2(), **also("unfit", wider, _unfit)}
     says = "it is smaller where the linear fit is zero or negative on a datum"
-    return replace(relu_below_linear(), says=says, draws={**_under_A2(), **unfit}, fixed=(),
+    return replace(relu_below_linear(), says=says, draws=draws, fixed=(),
                    hypotheses=given("sv.ours.linear.strict", data=data, fit=fit),
                    readable=None)  # fmt: skip
 

@@ -10,17 +10,25 @@ from functools import partial
 from itertools import combinations, product
 
 import numpy as np
+from flint import fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from reluflow.exact import ExponentialEquation, determinant, fitted, solve
+from reluflow.exact import over_q
 from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.rational import (
+    crosses,
+    equation,
+    fitted,
+    solve,
+    zeros_between,
+)
 from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Proposition D.4: the hyperrectangle and the norm-increasing subset of the linear neuron ------
@@ -209,10 +217,10 @@ def rectangle_in_ellipsoid(item: Instance) -> float:
 # Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank.
 
 
-def factored_draws(full: bool | None, signs: bool = True) -> Draws:
-    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,). `full`: r = d
-    (True), r < d (False) or either (None); n below, at or above d. With `signs` the entries have
-    any sign, else X satisfies A1 and y satisfies A2."""
+def factored_draws(deficient: bool, signs: bool = True) -> Draws:
+    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,), with r < d if
+    `deficient`; n below, at or above d. With `signs` the entries have any sign, else X satisfies A1
+    and y satisfies A2."""
 
     def factor(kind: str, n: int, m: int, rng: np.random.Generator) -> NDArray:
         while True:
@@ -224,9 +232,8 @@ def factored_draws(full: bool | None, signs: bool = True) -> Draws:
                 return M
 
     def one(kind: str, rng: np.random.Generator) -> Instance:
-        d = int(rng.integers(1 if full is not False else 2, 6))
-        low, high = (d if full else 1), (d - 1 if full is False else d)
-        r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
+        d = int(rng.integers(1 + deficient, 6))
+        r = 1 if kind == "single" else int(rng.integers(1, d + 1 - deficient))
         n = r + int(rng.integers(0, 4))
         A, B = factor(kind, n, r, rng), factor(kind, r, d, rng)
         y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
@@ -266,7 +273,7 @@ MANIFOLD = Reading(
 )
 
 
-@statement("D.1 (i): every flow reaches the least loss", factored_draws(None), FULL_FACTORS,
+@statement("D.1 (i): every flow reaches the least loss", factored_draws(False), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def every_flow_is_optimal(item: Instance) -> float:
     """sv.propD.1: from every w0 the flow's late state has the least loss, whatever the rank (i)."""
@@ -279,8 +286,8 @@ def every_flow_is_optimal(item: Instance) -> float:
     return -max(excess / (0.5 * float(y @ y)), float(apart / unit))
 
 
-@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(None), FULL_FACTORS,
-           tolerance=ROUNDING)  # fmt: skip
+@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(False),
+           FULL_FACTORS, tolerance=ROUNDING)  # fmt: skip
 def limit_from_zero_is_shortest(item: Instance) -> float:
     """sv.thmD.5: from w0 = 0 the limit is the minimiser of least norm (part 1; LAPACK's gelsd)."""
     X, y = data_of(item)
@@ -290,7 +297,7 @@ def limit_from_zero_is_shortest(item: Instance) -> float:
     return -float(apart / np.linalg.norm(shortest))
 
 
-@statement("D.5, 2: from 0 the norm never falls", factored_draws(None), FULL_FACTORS,
+@statement("D.5, 2: from 0 the norm never falls", factored_draws(False), FULL_FACTORS,
            tolerance=1e-14)  # fmt: skip
 def norm_grows_from_zero(item: Instance) -> float:
     """D.5, part 2: |w(t)| never falls along the flow from 0."""
@@ -347,7 +354,7 @@ def flow_stays_along_span(activation: str, item: Instance) -> float:
     return -float(np.abs(across).max() / (np.linalg.norm(item["w0"]) + np.abs(moved).max()))
 
 
-@statement("E.1 parts 3 and 4: all minima project to one", factored_draws(False), FULL_FACTORS,
+@statement("E.1 parts 3 and 4: all minima project to one", factored_draws(True), FULL_FACTORS,
            tolerance=ROUNDING)  # fmt: skip
 def minima_project_to_one(item: Instance) -> float:
     """E.1, parts 3 and 4: phi sends the limits of two starts to the minimiser of the data X B."""
@@ -383,7 +390,7 @@ _KEPT = {
 
 
 def _kept(activation: str) -> list[Statement]:
-    draws = factored_draws(False, signs=activation == "linear")
+    draws = factored_draws(True, signs=activation == "linear")
     return [Statement(says.format(activation), draws, partial(slack, activation), FULL_FACTORS,
                       tolerance=ROUNDING) for says, slack in _KEPT.items()]  # fmt: skip
 
@@ -432,13 +439,15 @@ def _best(Z: NDArray, bases: NDArray) -> NDArray:
     return bases[k] * np.where(up[k] >= down[k], 1.0, -1.0)
 
 
-def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
-    """sv.reduction.positive: against data X (n, 4) of rank 3."""
+def loses_its_sign(X: ArrayLike, seed: int, count: int) -> tuple[list[Evidence], Counterexample]:
+    """sv.reduction.positive: against data X (n, 4) of rank 3, by `count` bases and a search."""
     X = np.asarray(X, int)
     smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
     pairs = zip(*np.nonzero(np.triu(X @ X.T == 0)), strict=True)
     apart = [f"x_{i + 1} and x_{j + 1}" for i, j in pairs]
-    return Counterexample(
+    says = "the counterexample's data have nonnegative orthonormal coordinates of their span"
+    evidence = [fact(says, smallest >= 0.0, True), note("bases tried", count), note("seed", seed)]
+    return evidence, Counterexample(
         instance={"X": X},
         assumptions={
             "A1": assumptions(X, np.ones(len(X), int))["A1"],
@@ -457,13 +466,6 @@ def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
     )  # fmt: skip
 
 
-def not_nonnegative(case: Counterexample, seed: int, count: int) -> list[Evidence]:
-    """What decides against the claim: the search of `loses_its_sign`."""
-    says = "the counterexample's data have nonnegative orthonormal coordinates of their span"
-    tried = (note("bases tried", count), note("seed", seed))
-    return [fact(says, case.breaks[0].holds, True), *tried]
-
-
 def plane_coordinates(X: ArrayLike) -> NDArray:
     """Nonnegative orthonormal coordinates (n, 2) of data under A1 whose span is a plane: one axis
     along the first edge of their cone, the other at a right angle on the data's side."""
@@ -475,11 +477,11 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
     return np.column_stack([X @ edge, X @ (longest / np.linalg.norm(longest))])
 
 
-def plane_keeps_sign(count: int) -> Statement:
-    """sv.ours.reduction.plane: the least of `plane_coordinates` of up to `count` data of rank 2."""
+def plane_keeps_sign() -> Statement:
+    """sv.ours.reduction.plane: the least of `plane_coordinates` of up to 6 data of rank 2."""
 
     def draw(kind: str, rng: np.random.Generator) -> Instance:
-        n, d = int(rng.integers(2, count + 1)), int(rng.integers(3, 7))
+        n, d = int(rng.integers(2, 7)), int(rng.integers(3, 7))
         whole = kind == "whole numbers"
         while True:
             A = rng.integers(0, 4, (n, 2)).astype(float) if whole else rng.uniform(size=(n, 2))
@@ -540,7 +542,9 @@ def _zeros(first: int, most: int, rng: np.random.Generator) -> Instance:
 def points_of_zeros(b: NDArray, points: NDArray) -> float:
     """sv.lemF.10: the sign of det u_j^(b_i), exponents 0, b_1, ..., b_n and points ascending."""
     exponents = sorted([0, *map(int, b)])
-    det = determinant([[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))])
+    det = over_q(
+        [[Fraction(u, 12) ** k for k in exponents] for u in sorted(map(int, points))]
+    ).det()
     return float((det > 0) - (det < 0))
 
 
@@ -550,19 +554,19 @@ def zeros_attained() -> list[Evidence]:
     for n in range(1, 7):
         b = [(k + 1) // 2 * (-1) ** k for k in range(1, n + 1)]  # -1, 1, -2, 2, ...
         zeros = [2**k for k in range(n)]  # t = 0, 1, ..., n - 1 in units of log 2
-        equation = fitted(b, zeros)
-        attained.append(equation.zeros() if equation.crosses(zeros) else -1)
+        p = fitted(b, zeros)
+        attained.append(zeros_between(p) if crosses(p, zeros) else -1)
     says = "zeros of the Vandermonde equations for n = 1, 2, ..., all simple"
     return [fact(says, tuple(attained), (1, 2, 3, 4, 5, 6))]
 
 
-def diagonal_example(d: int) -> ExponentialEquation:
+def diagonal_example(d: int) -> fmpq_poly:
     """Data k e_k with labels k, k = 1..d: v.w(t) = 1 as an equation in u = exp(-t), for the
     hyperplane met at u = 1/2, ..., 1/2^d."""
     zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
-    v = tuple(solve([[1 - u ** (k * k) for k in range(1, d + 1)] for u in zeros], [1] * d))
-    powers = tuple(k * k for k in range(1, d + 1))
-    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v))
+    powers = [k * k for k in range(1, d + 1)]
+    v = solve([[1 - u**k for k in powers] for u in zeros], [1] * d)
+    return equation([-c for c in v], powers, 1 - sum(v))
 
 
 def _rates(rng: np.random.Generator) -> Instance:
@@ -577,26 +581,27 @@ def _rates(rng: np.random.Generator) -> Instance:
 def crossings_of_hyperplane(rates: NDArray, points: NDArray, d: NDArray) -> float:
     """sv.thmF.11.1: d less the zeros in t > 0 of v.w(t) - c = sum_k a_k u^(l_k) - 1, u = exp(-t),
     l_k the eigenvalues of H, for a hyperplane that the flow meets at d points, by Sturm."""
-    equation = fitted(rates.tolist(), [Fraction(int(point), 12) for point in points])
-    return float(d - equation.zeros(0, 1))
+    p = fitted(rates.tolist(), [Fraction(int(point), 12) for point in points])
+    return float(d - zeros_between(p, 0, 1))
 
 
 def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
     equations = {d: diagonal_example(d) for d in dimensions}
-    turning = [e.crosses(Fraction(1, 2**k) for k in range(1, d + 1)) for d, e in equations.items()]
+    turning = [
+        crosses(p, (Fraction(1, 2**k) for k in range(1, d + 1))) for d, p in equations.items()
+    ]
     return [
         fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
-             tuple(e.zeros(0, 1) for e in equations.values()), tuple(dimensions)),
+             tuple(zeros_between(p, 0, 1) for p in equations.values()), tuple(dimensions)),
         fact("each of them changes the sign", all(turning), True),
     ]  # fmt: skip
 
 
 def some_constants() -> Reading:
     """Which constants Lemma F.10 can mean, and two equations that every t solves."""
-    constant = ExponentialEquation((1,), (0,), 1)
-    stuck = fitted((0, 1, 2), [1, 2, 4])
-    checked = ["checked" if each.is_identity else "not so" for each in (constant, stuck)]
+    constant, stuck = equation([1], [0], 1), fitted((0, 1, 2), [1, 2, 4])
+    checked = ["not so" if each else "checked" for each in (constant, stuck)]
     return Reading(
         taken="some constants: any constants, b_i different and not zero, not all of a_i and c "
         "zero",

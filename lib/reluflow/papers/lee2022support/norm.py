@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
+from flint import fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow import rational
+from reluflow.exact import fraction
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory, largest_norm_drop
@@ -18,9 +18,12 @@ from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
+from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Radius,
+    also,
     assumptions,
     crossings,
     gentle_radius,
@@ -44,26 +47,21 @@ from reluflow.papers.lee2022support.small_flows import (
     planar,
     planar_data,
 )
-from reluflow.rational import preactivation_polynomial
 
 # --- Second route: the norm's overshoot in rational arithmetic, which follows no flow -------------
 
 
-def rate_polynomial(X: NDArray, y: NDArray, v: NDArray, eps: Fraction) -> dict[int, Fraction]:
-    """g along the all-active flow from w0 = eps v, exactly: {power of u: its coefficient}. g =
-    sum_i h_i (h_i - y_i) with the polynomials h_i = x_i.w of `preactivation_polynomial`; u =
-    exp(-l t), l the greatest common measure of the eigenvalues of H, which must be rational."""
-    total: dict[int, Fraction] = defaultdict(Fraction)
-    for j, label in enumerate(y.tolist()):
-        found = preactivation_polynomial(
-            X.tolist(), y.tolist(), j, [Fraction(c) for c in v.tolist()]
-        )
-        h = found.terms(eps)
-        for k, a in h.items():
-            total[k] -= label * a
-            for m, b in h.items():
-                total[k + m] += a * b
-    return {k: total[k] for k in sorted(total) if total[k]}
+def rate_polynomial(X: NDArray, y: NDArray, w0: Sequence[Fraction]) -> fmpq_poly:
+    """g along the all-active flow from w0, exactly, as a polynomial in u: g = sum_i h_i (h_i - y_i)
+    with the h_i = x_i.w, and u, of `preactivation_polynomial`."""
+    X, y = X.tolist(), y.tolist()
+    h = [preactivation_polynomial(X, y, j, w0) for j in range(len(y))]
+    return sum((p * (p - label) for p, label in zip(h, y, strict=True)), fmpq_poly([]))
+
+
+def late(rate: fmpq_poly) -> Fraction:
+    """The coefficient of the lowest power of u = exp(-l t), which decides the sign late on."""
+    return next(fraction(c) for c in rate.coeffs() if c)
 
 
 # --- The norm that small flows in the plane lose (Theorem 4.7, first half of Lemma F.9) -----------
@@ -98,8 +96,7 @@ def _draws() -> Draws:
         top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])
         return {"y": 10.0 ** rng.uniform(-1.0, 1.0) * item["X"] @ top}
 
-    draws = all_active_draws()
-    return {**draws, **{f"aligned, {k}": one for k, one in extended(draws, aligned).items()}}
+    return also("aligned", all_active_draws(), aligned)
 
 
 def all_active(item: Instance) -> bool:
@@ -173,8 +170,7 @@ def overshoot() -> Counterexample:
     X, y, v = OVERSHOOT
     w0 = SMALL[0] * unit_of_norm(X, y) * v
     lost = norm_lost(X, y, affine_flow(X, y, w0)) / float(w0 @ w0)
-    rates = {eps: rate_polynomial(X, y, v, eps) for eps in TINY}
-    late = [rate[min(rate)] for rate in rates.values()]  # the lowest power of u decides late on
+    rates = {eps: rate_polynomial(X, y, [eps * int(c) for c in v]) for eps in TINY}
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},
         assumptions={
@@ -188,9 +184,9 @@ def overshoot() -> Counterexample:
                       "<=", 0, "of |w0|^2"),),
         recheck=(
             fact("eps among 1e-4, 1e-7, 1e-10 with g(w(t)) > 0 at all late t (exact polynomial)",
-                 sum(value > 0 for value in late), 0),
+                 sum(late(rate) > 0 for rate in rates.values()), 0),
             fact("for every eps: coefficient of exp(-2t) in g is eps^2/2 > 0",
-                 all(rate[2] == eps**2 / 2 for eps, rate in rates.items()), False),
+                 all(fraction(rate[2]) == eps**2 / 2 for eps, rate in rates.items()), False),
         ),
         route="g along the flow as a polynomial in exp(-t) over the rationals, whose coefficients "
         "are of degree 2 in eps, so that three eps stand for all",
@@ -253,9 +249,7 @@ def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
         assumptions={
             **assumptions(X, y),
             "d = 2": X.shape[1] == 2,
-            "w* is a stationary point in the all-active cell": rational.is_local_minimum(
-                all_three, [0, 1, 2]
-            ),
+            "w* is a stationary point in the all-active cell": all_three.is_local_minimum,
         },
         breaks=(bound("L(w*) - least loss, enumerated minima", above, "<=", 0, ""),),
         recheck=(bound("L(w*) - L(2, -1), rational arithmetic",
@@ -307,7 +301,7 @@ def how_far(m: int) -> list[Evidence]:
     X, y = np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
     kept, other = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     start = rational.neuron_loss(X, y, (Fraction(0), Fraction(0)))
-    sound = rational.is_local_minimum(kept, [0, 1, 2]) and rational.is_local_minimum(other, [0, 2])
+    sound = kept.is_local_minimum and other.is_local_minimum
     return [
         fact(f"x = (1, 0), (0, m), (m, m), y = (m, 1, 1), m = {m}: the all-active fit and "
              "(m, 1/m - m) are local minima", sound, True),
@@ -361,8 +355,8 @@ def end_on_boundary() -> Counterexample:
     X, y, v = INTO_A_BOUNDARY
     first = first_resting(X, y, visited_cells(X, affine_flow(X, y, 1e-6 * v)))
     fitted = rational.fit(X, y, [0, 1, 2])
-    exact = preactivation_polynomial(X.tolist(), y.tolist(), 1, [Fraction(c) for c in v.tolist()])
-    zeros = [exact.zeros(Fraction(1, 10**k)) for k in (4, 7, 10)]
+    exact = [preactivation_polynomial(X, y, 1, [eps * int(c) for c in v]) for eps in TINY]
+    zeros = [zeros_between(polynomial, 0, 1) for polynomial in exact]
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 1), eps > 0"},
         assumptions={
@@ -387,12 +381,12 @@ def met_at_a_time() -> Reading:
     """When a cell is met, and what it is to converge in one; what the limit's own cell holds."""
     X, y, _ = INTO_A_BOUNDARY
     other = rational.fit(X, y, [0, 2])
-    holds = rational.is_local_minimum(other, [0, 2])
+    holds = "holds" if other.is_local_minimum else "does not hold"
     return Reading(
         "the flow meets a cell in which it is at some time, and converges in a cell to the cell's "
         "minimum, as in claim 2 of the proof",
         "if a flow meets its limit, too, (2, 0) belongs to the cell in which x_2 is inactive, for "
-        f"a datum on its boundary is; this one {'holds' if holds else 'does not hold'} the minimum "
+        f"a datum on its boundary is; this one {holds} the minimum "
         f"({', '.join(map(str, other.w))}), and the words would be met, though the flow does not "
         "come to that minimum",
     )
@@ -504,7 +498,7 @@ def two_at_once() -> Counterexample:
     places = [np.array([float(p), 0.0]) for p in TINY]
     each = [printed_conditions(X, y, k, w, on, every) for w in places for k in (2, 3)]
     printed = np.min(each, axis=0).tolist()
-    rates = {p: rate_polynomial(X, y, np.array([1, 0]), p) for p in TINY}
+    rates = {p: rate_polynomial(X, y, [p, Fraction(0)]) for p in TINY}
     shares = _shares(*TOGETHER)
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (2, -1), eps > 0"},
@@ -526,7 +520,7 @@ def two_at_once() -> Counterexample:
             note("least slacks of B1, B2 and B4, as printed", tuple(printed)),
             fact("one of B1, B2, B4 fails", min(printed) <= 0.0, True),
             fact("for every crossing point (p, 0): coefficient of exp(-12t) in g is 3p^2 > 0",
-                 all(rate[min(rate)] == 3 * p**2 for p, rate in rates.items()), False),
+                 all(late(rate) == 3 * p**2 for p, rate in rates.items()), False),
         ),
         route="B1, B2 and B4 as they are printed; the last piece of the flow as a polynomial in "
         "exp(-t) over the rationals, whose coefficients are of degree 2 in p, by three p",

@@ -18,7 +18,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.geometry.exact import integer_rows, normal
-from reluflow.instances import Arrays, fit_size, in_dimensions
+from reluflow.instances import Arrays, Draws, extended, fit_size, in_dimensions
 from reluflow.networks import gradient
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
@@ -289,6 +289,11 @@ def remembered(function: Callable[..., Made]) -> Callable[..., Made]:
         return known(*((each.tobytes(), each.shape) for each in given))
 
     return asked
+
+
+def also(word: str, draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]) -> Draws:
+    """The draws, and again `extended` by `more`, under names that begin with the word."""
+    return {**draws, **{f"{word}, {kind}": one for kind, one in extended(draws, more).items()}}
 
 
 @remembered

@@ -13,17 +13,17 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow import rational
 from reluflow.approx import counted, on_grain
-from reluflow.exact import fractions, solve
+from reluflow.exact import rationals
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.segment import Data, Segment, segment, two_product
+from reluflow.flows.segment import Data, Segment, segment
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,
@@ -49,117 +49,70 @@ from reluflow.statistics import wilson
 # data, or gives up the steepest ones, or the flattest ones, class by class, until a cell holds its
 # own virtual minimum, boundary included; there it ends. The chapter proves it.
 
-SURE = 1e-9
-"""A cosine below this is decided in rational arithmetic."""
-
 NEAR = 1e-6
 """Limits count as equal up to this share of their norm."""
-
-
-def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """The data (n,) active where small starts end, and that point (2,), in rational arithmetic. X
-    (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
-    there counts as active, for no event has switched it off."""
-    X, y = fractions(X), fractions(y)
-    flat = sorted(range(len(X)), key=lambda j: X[j, 1] / X[j].sum())
-    w = _fit(X[flat], y[flat])
-    if X[flat[0]] @ w < 0:
-        flat = flat[::-1]  # the flattest are given up, in place of the steepest
-    while X[flat[-1]] @ w < 0:
-        flat = flat[:-1]
-        w = _fit(X[flat], y[flat])
-    return np.isin(np.arange(len(X)), flat), w.astype(float)
-
-
-def _fit(X: NDArray, y: NDArray) -> NDArray:
-    """The least-squares fit (2,) of data in fractions that span the plane."""
-    return np.array(solve(X.T @ X, X.T @ y), object)
-
-
-def products(X: NDArray, w: NDArray) -> NDArray:
-    """The x.w (..., n) of X (..., n, 2) and w (..., 2); numpy's sum of two numbers takes longer."""
-    return X[..., 0] * w[..., :1] + X[..., 1] * w[..., 1:]
-
-
-def virtual_minima(X: NDArray, y: NDArray, on: NDArray) -> tuple[NDArray, NDArray]:
-    """The least-squares fits w (..., 2) of the data `on` (..., n), and the eigenvalues of their H.
-
-    X (..., n, 2), y (..., n); the shortest fit where H has rank one, its second eigenvalue then 0.
-    """
-    a, p, q = on.astype(float), X[..., 0], X[..., 1]
-    angle = 0.5 * np.arctan2(2.0 * (a * p * q).sum(-1), (a * (p - q) * (p + q)).sum(-1))
-    c, s = np.cos(angle), np.sin(angle)
-    V = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-    along, up = c[..., None], s[..., None]
-    (high, low), (minus, less) = two_product(q, along), two_product(p, up)
-    # The second to rounding of the difference itself, however it cancels.
-    turned = np.stack([p * along + q * up, (high - minus) + (low - less)], -1)
-    # The small eigenvalue as a sum of squares: no cancellation, however ill-conditioned H is.
-    rates = (a[..., None] * turned**2).sum(axis=-2)
-    least = (16 * np.finfo(float).eps) ** 2 * rates[..., 0]
-    rates[..., 1] = np.where(rates[..., 1] <= least, 0.0, rates[..., 1])
-    w = np.zeros(rates.shape)
-    for _ in range(3):  # corrections forget that V is rounded
-        force = ((a * (y - products(X, w)))[..., None] * turned).sum(axis=-2)
-        step = np.divide(force, rates, out=np.zeros_like(force), where=rates > 0.0)
-        w = w + products(V, step)
-    return w, rates
 
 
 class PlanarData(NamedTuple):
     """What B data sets of the plane tell of the flows from small starts; B rows each."""
 
     limit: NDArray  # where small starts end, (B, 2)
-    support: NDArray  # the number of data active there
+    kept: NDArray  # whether a datum is active there, (B, n); one on its boundary is
     loss: NDArray  # the loss there
     least: NDArray  # the least loss of all
     most: NDArray  # the largest number of data active at any local minimum
 
 
 def planar_data(X: NDArray, y: NDArray) -> PlanarData:
-    """`PlanarData` of X (B, n, 2) and y (B, n), under A1-A3."""
-    order = np.argsort(np.arctan2(X[..., 1], X[..., 0]), axis=1, kind="stable")
-    X, y = np.take_along_axis(X, order[..., None], 1), np.take_along_axis(y, order, 1)
-    B, n = y.shape
-    rows, lower = np.arange(B), np.tri(n, dtype=bool)
+    """`PlanarData` of X (B, n, 2) and y (B, n), under A1-A3, taken as the rationals that they are:
+    all signs are told in whole numbers. A datum on its boundary counts as active at the limit, for
+    no event has switched it off."""
+    (X, long), (y, unit) = _whole(X), _whole(y)
+    total = X.sum(axis=2)
+    # Fine enough that only parallel data have one slope.
+    slopes = (X[..., 1] << 2 * int(total.max()).bit_length()) // total
+    order = np.argsort(slopes, axis=1, kind="stable")
+    p, q, y, slopes = (np.take_along_axis(v, order, 1) for v in (X[..., 0], X[..., 1], y, slopes))
+    n, rows, back = y.shape[1], np.arange(len(y)), np.argsort(order, axis=1)
     # Patterns 0 .. n-1 keep the flattest k+1 data, patterns n .. 2n-1 the data from k on.
-    on = np.concatenate([lower, lower.T])
-    p, q = X[..., 0], X[..., 1]
-    parallel = p[:, :, None] * q[:, None, :] == p[:, None, :] * q[:, :, None]
-    on = (on[:, :, None] & parallel[:, None]).any(axis=2)
-    w, rates = virtual_minima(X[:, None], y[:, None], on)
-    h, size = products(X[:, None], w), np.hypot(X[..., 0], X[..., 1])
+    flatter = slopes[:, None] <= slopes[..., None]
+    on = np.concatenate([flatter, slopes[:, None] >= slopes[..., None]], axis=1)
+    terms = np.stack([p * p, p * q, q * q, y * p, y * q], axis=2)
+    a, b, c, f, g = np.moveaxis(on.astype(object) @ terms, 2, 0)
+    det = a * c - b * b
+    line = det == 0  # data of one direction: the shortest fit
+    u, v = np.where(line, f, c * f - b * g), np.where(line, g, a * g - b * f)
+    det = np.where(line, a + c, det)
+    h = p[:, None] * u[..., None] + q[:, None] * v[..., None]
+    outer = h[:, np.arange(2 * n), np.tile(np.arange(n), 2)] < 0  # of the datum given up next
+    k = np.where(outer[:, n], n, n - 1)
+    while (moves := outer[rows, k]).any():
+        k = k + moves * np.where(k < n, -1, 1)
+    holds = np.where(on, h > 0, h <= 0).all(axis=2) | line
+    y, h = (y / unit).astype(float), (h / (det * unit)[..., None]).astype(float)
     losses = 0.5 * ((np.maximum(h, 0.0) - y[:, None]) ** 2).sum(axis=2)
-    k = _resting_pattern(h, size[:, None] * np.linalg.norm(w, axis=2)[..., None])
-    for b in np.nonzero(np.isnan(k))[0]:
-        kept, _ = resting_point(X[b], y[b])
-        k[b] = kept.sum() - 1 if kept[0] else n + np.argmax(kept)
-    k = k.astype(int)
-    holds = np.where(on, h > 0, h <= 0).all(axis=2) | (rates[..., 1] == 0.0)
+    w = (np.stack([u, v], axis=2)[rows, k] * long / (det * unit)[rows, k, None]).astype(float)
     return PlanarData(
-        limit=w[rows, k],
-        support=on[rows, k].sum(axis=1),
+        limit=w,
+        kept=np.take_along_axis(on[rows, k], back, 1),
         loss=losses[rows, k],
         least=np.minimum(losses.min(axis=1), 0.5 * (y**2).sum(axis=1)),
         most=np.where(holds, on.sum(axis=2), 0).max(axis=1),
     )  # fmt: skip
 
 
-def _resting_pattern(h: NDArray, units: NDArray) -> NDArray:
-    """Which pattern (B,) of `planar_data` holds its own minimum first; NaN where that is not sure.
-    h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms."""
-    n, rows = h.shape[2], np.arange(len(h))
-    cosine = np.divide(h, units, out=np.zeros_like(h), where=units > 0)
-    outer = cosine[:, np.arange(2 * n), np.tile(np.arange(n), 2)]  # of the datum given up next
-    steepest, flattest = cosine[:, n - 1, n - 1], cosine[:, n - 1, 0]
-    doubt = np.minimum(np.abs(steepest), np.abs(flattest)) < SURE
-    k = np.where((steepest >= 0) & (flattest < 0), n, n - 1)
-    moves = (steepest < 0) | (flattest < 0)
-    while moves.any():
-        k = k + moves * np.where(k < n, -1, 1)
-        moves &= outer[rows, k] < 0
-        doubt |= np.abs(outer[rows, k]) < SURE
-    return np.where(doubt, np.nan, k)
+def _whole(values: NDArray) -> tuple[NDArray, int]:
+    """Whole numbers, and the power of two of which they are so many times the values."""
+    ratios = [v.as_integer_ratio() for v in np.ravel(values).astype(float).tolist()]
+    unit = max(below for _, below in ratios)
+    whole = np.array([over * (unit // below) for over, below in ratios], object)
+    return whole.reshape(np.shape(values)), unit
+
+
+def resting_point(item: Instance) -> tuple[NDArray, NDArray]:
+    """The data (n,) of an instance active where small starts end, and that point (2,)."""
+    told = planar_data(item["X"][None], item["y"][None])
+    return told.kept[0], told.limit[0]
 
 
 # --- Theorem 4.7 and Lemma F.8: where small starts end, and whether that is global ----------------
@@ -177,10 +130,7 @@ def nontrivial_draws(d: int, sizes: tuple[int, int] = (2, 8)) -> Draws:
 
 def keeps_all(item: Instance) -> bool:
     """Whether the all-active cell holds its virtual minimum."""
-    X, y = item["X"], item["y"]
-    w, _ = virtual_minima(X, y, np.full(len(y), True))
-    least = float((X @ w / (np.linalg.norm(X, axis=1) * np.linalg.norm(w))).min())
-    return bool(resting_point(X, y)[0].all()) if abs(least) < SURE else least > 0.0
+    return bool(resting_point(item)[0].all())
 
 
 ASSUMED: Mapping[str, Callable[[Instance], bool]] = {
@@ -200,12 +150,12 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
     `gone`, they do not even give one up."""
 
     def slack(item: Instance) -> float:
-        (X, y), paths = (item["X"], item["y"]), small_flows(item, NORMS)
+        paths = small_flows(item, NORMS)
         if not all(path.has_limit for path in paths):
             return np.nan  # rounding could not tell a state from a boundary
         if any(deactivated(path) if gone else reactivations(path) for path in paths):
             return -1.0
-        w = resting_point(X, y)[1]
+        w = resting_point(item)[1]
         return min(float(NEAR - np.linalg.norm(p.end - w) / np.linalg.norm(w)) for p in paths)
 
     return Statement(says, draws, slack, hypotheses, fixed=("u",))
@@ -242,9 +192,9 @@ def survey_plane(seed: int, count: int) -> pd.DataFrame:
         told = planar_data(np.array([items[k].X for k in at]), y)
         tables.append(pd.DataFrame({
             "kind": [items[k].kind for k in at],
-            "gives_up": told.support < size,
+            "gives_up": ~told.kept.all(axis=1),
             "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
-            "not_largest": told.most > told.support,
+            "not_largest": told.most > told.kept.sum(axis=1),
         }, at))  # fmt: skip
     return pd.concat(tables).sort_index()
 
@@ -277,7 +227,7 @@ def not_global(
     end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
     above = float(loss(X, y, end)) - local_minima(X, y)[0].loss
     loop = plain_descent(X, y, w0, 0.01, 5000)[-1]
-    by_loop = rational.neuron_loss(X, y, rational.rationals(loop)) - best.loss
+    by_loop = rational.neuron_loss(X, y, rationals(loop)) - best.loss
     evidence = [fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
                 fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
                 note("data sets", len(plane)), note("seed", seed)]  # fmt: skip

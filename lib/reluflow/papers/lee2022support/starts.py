@@ -18,6 +18,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     assumptions,
     crossings,
@@ -37,7 +38,6 @@ from reluflow.papers.lee2022support.setting import (
 )
 from reluflow.papers.lee2022support.small_flows import leaving_draws, pieces, sign_changes
 from reluflow.places import RECORDS
-from reluflow.rational import preactivation_polynomial
 from reluflow.statistics import wilson
 
 # --- Theorems 4.2 and 4.3: interpolated data, and how far from w_GM a flow starts -----------------
@@ -235,7 +235,7 @@ def _least_turn(X: NDArray, y: NDArray, path: Trajectory) -> float:
     return least
 
 
-def small_starts_agree(d: int) -> Statement:
+def small_starts_agree() -> Statement:
     """sv.ours.small.agree: how far apart small starts end, at the first of three norms, from the
     smallest on, at which they agree; undecided where an exception is as near as ROOM.
     """
@@ -272,8 +272,8 @@ def small_starts_agree(d: int) -> Statement:
         limit=lambda item: rooms(item)[0] > 0.0,
         crossings=crosses_at_speed,
     )
-    says = f"small starts agree where the flow from 0 crosses at speed, d = {d}"
-    return Statement(says, extended(data_draws(d, (4, 7)), more), slack, tests, fixed=("U",))
+    says = "small starts agree where the flow from 0 crosses at speed, d = 3"
+    return Statement(says, extended(data_draws(3, (4, 7)), more), slack, tests, fixed=("U",))
 
 
 def parting_starts(
@@ -284,8 +284,9 @@ def parting_starts(
     starts = [np.asarray(v, float) for v in (lose, keep)]
     paths = [affine_flow(X, y, 1e-9 * v) for v in starts]
     apart = float(np.linalg.norm(paths[0].end - paths[1].end))
-    exact = [preactivation_polynomial(X, y, 0, [Fraction(c) for c in v]) for v in (lose, keep)]
-    zeros = [polynomial.zeros(Fraction(1, 10**9)) for polynomial in exact]
+    exact = [preactivation_polynomial(X, y, 0, [Fraction(c, 10**9) for c in v])
+             for v in (lose, keep)]  # fmt: skip
+    zeros = [zeros_between(polynomial, 0, 1) for polynomial in exact]
     evidence = [bound("distance of the limits of two small starts", apart, "<=", 1e-6, "")]
     return evidence, Counterexample(
         instance={"X": X, "y": y, "w0": f"eps {tuple(lose)} and eps {tuple(keep)}, eps > 0"},

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow import rational
 from reluflow.falsify import Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
-from reluflow.instances import Arrays, Draws, Instance, draw, extended, in_dimensions
+from reluflow.instances import Arrays, Draws, Instance, draw, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2022support.setting import assumptions, meets, remembered
+from reluflow.networks import loss
+from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered
 from reluflow.statistics import normal_interval
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
@@ -53,7 +55,7 @@ def second_datum_dropped(X: NDArray, y: NDArray) -> Counterexample:
     """Against Theorem 3.6, three data X (3, 2), y, two minima of which differ by the second."""
     more, fewer = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
     found = {m.support: m.loss for m in local_minima(X, y)}
-    both = rational.is_local_minimum(more, [0, 1, 2]) and rational.is_local_minimum(fewer, [0, 2])
+    both = more.is_local_minimum and fewer.is_local_minimum
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int), "w1": more.w, "w2": fewer.w},
         assumptions={**assumptions(X, y), "w1 and w2 are local minima": both},
@@ -86,7 +88,7 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
 def _draws() -> Draws:
     """Data of which half can be fitted."""
     plain = {**in_dimensions((1, 2), 6), **in_dimensions((3,), 4, ("integers", "degenerate"))}
-    return {**plain, **{f"fitted, {k}": one for k, one in extended(plain, realisable).items()}}
+    return also("fitted", plain, realisable)
 
 
 @remembered
@@ -153,25 +155,20 @@ def survey_norms(
     share   share of the data active in the limit
     excess  (L(limit) - L(global)) / L(0)
     """
-    rng, items, directions = np.random.default_rng(seed), [], []
-    for _ in range(count):
-        item, u = draw("uniform", n, d, rng), rng.normal(size=d)
-        while not np.any(item.X @ u > 0):
+    rng, rows = np.random.default_rng(seed), []
+    for number in range(count):
+        (X, y), u = astuple(draw("uniform", n, d, rng))[:2], rng.normal(size=d)
+        while not np.any(X @ u > 0):
             u = rng.normal(size=d)
-        items.append(item)
-        directions.append(u / np.linalg.norm(u))
-    fits = [np.linalg.norm(np.linalg.lstsq(item.X, item.y)[0]) for item in items]
-    least = np.array([local_minima(item.X, item.y)[0].loss for item in items])
-    X, y = np.array([item.X for item in items]), np.array([item.y for item in items])
-    starts = np.multiply.outer(norms, np.array(fits)[:, None] * directions)  # (norms, data sets, d)
-    ends = np.array(
-        [[affine_flow(*one).end for one in zip(X, y, w0, strict=True)] for w0 in starts]
-    )
-    before, after = (np.einsum("mnd,kmd->kmn", X, w) for w in (starts, ends))
-    losses = 0.5 * ((np.maximum(after, 0.0) - y) ** 2).sum(axis=2)
-    found = {"start": (before > 0).mean(axis=2), "share": (after > 0).mean(axis=2),
-             "excess": (losses - least) / (0.5 * (y**2).sum(axis=1))}  # fmt: skip
-    return pd.concat({name: pd.DataFrame(v, norms) for name, v in found.items()}, axis=1)
+        least = local_minima(X, y)[0].loss
+        fit = np.linalg.norm(np.linalg.lstsq(X, y)[0])
+        for norm in norms:
+            w0 = norm * (fit * (u / np.linalg.norm(u)))
+            w = affine_flow(X, y, w0).end
+            excess = (float(loss(X, y, w)) - least) / (0.5 * float(y @ y))
+            rows.append({"norm": norm, "number": number, "start": np.mean(X @ w0 > 0),
+                         "share": np.mean(X @ w > 0), "excess": excess})  # fmt: skip
+    return pd.DataFrame(rows).pivot(index="norm", columns="number")
 
 
 IN_THE_MEAN = Reading(

@@ -19,11 +19,10 @@ from scipy.optimize import brentq, linprog
 from scipy.special import betainc, betaincinv, ndtr
 from scipy.stats import norm
 
-from reluflow.exact import fractions, null_vectors
+from reluflow.exact import fractions, null_vectors, rationals
 from reluflow.falsify import Instance, Statement, given
 from reluflow.geometry import Cells, enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
-from reluflow.rational import rationals
 
 # --- Second route: the matrices of Lemma 2.1 and Proposition B.1 by quadrature over the sector ----
 #

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import DIGITS, MARK, approx
+from reluflow.exact import rationals
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate
@@ -21,7 +22,6 @@ from reluflow.geometry.separability import cosines, separation, signed
 from reluflow.ledger import Evidence, fact
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.parameters import EFFORT, SEED, Parameter, between
-from reluflow.rational import rationals
 
 # --- Random orthogonally separable data of a given separation, ordinary and adversarial -----------
 

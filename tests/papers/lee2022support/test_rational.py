@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction as F
 from itertools import combinations
 
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reluflow import rational
+from reluflow.exact import fraction, over_q, rationals, row
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.networks import loss
+from reluflow.papers.lee2022support import rational
 
 # The smallest data on which fewer support vectors have the smaller loss.
 THREE = ([[1, 0], [0, 1], [1, 1]], [2, 1, 1])
 
 integers = st.integers(0, 4)
+U = sympy.Symbol("u")
 
 
 @st.composite
@@ -32,7 +36,7 @@ def integer_data(draw: st.DrawFn, d: int = 2, most: int = 5) -> tuple[list, list
 
 
 def test_rationals_are_the_printed_decimals() -> None:
-    assert rational.rationals([0.1, 0.8858, 1e-7, 3, F(2, 7)]) == (
+    assert rationals([0.1, 0.8858, 1e-7, 3, F(2, 7)]) == (
         F(1, 10),
         F(8858, 10_000),
         F(1, 10_000_000),
@@ -40,7 +44,7 @@ def test_rationals_are_the_printed_decimals() -> None:
         F(2, 7),
     )
     # The nearest double of 0.1 is another number.
-    assert rational.rationals([0.1]) != (F(0.1),)
+    assert rationals([0.1]) != (F(0.1),)
 
 
 @settings(max_examples=40)
@@ -64,8 +68,8 @@ def test_a_fit_solves_the_normal_equations(data: tuple[list, list]) -> None:
 
 def test_data_that_do_not_determine_a_fit() -> None:
     X, y = [[1, 0], [2, 0], [0, 1]], [1, 2, 3]
-    for support, named in (((0,), r"\[1\]"), ((0, 1), r"\[1, 2\]"), ((2,), r"\[3\]")):
-        with pytest.raises(ValueError, match=f"data {named} do not determine a unique fit"):
+    for support in ((0,), (0, 1), (2,)):
+        with pytest.raises(ValueError, match="singular"):
             rational.fit(X, y, support)
     assert rational.fit(X, y, (0, 2)).w == (F(1), F(3))
 
@@ -73,15 +77,14 @@ def test_data_that_do_not_determine_a_fit() -> None:
 def test_a_local_minimum_lies_strictly_inside_its_cell() -> None:
     X, y = THREE
     for support in ((0, 1, 2), (0, 2)):
-        assert rational.is_local_minimum(rational.fit(X, y, support), support)
+        assert rational.fit(X, y, support).is_local_minimum
     # The fit (2, 1) of data 1 and 2 has x_3.w = 3 > 0, outside the cell where datum 3 is inactive.
-    assert not rational.is_local_minimum(rational.fit(X, y, (0, 1)), (0, 1))
-    # (1, 2, 3) is no cell of (2, -1): datum 2 would have to be active there.
-    assert not rational.is_local_minimum(rational.fit(X, y, (0, 2)), (0, 1, 2))
+    assert not rational.fit(X, y, (0, 1)).is_local_minimum
     # The fit (2, 0) has x_3.w = 0: a boundary is not inside.
     X, y = [[1, 1], [1, 0], [0, 1]], [2, 2, 1]
-    for support in ((0, 1), (0, 1, 2)):
-        assert not rational.is_local_minimum(rational.fit(X, y, (0, 1)), support)
+    assert not rational.fit(X, y, (0, 1)).is_local_minimum
+    # (1, 2) is no cell of the fit of (1, 2, 3), whose datum 3 would have to be inactive.
+    assert not replace(rational.fit(*THREE, (0, 1, 2)), support=(0, 1)).is_local_minimum
 
 
 @settings(max_examples=25)
@@ -94,10 +97,68 @@ def test_both_routes_find_the_same_local_minima(data: tuple[list, list]) -> None
         for support in combinations(range(len(y)), size):
             if np.linalg.matrix_rank(np.array(X, float)[list(support)]) == 2:
                 found = rational.fit(X, y, support)
-                if rational.is_local_minimum(found, support):
+                if found.is_local_minimum:
                     exact[support] = float(found.loss)
     isolated = {m.support: float(m.loss) for m in local_minima(X, y) if m.dimension == 0}
     assert isolated == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+squares = st.integers(1, 4).flatmap(
+    lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=n, max_size=n)
+)
+
+
+@given(squares)
+def test_determinants_and_solutions(rows: list[list[int]]) -> None:
+    det = over_q(rows).det()
+    assert det == round(np.linalg.det(np.array(rows, float)))
+    b = list(range(1, len(rows) + 1))
+    if det == 0:
+        with pytest.raises(ValueError, match="singular"):
+            rational.solve(rows, b)
+    else:
+        w = rational.solve(rows, b)
+        assert [sum(a * v for a, v in zip(row, w, strict=True)) for row in rows] == b
+
+
+numbers = st.fractions(-4, 4, max_denominator=3)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(numbers, max_size=4), st.sampled_from([1, -2, U**2 + 1, U**2 - 2]), numbers,
+    st.fractions(F(1, 2), 5, max_denominator=2), st.booleans(),
+)  # fmt: skip
+def test_zeros_strictly_between(roots, factor, low, length, ends) -> None:
+    p = sympy.Poly(factor * sympy.prod([U - sympy.Rational(r) for r in roots]), U)
+    terms = {power: F(str(value)) for (power,), value in p.terms()}
+    high = low + length if ends else None
+    on_ends = sum(end is not None and p.eval(sympy.Rational(end)) == 0 for end in (low, high))
+    top = None if high is None else sympy.Rational(high)
+    wanted = p.count_roots(sympy.Rational(low), top) - on_ends
+    assert rational.zeros_between(rational.polynomial(terms), low, high) == wanted
+
+
+def test_zeros_of_known_exponential_equations() -> None:
+    both = rational.equation((1, 1), (1, -1), F(5, 2))  # u + 1/u = 5/2 at u = 1/2 and 2
+    assert rational.zeros_between(both) == 2
+    assert rational.zeros_between(both, F(1, 2), F(3)) == 1
+    assert rational.crosses(both, [2, F(1, 2)])
+    assert not rational.crosses(both, [3])
+    assert not rational.crosses(rational.equation((1, -4), (2, 1), -4), [2])  # it touches
+    assert rational.zeros_between(rational.equation((1,), (1,), -1)) == 0
+    assert rational.equation((1,), (0,), 1) == 0  # every t solves it
+
+
+def test_fitted_equations_have_the_zeros_they_were_fitted_to() -> None:
+    points = [F(1, 3), F(1), F(5, 2)]
+    for b in ((1, 2, 3), (-2, 4, 1), (-1, -2, -3)):
+        fitted = rational.fitted(b, points)
+        assert rational.crosses(fitted, points)
+        assert rational.zeros_between(fitted) == 3
+        assert rational.zeros_between(fitted, F(1, 3), F(5, 2)) == 1
+    with pytest.raises(ValueError, match="singular"):
+        rational.fitted((1, 1), [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -113,14 +174,13 @@ def test_both_routes_find_the_same_local_minima(data: tuple[list, list]) -> None
 )
 @pytest.mark.parametrize("eps", [0, 1, -1e-3])
 def test_the_polynomial_is_the_flow(X: list, y: list, rate: F, eps: float) -> None:
-    v = [F(1, 2), F(1), F(3)][: len(X[0])]
-    linear = affine_flow(X, y, eps * np.array(v, float), activation="linear")
+    w0 = [F(str(eps)) * v for v in (F(1, 2), F(1), F(3))[: len(X[0])]]
+    linear = affine_flow(X, y, np.array(w0, float), activation="linear")
     for j, x in enumerate(X):
-        found = rational.preactivation_polynomial(X, y, j, v)
-        assert found.rate == rate
+        found = rational.preactivation_polynomial(X, y, j, w0)
         for t in (0.0, 0.3, 2.0):
             u = F(float(np.exp(-float(rate) * t)))
-            exact = float(sum(c * u**p for p, c in found.terms(F(str(eps))).items()))
+            exact = float(fraction(found(*row([u]))))
             assert float(np.array(x) @ linear.at(t)) == pytest.approx(exact, rel=1e-9, abs=1e-9)
 
 
