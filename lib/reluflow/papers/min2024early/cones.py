@@ -17,7 +17,8 @@ from reluflow.falsify import Instance, Statement, planted, statement
 from reluflow.flows.alignment import align
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, fact, note
-from reluflow.papers.min2024early import setting
+from reluflow.losses import SQUARE
+from reluflow.papers.min2024early import lemmas, setting
 from reluflow.papers.min2024early.setting import Draws, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
@@ -421,6 +422,10 @@ def slope_near_0(name: str) -> Statement:
         {f"|ŷ| ≤ {most:g}": lambda item: abs(float(item["q"])) <= most},
         tolerance=1e-15,
     )  # fmt: skip
+
+
+lemma_4_with_the_square_loss = partial(lemmas.near_the_limit, SQUARE)
+"""Remark 4: the proof of Lemma 4 needs nothing else of a loss."""
 
 
 def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> dict[str, Any]:
