@@ -114,9 +114,10 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
                  "U": np.where(U.any(axis=1, keepdims=True), U, 1.0), "R": R,
                  "signs": rng.choice([-1.0, 1.0], h),
                  "leak": np.array(rng.choice(leaks))}  # fmt: skip
-        largest = largest_output(state)
-        if largest > 0.0:
-            target = rng.choice([1.0, 10.0 ** rng.uniform(np.log10(least), 0.0)])
+        largest, target = largest_output(state), 10.0 ** rng.uniform(np.log10(least), 0.0)
+        target = rng.choice([1.0, target])
+        terms = np.abs(state["X"] @ directions(state).T) @ np.exp(2.0 * R)
+        if largest > 1e-9 * terms.max():  # else they cancel, to rounding
             state["R"] = R + 0.5 * np.log(0.999999 * target / largest)
         return state
 
