@@ -27,7 +27,7 @@ def test_exact_cosines_and_memberships_agree_with_floats(seed: int, d: int) -> N
         for sign in (1.0, -1.0):
             exact = cones.serves_exactly(X, y, cones.whole(w), sign)
             assert exact == serves(X, y, w, sign)
-        assert cones.silent_exactly(X, cones.whole(w)) == silent(X, w)
+        assert cones.serves_exactly(X, y, cones.whole(w), 0.0) == silent(X, w)
 
 
 @given(st.integers(0, 2**32 - 1))

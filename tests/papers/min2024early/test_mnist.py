@@ -195,18 +195,19 @@ def test_a_slice_of_each_figure_comes_out_again(training, name) -> None:
     task = Task(kept.setting, training, np.float32)
     assert kept.facts["images"] == task.loss.n
     for late in (False, True):
-        assert apart(kept, task, late, 10) < 1e-3
+        assert apart(kept, task, late, 5) < 1e-3
     start, still = task.start(kept.facts["seed"])
     first = task.seen(State(0, start, task.loss.value(start)), still)
     assert mnist.row_of(first) == pytest.approx(kept.curves.iloc[0].tolist(), rel=1e-5)
     data = kept.facts["data"]
-    assert mnist.least_before(task.pair) == data["least_before"]
     assert mnist.left_over(task.pair) == data["left_over"] == 0
     assert task.pair.X.shape[1] == data["pixels"]
     exact = mnist.heatmap(task.pair)
     assert np.abs(mnist.recorded_heatmap(data) - exact).max() < np.abs(exact).max() / 120
-    # A product within rounding of 0 may have either sign on another CPU.
-    assert mnist.shares(task.pair) == pytest.approx(data["shares"], rel=0.0, abs=10)
+    if name == "figure-5":  # of all pairs, which takes seconds
+        assert mnist.least_before(task.pair) == data["least_before"]
+        # A product within rounding of 0 may have either sign on another CPU.
+        assert mnist.shares(task.pair) == pytest.approx(data["shares"], rel=0.0, abs=10)
 
 
 @pytest.mark.parametrize("name", tuple(mnist.PHASES))

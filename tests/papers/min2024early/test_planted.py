@@ -223,7 +223,7 @@ def start_decides() -> Faults:
 
 
 @cache
-def followed() -> tuple[convergence.Whole, convergence.Whole]:
+def followed() -> tuple[convergence.Trajectory, convergence.Trajectory]:
     """Two trajectories: of four data in the plane, and of one datum a label."""
     X, y = setting.PRINTED["figure-6"].X, setting.PRINTED["figure-6"].y
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], [1.0, 1.0], [-2.0, -1.0]])
@@ -237,22 +237,19 @@ def followed() -> tuple[convergence.Whole, convergence.Whole]:
     return first, last
 
 
-LATE = convergence.LateNeuron(15.0, 1.0)
-
-
 @cache
-def surveys() -> dict[str, convergence.Survey]:
+def surveys() -> dict[str, list[convergence.Trajectory]]:
     """Both trajectories, and between them the first once more, with something wrong with it."""
     each, last = followed()
     both = {"waiting": each.waiting, "falling": each.falling}
 
-    def survey(lost: int = 0, **changed: Any) -> convergence.Survey:
+    def survey(**changed: Any) -> list[convergence.Trajectory]:
         other = replace(each)
         other.__dict__.update(both | changed)
-        return convergence.Survey([each, other, last], 0, lost)
+        return [each, other, last]
 
-    def at_moments(**change: Callable[[NDArray], NDArray]) -> convergence.Survey:
-        """Other directions U or log norms R at all moments."""
+    def at_moments(**change: Callable[[NDArray], NDArray]) -> list[convergence.Trajectory]:
+        """Other directions U, log norms R or times at all moments."""
         return survey(**{
             name: replace(at, **{key: other(getattr(at, key)) for key, other in change.items()})
             for name, at in both.items()
@@ -264,14 +261,14 @@ def surveys() -> dict[str, convergence.Survey]:
         "backwards": at_moments(R=lambda R: R[::-1]),
         "wide": at_moments(U=lambda U: np.broadcast_to(np.eye(4), (len(U), 4, 4)),
                            R=np.zeros_like),
-        "lost": survey(lost=1),
+        "slow": at_moments(log_time=lambda t: t + 100.0),
     }  # fmt: skip
 
 
-def of_surveys(judge: Callable[..., Sequence[Evidence]], *names: str, **given: Any) -> Faults:
-    """What is said of surveys with lost trajectories, and of those named."""
-    for name in ("lost", *names):
-        yield judge(surveys()[name], **given)
+def of_surveys(judge: Callable[..., Sequence[Evidence]], *names: str) -> Faults:
+    """What is said of the surveys named."""
+    for name in names:
+        yield judge(surveys()[name])
 
 
 def aligns_until_the_fall() -> Faults:
@@ -285,9 +282,10 @@ def aligns_until_the_fall() -> Faults:
 
 def exact_order() -> Faults:
     """Where nothing is integrated: what is measured of the flow from the tenth power is given."""
-    each, survey = followed()[0], convergence.Survey([followed()[0]], 0, 0)
-    other = convergence.gap_of(each) + np.array([0.0501, 0.0])
-    yield where(partial(convergence.exact_order, survey), convergence, gap=lambda *_: other)
+    each = followed()[0]
+    other = at_call(convergence.gap, 1, lambda found: found + np.array([0.0501, 0.0]))
+    yield where(partial(convergence.exact_order, [each]), convergence, gap=other,
+                begin=lambda *_: each)  # fmt: skip
 
 
 # --- Flows and lemmas -----------------------------------------------------------------------------
@@ -330,13 +328,11 @@ def crossed_once() -> Faults:
 
 
 def solutions_exist() -> Faults:
-    far, judge = inclusions.followed(0, 2), inclusions.solutions_exist
-    good = inclusions.solved(0, 2)
+    good, judge = inclusions.followed(0, 2), inclusions.solutions_exist
     for status in ("sliding", "non-unique", "steps"):
-        yield judge(changed(good, status=status, revived=True), far)
-        yield judge(good, changed(far, status=status))
+        yield judge(changed(good, status=status, revived=True))
     start = inclusions.ANTIPARALLEL
-    yield where(partial(judge, good, far), inclusions, ANTIPARALLEL=replace(start, y=-start.y))
+    yield where(partial(judge, good), inclusions, ANTIPARALLEL=replace(start, y=-start.y))
 
 
 def leaky(leak: Fraction) -> Callable[..., dict[str, Fraction]]:
@@ -354,21 +350,18 @@ def no_solution() -> Faults:
 
 
 def many_solutions() -> Faults:
-    judge, velocity = inclusions.many_solutions, alignment.velocity
-    told = partial(where, judge, inclusions)
+    told = partial(where, inclusions.many_solutions, inclusions)
     yield told(slopes=leaky(Fraction(-1)))
     yield told(departure_residual=lambda _: 1.01e-7)
-    yield told(velocity=lambda p, v, label, _: velocity(p, v, label, 1e-15))
 
 
 # --- The alignment --------------------------------------------------------------------------------
 
 
 def small_grants_both() -> Faults:
-    found = own_data.under_small(0, 2)  # with the printed zeta, and with the other, in turn
-    for ordered in (found, found[::-1]):
-        for cells in ({"share": 1.001}, {"share": np.nan}, {"ratio": 1.001}):
-            yield own_data.small_grants_both(changed(ordered, **cells))
+    found = own_data.under_small(0, 2)
+    for cells in ({"share": 1.001}, {"share": np.nan}, {"ratio": 1.001}):
+        yield own_data.small_grants_both(changed(found, **cells))
 
 
 def growth_of_the_time() -> Faults:
@@ -395,7 +388,7 @@ def cones_are_not_left() -> Faults:
         (t, last) = list(found)[-1]
         return [*found, (t, put(last, (slice(None), 3), ~last[:, 3]))]
 
-    other = at_call(lambda path: list(patterns(path)), 1, leaves)
+    other = at_call(lambda path: list(patterns(path)), 2, leaves)  # of the second flow
     with patch.object(setting, "patterns", other):
         yield alignment.cones_are_not_left(alignment.logs(0, 3))
 
@@ -418,10 +411,11 @@ def scale_is_enough() -> Faults:
         yield theorem_1.scale_is_enough(changed(found, needed=needed))
 
 
-def grown_at_every_scale() -> Faults:
+def growth_is_bounded() -> Faults:
     for growth in (1e9, np.nan):
-        last = at_call(theorem_1.largest_growth, 1, lambda _, growth=growth: growth)
-        yield where(partial(theorem_1.grown_at_every_scale, 0, 2), theorem_1, largest_growth=last)
+        last = at_call(alignment.largest_growth, 1, lambda _, growth=growth: growth)
+        with patch.object(alignment, "largest_growth", last):
+            yield alignment.growth_is_bounded(alignment.logs(0, 2))
 
 
 # --- Gaussian starts ------------------------------------------------------------------------------
@@ -466,13 +460,14 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.lem3": partial(passing, lemmas.neurons_stay_small, 1.0, EXPONENTIAL, TWICE_LOGISTIC,
                        LOGISTIC),
     "ea.lem13": partial(of_surveys, convergence.shrinks_little, "shrunk"),
-    "ea.lem14": partial(of_surveys, convergence.grows_from_t_1, "backwards", "turned", late=LATE),
+    "ea.lem14": partial(of_surveys, convergence.grows_from_t_1, "backwards", "turned"),
     "ea.orth.compare.1": start_decides, "ea.ours.fall": exact_order,
-    "ea.ours.growth": grown_at_every_scale,
+    "ea.ours.growth": growth_is_bounded,
     "ea.ours.horizon": twice_as_long, "ea.ours.reached": time_is_reached,
     "ea.ours.scale": scale_is_enough, "ea.path": figure_15_is_longest,
     "ea.random-init.1": assumption_2_is_sure, "ea.random-init.2": half_start_active,
-    "ea.thm1.classify": partial(of_surveys, convergence.classified, "turned", late=LATE),
+    "ea.thm1.classify": partial(of_surveys, convergence.classified, "turned"),
+    "ea.thm1.loss.1": partial(of_surveys, convergence.falls_like_one_over_t, "slow"),
     "ea.thm1.loss.2": partial(of_surveys, convergence.falls_in_time, "late", "early"),
     "ea.thm1.loss.3": partial(of_surveys, convergence.exact_order_of_the_data, "late", "early"),
     "ea.thm1.rank.1": partial(of_surveys, convergence.nearly_two, "wide"),

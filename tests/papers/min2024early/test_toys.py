@@ -36,20 +36,10 @@ def test_as_one_network_at_a_time_by_autograd() -> None:
         np.testing.assert_allclose(run.at(250)[0][k], w, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(run.at(250)[1][k], u, rtol=1e-9, atol=1e-12)
     dead = np.all(run.at(201)[0] @ X.T <= 0.0, axis=-1)
-    assert dead.any()  # some neurons left the loop on the way
+    assert dead.any()
     assert np.array_equal(run.at(201)[0][dead], run.at(250)[0][dead])
     assert not np.array_equal(run.at(0)[0], run.at(250)[0])
     assert np.array_equal(run.clock, np.arange(0, 251, 50))
-
-
-def test_a_dead_network_rests_between_two_that_live() -> None:
-    W, v = normal_starts(1, 3, 4, 3, 0.3)
-    W[1] = -1.0
-    X_positive = np.abs(X)
-    run = ensemble(X_positive, np.ones(4), W, v, LOGISTIC, 0.05, [0, 600], 20, euler)
-    assert np.array_equal(run.W[0, 1], run.W[1, 1])
-    assert np.allclose(run.loss[:, 1], 4.0 * np.log(2.0))
-    assert not np.array_equal(run.W[0, 2], run.W[1, 2])
 
 
 def test_order_four_away_from_boundaries() -> None:

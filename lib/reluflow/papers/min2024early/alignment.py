@@ -16,6 +16,8 @@ from scipy.integrate import DOP853, quad, solve_ivp
 from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, statement, survey
+from reluflow.flows.integrate import FlowPath
+from reluflow.geometry.separability import separation
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
@@ -114,10 +116,10 @@ def never_nearer(item: Instance) -> float:
 
 
 def logs(seed: int, count: int) -> pd.DataFrame:
-    """The events of (GF) far beyond the alignment, from norms of 1e-6 to 10, both losses. Columns:
+    """Flows of (GF) far beyond the alignment, from norms of 1e-6 to 10, both losses. Columns:
     wrong (events that lose an own datum or gain another one), changes (most of a neuron, over n),
     left (neurons that leave their own cone or S_dead), caught (neurons that end in the cone of the
-    other label), full (neurons that make all n changes)."""
+    other label), full (neurons that make all n changes), share (`largest_growth` over 1 + 1/mu)."""
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
@@ -137,9 +139,18 @@ def logs(seed: int, count: int) -> pd.DataFrame:
         began, caught = (int(np.sum(np.all(at != own, axis=0))) for at in (seen[0], seen[-1]))
         return {"wrong": wrong, "changes": float(changes.max() / n),
                 "left": int(np.sum(home[:-1] & ~home[1:])),
-                "began": began, "full": int(np.sum(changes == n)), "caught": caught}  # fmt: skip
+                "began": began, "full": int(np.sum(changes == n)), "caught": caught,
+                "share": largest_growth(found) / (1.0 + 1.0 / separation(X, y))}  # fmt: skip
 
     return survey(range(count), one)
+
+
+def largest_growth(flown: FlowPath) -> float:
+    """The largest |w_j(t)| / |w_j(0)| of a neuron while it is not home, on a grid of the path."""
+    begins, ends = flown.t[0], np.minimum(setting.alignment_times(flown), flown.t[-1])
+    grids = np.linspace(begins, ends, 40)  # a column a neuron
+    R = [setting.neurons(flown, grid)[1][:, j] for j, grid in enumerate(grids.T)]
+    return float(np.exp(max((each - each[0]).max() for each in R)))
 
 
 def logs_are_one_way(found: pd.DataFrame) -> list[Evidence]:
@@ -149,6 +160,15 @@ def logs_are_one_way(found: pd.DataFrame) -> list[Evidence]:
         none_of("flows with a neuron that changes more than n times", found.changes > 1.0),
         note("neurons that make all n changes, of those that start in the cone of the other label",
              (int(found.full.sum()), int(found.began.sum()))),
+    ]  # fmt: skip
+
+
+def growth_is_bounded(found: pd.DataFrame) -> list[Evidence]:
+    """ea.ours.growth: in `logs` no neuron grows by more than 1 + 1/mu before it is home."""
+    return [
+        fact(f"of {len(found)} flows, those in which a neuron outgrows 1 + 1/μ before it is home",
+             int((~(found.share <= 1.0)).sum()), 0),
+        note("largest share of 1 + 1/μ", float(found.share.max()), digits=2),
     ]  # fmt: skip
 
 
@@ -275,21 +295,15 @@ def leaving(t: float) -> tuple[float, float]:
     return float(np.sinh(tau)), float(np.cosh(tau))
 
 
-def velocity(p: NDArray, v: NDArray, label: float, at_zero: float) -> tuple[NDArray, NDArray]:
-    """p' and v' at p = <x, w> for one datum x of length 1, and one neuron."""
-    slope = np.where(p > 0.0, 1.0, np.where(p < 0.0, 0.0, at_zero))
-    pull = label * np.exp(-label * v * np.maximum(p, 0.0))
-    return pull * v * slope, pull * np.maximum(p, 0.0)
-
-
 def departure_residual(end: float) -> float:
-    """The residual of the integral equation up to tau = `end`, s'(0) = 0. By Gauss' rule, which
-    does not touch p = 0: one moment more or less changes no integral."""
+    """The residual up to tau = `end` of the integral equation of w_1' = v e^(-v w_1) and
+    v' = w_1 e^(-v w_1). By Gauss' rule, which does not touch w_1 = 0: one moment changes nothing.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(40)
     s = 0.5 * end * (1.0 + nodes)
-    rates = velocity(np.sinh(s), np.cosh(s), 1.0, 0.0)
+    pull = np.exp(-np.sinh(s) * np.cosh(s))
     dt = 0.5 * end * weights * np.exp(0.5 * np.sinh(2.0 * s))
-    gaps = np.sinh(end) - rates[0] @ dt, np.cosh(end) - 1.0 - rates[1] @ dt
+    gaps = np.sinh(end) - pull * np.cosh(s) @ dt, np.cosh(end) - 1.0 - pull * np.sinh(s) @ dt
     return float(np.abs(gaps).max())
 
 

@@ -60,14 +60,9 @@ def separable_exactly(X: ArrayLike, y: ArrayLike) -> bool:
 
 def serves_exactly(X: ArrayLike, y: ArrayLike, w: NDArray, sign: float = 1.0) -> bool:
     """Whether w (d,), of ints or fractions, is in S_+ (sign 1) or S_- (sign -1): <x_i, w> > 0 for
-    the data of that label, <= 0 for the others."""
+    the data of that label, <= 0 for the others. The sign 0, no label, stands for S_dead."""
     inputs = whole(X).dot(w)
     return all((h > 0) == (label == sign) for h, label in zip(inputs, np.asarray(y), strict=True))
-
-
-def silent_exactly(X: ArrayLike, w: NDArray) -> bool:
-    """Whether w (d,), of ints or fractions, is in S_dead: <x_i, w> <= 0 for all data."""
-    return bool((whole(X).dot(w) <= 0).all())
 
 
 # --- Draws of orthogonally separable data with members of their cones -----------------------------
@@ -149,7 +144,7 @@ def _silent_members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     tries = rng.standard_normal((400, X.shape[1]))
     ends = tries[(tries @ X.T <= 0.0).all(axis=1)][:2]
     parts[: len(ends)] = ends
-    return {"parts": parts, "times": _times(rng)}
+    return {"parts": parts, "times": _times(rng), "sign": np.array(0.0)}
 
 
 def _times(rng: np.random.Generator) -> NDArray:
@@ -159,16 +154,12 @@ def _times(rng: np.random.Generator) -> NDArray:
 
 
 def _are_members(X: NDArray, y: NDArray, parts: NDArray, sign: NDArray) -> bool:
-    return all(serves_exactly(X, y, w, float(sign)) for w in whole(parts))
-
-
-def _are_silent(X: NDArray, parts: NDArray) -> bool:
-    return all(silent_exactly(X, w) for w in whole(parts)) and bool(np.any(parts))
+    return bool(np.any(parts)) and all(serves_exactly(X, y, w, float(sign)) for w in whole(parts))
 
 
 def _closed(X: NDArray, y: NDArray, parts: NDArray, times: NDArray, sign: NDArray) -> float:
-    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0; 0 is there if
-    no datum has the cone's label, and only then."""
+    """ea.lem5-9.2: a w_1 + b w_2 is in a cone where w_1, w_2 are, a >= 0, b > 0; 0 is there if no
+    datum has the cone's label, and only then."""
     w, label = whole(times).dot(whole(parts)), float(sign)
     held = serves_exactly(X, y, 0 * w, label) == (label not in y)
     return 1.0 if held and serves_exactly(X, y, w, label) else -1.0
@@ -183,12 +174,10 @@ sums_stay_with_one_label = statement(
 )(_closed)  # fmt: skip
 
 
-@statement("sums and multiples of members of S_dead are members",
-           extended(data((2, 12)), _silent_members),
-           {**SEPARABLE, "w₁ and w₂ are members": _are_silent})  # fmt: skip
-def silent_sums_stay(X: NDArray, parts: NDArray, times: NDArray) -> float:
-    """Sums and multiples of members of S_dead are members."""
-    return 1.0 if silent_exactly(X, whole(times).dot(whole(parts))) else -1.0
+silent_sums_stay = statement(
+    "sums and multiples of members of S_dead are members", extended(data((2, 12)), _silent_members),
+    {**SEPARABLE, "w₁ and w₂ are members": _are_members}, fixed=("sign",),
+)(_closed)  # fmt: skip
 
 
 TWO_LABELS = Reading(
@@ -416,8 +405,8 @@ is tried: for two of them it holds for every z."""
 
 def slope_near_0(name: str) -> Statement:
     """ea.lem2.1, ea.lem2.2, ea.lem2.3: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss
-    (Lemma 2); with 1/2 for 2 log(1 + e^-yz), and 1 for the square loss (Remark 4); relative to |z|.
-    """
+    (Lemma 2); with 1/2 for 2 log(1 + e^-yz), and 1 for the square loss (Remark 4: Lemma 4 holds
+    for it too); relative to |z|."""
     gap, factor, most = GAPS[name]
 
     def slack(item: Instance) -> float:
@@ -435,9 +424,8 @@ def slope_near_0(name: str) -> Statement:
     )  # fmt: skip
 
 
-def lemma_4_with_the_square_loss() -> Statement:
-    """Remark 4: the proof of Lemma 4 needs nothing else of a loss."""
-    return lemmas.near_the_limit(SQUARE)
+lemma_4_with_the_square_loss = partial(lemmas.near_the_limit, SQUARE)
+"""Remark 4: the proof of Lemma 4 needs nothing else of a loss."""
 
 
 def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> dict[str, Any]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,14 +50,16 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False)
-class Begun:
-    """A trajectory up to t_2, with neurons in S_+ and in S_- at t_1 and all others in S_dead."""
+class Trajectory:
+    """A flow with neurons in S_+ and in S_- at t_1 and all others in S_dead, up to t_2 or further.
+    Legs of its path: time up to t_1, up to the first t_2, up to the second; log(1/L);
+    log log(1/L)."""
 
     given: Start
     t_1: float  # the time of Theorem 1, part 1
     t_2: dict[float, float]  # {1: t_2^+, -1: t_2^-}
     lives: NDArray  # whether a neuron is in the cone of its sign at t_1, (h,)
-    path: FlowPath  # legs: time up to t_1, up to the first t_2, up to the second
+    path: FlowPath
 
     @property
     def fall(self) -> float:
@@ -86,11 +87,6 @@ class Begun:
         U = U / np.linalg.norm(U, axis=-1, keepdims=True)
         return U, R, np.array([field.log_loss(z) for z in Z])
 
-
-@dataclass(frozen=True, eq=False)
-class Whole(Begun):
-    """A trajectory to its end: two more legs, on the clocks log(1/L) and log log(1/L)."""
-
     @cached_property
     def aligning(self) -> Moments:
         """Moments from 1e-4 t_1 to t_1, evenly on a logarithmic axis."""
@@ -116,7 +112,7 @@ class Whole(Begun):
         return Moments(U, R, log_loss, log_elapsed(-log_loss, np.array(steep)))
 
 
-def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun | None:
+def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Trajectory | None:
     """The trajectory of a start up to t_2, with t_1 as printed unless it is given. None where the
     hypotheses fail: where at t_1 a neuron is in none of its cones, so that part 1 does not hold
     (the printed t_1 does not know the start), or where S_+ or S_- has no neuron. Raises Lost where
@@ -143,12 +139,12 @@ def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun |
             raise Lost(f"before t₂: {path.detail}")
         first = max(left, key=lambda s: _largest_output(given, chart, path.end, s))
         t_2[first] = float(path.t[-1])
-    return Begun(given, t_1, t_2, lives, path)
+    return Trajectory(given, t_1, t_2, lives, path)
 
 
 def follow(
     given: Start, reach: float = 1e6, rtol: float = 1e-8, t_1: float | None = None
-) -> Whole | None:
+) -> Trajectory | None:
     """The trajectory of a start to log(1/L) = `reach`; `t_1`, None and Lost as for `begin`."""
     begun = begin(given, rtol, t_1)
     if begun is None:
@@ -159,7 +155,7 @@ def follow(
     path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
     if path.status != "horizon":
         raise Lost(f"after t₂: {path.detail}")
-    return Whole(begun.given, begun.t_1, begun.t_2, begun.lives, path)
+    return replace(begun, path=path)
 
 
 def _largest_output(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
@@ -218,58 +214,25 @@ def allowed(given: Start) -> float:
     return given.log_eps_allowed(given.printed_zeta)
 
 
-@dataclass(frozen=True)
-class Survey:
-    """The trajectories `found`, the number of starts `outside` the hypotheses, and of those `lost`
-    although they meet them."""
-
-    found: list[Whole]
-    outside: int
-    lost: int
-
-
-def trajectories(seed: int, count: int) -> Survey:
-    """The trajectories of `count` starts."""
-    found, lost = list[Whole](), 0
-    for each in starts(seed, count):
-        try:
-            found += [whole] if (whole := follow(each)) else []
-        except Lost:
-            lost += 1
-    return Survey(found, count - len(found) - lost, lost)
-
-
-def followed(survey: Survey) -> list[Evidence]:
-    """How many trajectories there are, and that none was lost: a part of every claim's evidence."""
-    return [
-        fact("trajectories that meet the hypotheses and were lost", survey.lost, 0,
-             tried=len(survey.found) + survey.lost),
-        note("starts left out, since at t_1 a neuron is not where part 1 says or a cone is empty",
-             survey.outside),
-    ]  # fmt: skip
+def trajectories(seed: int, count: int) -> list[Trajectory]:
+    """The trajectories of `count` starts, without those that are outside the hypotheses. Raises
+    Lost as `begin`."""
+    return [each for start in starts(seed, count) if (each := follow(start)) is not None]
 
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
 
-AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
 
-
-class LateNeuron(NamedTuple):
-    """The page's example, with neurons a and b."""
-
-    leaves: float  # when a leaves S_-
-    log_ratio: float  # log(|a|^2 / |b|^2) at t_1: where it is positive, f(x_2) > 0
-
-
-def late_neuron() -> LateNeuron:
-    """The example in numbers; at t_1 the angle of a to x_2 is below 1e-70, so that cosines
-    with x_2 are 1."""
+def late_neuron() -> tuple[float, float]:
+    """Of the page's example, with neurons a and b: when a leaves S_-, and log(|a|^2 / |b|^2) at
+    t_1, which is positive where f(x_2) > 0. At t_1 the angle of a to x_2 is below 1e-70, so that
+    cosines with x_2 are 1."""
     log_angle, log_size = -230.0, -130.0  # at the start: of that angle, and of |b| / |a|
     X, y = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]]), np.array([1.0, -1.0])
     data = setting.data_constants(X, y)
     t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * log_angle)))
     path = align(X, y, Beside(np.array([1.0, 0.0]), log_angle), 1.0)
-    return LateNeuron(float(path.times[1]), -2.0 * log_size - 4.0 * t_1)
+    return float(path.times[1]), -2.0 * log_size - 4.0 * t_1
 
 
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
@@ -291,51 +254,7 @@ def inside_cone(
     return W / np.linalg.norm(W, axis=1, keepdims=True)
 
 
-def in_cones(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    """Neurons "plus" (3, d) in S_+ and "minus" (3, d) in S_-, with the squared lengths of either
-    group adding up to 1/(4 X_max) times a factor from 1 to 1000."""
-    X, y, made = item["X"], item["y"], {}
-    for name, sign in (("plus", 1.0), ("minus", -1.0)):
-        W = inside_cone(X, y, sign, 3, rng) * rng.exponential(size=(3, 1))
-        factor = float(rng.choice([1.0 + 1e-9, 10.0 ** rng.uniform(0.0, 3.0)]))
-        made[name] = W * np.sqrt(factor / (4.0 * _longest(X)) / np.sum(W * W))
-    return made
-
-
-def _longest(X: NDArray) -> float:
-    return float(np.linalg.norm(X, axis=1).max())
-
-
-BOTH: Mapping[str, Callable[..., Any]] = {
-    "data of both labels, μ > 0": lambda X, y: len(set(y)) == 2 and separation(X, y) > 0.0
-}
-
-
-def steep_enough(loss: Loss) -> Statement:
-    """|grad L|^2 >= alpha L^2 with alpha = (mu X_min)^2 / (32 X_max) (D.2, from Lemma 15), wherever
-    either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient;
-    NaN where floats do not know mu well, here and in `turns_towards`."""
-
-    @statement(f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
-               extended(data_draws(), in_cones),
-               {**BOTH, "S₊ holds the one group": lambda X, y, plus: serves(X, y, plus).all(),
-                "S₋ the other": lambda X, y, minus: serves(X, y, minus, -1.0).all(),
-                "both groups have grown": lambda X, plus, minus:
-                   min(np.sum(plus**2), np.sum(minus**2)) >= 0.25 / _longest(X)},
-               fixed=("y",))  # fmt: skip
-    def slack(X: NDArray, y: NDArray, plus: NDArray, minus: NDArray) -> float:
-        W = np.vstack([plus, minus])
-        sizes = np.linalg.norm(W, axis=1)
-        if separation(X, y) <= 1e-6:
-            return float("nan")
-        signs = np.repeat([1.0, -1.0], 3)
-        steep = log_steepness(W / sizes[:, None], np.log(sizes), signs, X, y, loss)
-        return steep - float(np.log(setting.decay(setting.data_constants(X, y))))
-
-    return slack()
-
-
-def slack_of_decay(each: Whole) -> NDArray:
+def slack_of_decay(each: Trajectory) -> NDArray:
     """log of (1/L(t) - 1/L(t_2)) / (alpha (t - t_2)), (m,) >= 0 by D.2, at moments after t_2."""
     moments = each.falling
     tau = -moments.log_loss
@@ -345,7 +264,7 @@ def slack_of_decay(each: Whole) -> NDArray:
     return slack[1:]
 
 
-def times_loss(each: Whole) -> float:
+def times_loss(each: Trajectory) -> float:
     """t L log t at the end of a trajectory, over its limit (1/gamma_+ + 1/gamma_-)/2. gamma_+ is
     the largest min over I_+ of <x_i, u> for a unit u, gamma_- that of I_-. Of either group 1/L
     grows like 2 gamma t log t."""
@@ -355,11 +274,10 @@ def times_loss(each: Whole) -> float:
     return float(np.exp(log_product - np.log(0.5 * sum(lengths))))
 
 
-def falls_like_one_over_t(survey: Survey) -> list[Evidence]:
+def falls_like_one_over_t(found: list[Trajectory]) -> list[Evidence]:
     """ea.thm1.loss.1: L(t) <= L(t_2) / (1 + alpha L(t_2) (t - t_2)) for all t >= t_2,
     alpha = (mu X_min)^2 / (32 X_max), t_2 the first time at which the outputs on both labels have
     exceeded 1/4 (Theorem 1, part 2; D.2)."""
-    found = survey.found
     slacks = [slack_of_decay(each) for each in found]
     least = min((float(s.min()) for s in slacks), default=np.nan)
     limits = [times_loss(each) for each in found]
@@ -369,18 +287,17 @@ def falls_like_one_over_t(survey: Survey) -> list[Evidence]:
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
         note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
-        *followed(survey),
     ]  # fmt: skip
 
 
 # --- Lemmas 13 and 14, and the sign of the outputs: how the neurons in S_+ and S_- grow -----------
 
 
-def shrinks_little(survey: Survey) -> list[Evidence]:
+def shrinks_little(found: list[Trajectory]) -> list[Evidence]:
     """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least exp(-4 n X_max t_1)
     times that of |w_j(0)|^2 (Lemma 13)."""
     slacks = list[float]()
-    for each in survey.found:
+    for each in found:
         given, at = each.given, each.waiting.R[0]
         began = given.log_eps + np.log(np.linalg.norm(given.W0, axis=1))
         rate = 4.0 * given.data.n * given.data.X_max * each.t_1
@@ -390,15 +307,14 @@ def shrinks_little(survey: Survey) -> list[Evidence]:
         none_of("groups that shrink by more", np.array(slacks) < 0.0),
         note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
-        *followed(survey),
     ]  # fmt: skip
 
 
-def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
+def grows_from_t_1(found: list[Trajectory]) -> list[Evidence]:
     """ea.lem14: the sum of |w_j|^2 over the neurons of a cone does not decrease from t_1 on
     (Lemma 14, eq 30)."""
     falls = left = 0
-    for each in survey.found:
+    for each in found:
         for moments in (each.waiting, each.falling):
             for sign in (1.0, -1.0):
                 sums = logsumexp(2.0 * moments.R[:, each.own(sign)], axis=-1)
@@ -407,15 +323,15 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
                 left += not np.all(active == (each.given.y == sign)[:, None])
     return [
         fact("groups whose sum falls by a thousandth below an earlier one", falls, 0,
-             tried=2 * len(survey.found)),
-        fact("groups with a neuron that leaves its cone", left, 0, tried=2 * len(survey.found)),
-        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: its |w|² over that of the "
-             "other neuron of S₋, as a logarithm; it falls", late.log_ratio, digits=3),
-        *followed(survey),
+             tried=2 * len(found)),
+        fact("groups with a neuron that leaves its cone", left, 0, tried=2 * len(found)),
+        note("with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁, a neuron of V₊ "
+             "still in S₋ there: when it leaves, and log of its |w|² at t₁ over that of the other "
+             "neuron of S₋", late_neuron(), digits=4),
     ]  # fmt: skip
 
 
-def log_margins(each: Whole, moments: Moments) -> NDArray:
+def log_margins(each: Trajectory, moments: Moments) -> NDArray:
     """log(y_i f(x_i)) (m, n) of the living neurons at moments; minus infinity where it is not
     positive."""
     given, on = each.given, np.flatnonzero(each.lives)
@@ -426,18 +342,15 @@ def log_margins(each: Whole, moments: Moments) -> NDArray:
     return np.where(sign > 0.0, log, -np.inf)
 
 
-def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
+def classified(found: list[Trajectory]) -> list[Evidence]:
     """ea.thm1.classify: all data are classified correctly by the sign of f from t_1 on
     (Section 3.1)."""
-    each = [(log_margins(one, one.waiting), log_margins(one, one.falling)) for one in survey.found]
+    each = [(log_margins(one, one.waiting), log_margins(one, one.falling)) for one in found]
     wrong = [not all(np.isfinite(margins).all() for margins in both) for both in each]
     least = [float(waiting[0].min()) for waiting, _ in each]
     return [
         none_of("trajectories that classify a datum wrongly at some moment from t₁ on", wrong),
         note("log of the least y f(x) at t₁: least, largest", (min(least), max(least)), digits=2),
-        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
-             "that of the neuron that should win", late.log_ratio, digits=3),
-        *followed(survey),
     ]  # fmt: skip
 
 
@@ -455,16 +368,15 @@ OF_THE_DATA = Reading(
 """How the order of t_2 is read."""
 
 
-def falls_in_time(survey: Survey) -> list[Evidence]:
+def falls_in_time(found: list[Trajectory]) -> list[Evidence]:
     """ea.thm1.loss.2: t_2^+ <= t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) +
     4 n X_max t_1), g = sqrt(mu) n_+ X_min, the same for t_2^- with n_- (D.2, eqs 36-39)."""
-    shares = [limit / each.t_2[s] for each in survey.found for s, limit in each.bounds.items()]
-    early = sum(min(each.t_2.values()) < each.t_1 for each in survey.found)
+    shares = [limit / each.t_2[s] for each in found for s, limit in each.bounds.items()]
+    early = sum(min(each.t_2.values()) < each.t_1 for each in found)
     return [
         none_of("times t_2 of either label beyond their bounds", np.array(shares) < 1.0),
         fact("times t_2 before t_1", early, 0, tried=len(shares)),
         note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
-        *followed(survey),
     ]  # fmt: skip
 
 
@@ -477,12 +389,12 @@ def one_against(many: int) -> Start:
     return replace(made, log_eps=allowed(made))
 
 
-def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
+def exact_order_of_the_data(found: list[Trajectory]) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
     on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
     `one_against`."""
-    early = [each.fall / each.given.T for each in survey.found]
-    above = [each.fall > max(each.bounds.values()) for each in survey.found]
+    early = [each.fall / each.given.T for each in found]
+    above = [each.fall > max(each.bounds.values()) for each in found]
     log_eps = one_against(99).log_eps
     few, many = (begin(replace(one_against(k), log_eps=log_eps)) for k in (1, 99))
     assert few is not None
@@ -492,21 +404,10 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
         none_of("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above),
         note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by flows",
              100.0 * many.fall / (2.0 * few.fall)),
-        *followed(survey),
     ]  # fmt: skip
 
 
-def gap(given: Start, log_eps: float) -> NDArray | None:
-    """`gap_of` the trajectory from this eps. None where part 1 does not hold at the printed t_1, or
-    the flow is lost."""
-    try:
-        each = begin(replace(given, log_eps=log_eps), rtol=1e-7)
-    except Lost:
-        return None
-    return None if each is None else gap_of(each)
-
-
-def gap_of(each: Begun) -> NDArray:
+def gap(each: Trajectory) -> NDArray:
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
     log(1 + e^(-y f)), whose pull at 0 is half as large."""
     given, rate = each.given, 0.5 if each.given.loss is LOGISTIC else 1.0
@@ -515,21 +416,19 @@ def gap_of(each: Begun) -> NDArray:
     )
 
 
-def exact_order(survey: Survey) -> list[Evidence]:
+def exact_order(found: list[Trajectory]) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
     for the loss log(1 + e^(-y f))."""
     # Tenth powers of an eps below e^-100000 are not followed.
-    early = [each for each in survey.found if each.given.log_eps >= -1e5][:2]
-    tenth = [gap(each.given, 10.0 * each.given.log_eps) for each in early]
-    found = [(gap_of(each), far) for each, far in zip(early, tenth, strict=True) if far is not None]
-    changes, sizes = np.abs([(far - near, far) for near, far in found]).transpose(1, 0, 2)
+    early = [each for each in found if each.given.log_eps >= -1e5][:2]
+    tenth = [begin(replace(each.given, log_eps=10.0 * each.given.log_eps), 1e-7) for each in early]
+    both = [(gap(near), gap(far)) for near, far in zip(early, tenth, strict=True) if far]
+    changes, sizes = np.abs([(far - near, far) for near, far in both]).transpose(1, 0, 2)
     return [
         fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
              f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
              "power", int((~(changes <= GAP)).sum()), 0),
         note("largest size of that difference", float(sizes.max()), digits=2),
-        note("starts besides whose flow could not be followed to there",
-             sum(far is None for far in tenth)),
     ]  # fmt: skip
 
 
@@ -572,7 +471,7 @@ def stable_ranks(moments: Moments) -> NDArray:
     return np.asarray((W**2).sum(axis=(1, 2)) / _largest(W))
 
 
-def excesses(each: Whole, moments: Moments) -> NDArray:
+def excesses(each: Trajectory, moments: Moments) -> NDArray:
     """(2 |W|_2^2 + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 (m,) at moments, >= 0 by D.3."""
     W, given = _scaled(moments), each.given
     with np.errstate(over="ignore"):
@@ -582,34 +481,32 @@ def excesses(each: Whole, moments: Moments) -> NDArray:
     return (2.0 * _largest(W) + room - whole) / whole
 
 
-def nearly_two(survey: Survey) -> list[Evidence]:
+def nearly_two(found: list[Trajectory]) -> list[Evidence]:
     """ea.thm1.rank.1: |W|_F^2 <= 2 |W|_2^2 + 4 sqrt(h) eps W_max^2 for all t >= t_1 (Theorem 1,
     part 2, with the constant of D.3)."""
-    both = [(excesses(each, each.waiting), excesses(each, each.falling)) for each in survey.found]
+    both = [(excesses(each, each.waiting), excesses(each, each.falling)) for each in found]
     late = [float(falling[-1]) for _, falling in both]
     return [
         none_of("trajectories on which the bound fails from t₁ to ln L = -10⁶",
                 [min(part.min() for part in each) < -ROUNDING for each in both]),
         note("2 |W|₂² / |W|_F² - 1 at the end: least, largest", (min(late), max(late)), digits=2),
-        *followed(survey),
     ]  # fmt: skip
 
 
-def at_most_two(survey: Survey) -> list[Evidence]:
+def at_most_two(found: list[Trajectory]) -> list[Evidence]:
     """ea.thm1.rank.2: |W| -> infinity, and limsup |W|_F^2 / |W|_2^2 <= 2 (Theorem 1, part 2)."""
-    ends = [_end(each) for each in survey.found]
-    sizes = [float(np.exp(2.0 * each.falling.R[-1]).sum()) for each in survey.found]
+    ends = [_end(each) for each in found]
+    sizes = [float(np.exp(2.0 * each.falling.R[-1]).sum()) for each in found]
     return [
         bound("largest stable rank where ln L = -10⁶", max(rank for rank, _ in ends), "<=", 2.0,
               "", digits=3),
         note("least ‖W‖_F² there", min(sizes, default=np.nan), digits=2),
         bound("largest relative deviation there from the limit in closed form",
               max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", 1e-3, "", digits=2),
-        *followed(survey),
     ]  # fmt: skip
 
 
-def _end(each: Whole) -> tuple[float, float]:
+def _end(each: Trajectory) -> tuple[float, float]:
     return float(stable_ranks(each.falling)[-1]), limit_rank(each.given.X, each.given.y)
 
 
@@ -631,9 +528,9 @@ def below_two() -> Statement:
     return slack()
 
 
-def reaches_its_limit(survey: Survey) -> list[Evidence]:
+def reaches_its_limit(found: list[Trajectory]) -> list[Evidence]:
     """Flows against the closed form, and the pair of data on which 2/(1 + mu) is reached."""
-    ends = [_end(each) for each in survey.found]
+    ends = [_end(each) for each in found]
     X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
@@ -660,30 +557,10 @@ WHILE_WAITING = Reading(
 """How "always drawn to x_+" is read."""
 
 
-def cosines(each: Begun, U: NDArray, sign: float) -> NDArray:
+def cosines(each: Trajectory, U: NDArray, sign: float) -> NDArray:
     """cos(w_j, x_+) (m, k) of the neurons of S_+ (sign 1), or those with x_- of S_-."""
     x = each.given.centre(sign)
     return np.asarray(U[:, each.own(sign)] @ (x / np.linalg.norm(x)))
-
-
-def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
-    """ea.thm1.refined.1: cos(w_j, x_+) >= 1/4 for all neurons of S_+ from
-    t_1 + 6/(sqrt(mu) n_+ X_min) to t_2^+, and the same for S_- and x_- (D.2, eqs 36-40)."""
-    tried = list[float]()
-    for each in survey.found:
-        t = np.exp(each.waiting.log_time)
-        for sign in (1.0, -1.0):
-            first = each.t_1 + setting.refined_delay(each.given.data, sign)
-            kept = (t >= first) & (t <= each.t_2[sign])
-            least = float(cosines(each, each.waiting.U[kept], sign).min(initial=np.inf))
-            tried += [least] if np.isfinite(least) else []
-    return [
-        none_of("groups with a neuron that is further away", np.array(tried) < 0.25),
-        note("least cosine in that time, of all groups", min(tried, default=np.nan), digits=3),
-        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
-             "time", late.leaves, digits=4),
-        *followed(survey),
-    ]  # fmt: skip
 
 
 def turns_towards(loss: Loss) -> Statement:
@@ -697,7 +574,9 @@ def turns_towards(loss: Loss) -> Statement:
 
     @statement(f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
                extended(data_draws(), more),
-               {**BOTH, "w in S₊": lambda X, y, w: serves(X, y, w),
+               {"data of both labels, μ > 0":
+                    lambda X, y: len(set(y)) == 2 and separation(X, y) > 0.0,
+                "w in S₊": lambda X, y, w: serves(X, y, w),
                 "outputs at most 1/4": lambda q: np.all((q >= 0) & (q <= 0.25))},
                fixed=("y",))  # fmt: skip
     def slack(X: NDArray, y: NDArray, w: NDArray, q: NDArray) -> float:

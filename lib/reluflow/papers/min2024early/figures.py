@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +17,10 @@ from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import INK, in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, signed, silent
 from reluflow.losses import LOGISTIC
-from reluflow.papers.min2024early.convergence import Best, Whole, limit_rank, stable_ranks
+from reluflow.papers.min2024early.convergence import Best, Trajectory, limit_rank, stable_ranks
 from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.setting import Polygon, cap, centres
 from reluflow.papers.min2024early.theorem_1 import maps_printed_time
-from reluflow.papers.min2024early.toys import chance_astray
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
     from reluflow.papers.min2024early.own_data import Turned
@@ -43,15 +41,6 @@ _EDGE = 1e-9
 """A cosine this small is 0: the neurons that die as eps -> 0 rest on a boundary."""
 _STACK = 0.4
 """Height of the highest stack, in radii of the circle."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Neurons at one time: a title, W (m, 2) and v (m,) of which only the signs are looked at."""
-
-    title: str
-    W: NDArray
-    v: NDArray
 
 
 def arcs(X: NDArray, inside: Callable[[NDArray], NDArray]) -> list[tuple[float, float]]:
@@ -86,16 +75,16 @@ def regions(X: NDArray, y: NDArray) -> dict[str, list[tuple[float, float]]]:
 
 
 @in_house_style
-def circles(panes: Sequence[tuple[NDArray, NDArray, Stage]]) -> Figure:
-    """A plane for each stage and its data X (n, 2), y (n,), three in a row, with every neuron's
-    direction as a mark on a circle. Marks less than 3 degrees apart are stacked outwards; a mark is
-    larger where the neuron has at least a tenth of the largest norm of its stage."""
+def circles(panes: Sequence[tuple[str, NDArray, NDArray, NDArray, NDArray]]) -> Figure:
+    """A plane for each title, data X (n, 2), y (n,) and neurons W (m, 2), v (m,), three in a row:
+    every neuron's direction is a mark on a circle. Marks less than 3 degrees apart are stacked
+    outwards; a mark is larger where the neuron has at least a tenth of the largest norm there."""
     rows = -(-len(panes) // 3)
-    titles = [pane[2].title for pane in panes]
+    titles = [title for title, *_ in panes]
     fig, axes = panels(rows, 3, height=0.3 + rows * (0.25 + 6.6 / 3), titles=titles)
-    for ax, (X, y, stage) in zip(axes, panes, strict=False):
+    for ax, (_, X, y, W, v) in zip(axes, panes, strict=False):
         plane(ax, X, y)
-        _neurons(ax, X, stage)
+        _neurons(ax, X, W, v)
     for ax in axes[len(panes) :]:
         ax.set_visible(False)
     legend_below(fig, columns=4)
@@ -116,7 +105,13 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
     cut = float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
     fig, (ax,) = panels(1, 1, height=3.2)
-    _bands(ax, X, y, cut)
+    for name, where in regions(X, y).items():
+        for a, b in where:
+            low = np.mod(a - cut, 2.0 * np.pi) + cut
+            for shift in (0.0, -2.0 * np.pi):
+                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
+                           lw=0.0, zorder=0.1)  # fmt: skip
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     turn = np.mod(np.arctan2(W[..., 1], W[..., 0]) - cut, 2.0 * np.pi) + cut
     dead = silent(X, W, _EDGE)
     turn[1:][dead[1:] & dead[:-1]] = np.nan
@@ -140,27 +135,19 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     return fig
 
 
-def _bands(ax: Axes, X: NDArray, y: NDArray, cut: float) -> None:
-    """The cones as bands of the circle, cut at this angle and unrolled, in degrees."""
+def plane(ax: Axes, X: NDArray, y: NDArray, reach: float = 1.0) -> None:
+    """The unit circle, the cones as sectors up to `reach` and the data at their directions; lengths
+    are relative."""
+    side = 1.5 if reach == 1.0 else 2.0
+    ax.set(xlim=(-side, side), ylim=(-side, side), aspect="equal")
+    _bare(ax)
     for name, where in regions(X, y).items():
         for a, b in where:
-            low = np.mod(a - cut, 2.0 * np.pi) + cut
-            for shift in (0.0, -2.0 * np.pi):
-                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
-                           lw=0.0, zorder=0.1)  # fmt: skip
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
-
-
-def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
-    """The circle, its cones as sectors, and the data at their directions; lengths are relative."""
-    ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
-    ax.set_axis_off()
-    for name, where in regions(X, y).items():
-        for a, b in where:
-            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0,
+            ax.add_patch(Wedge((0.0, 0.0), reach, *np.degrees([a, b]), color=PALE[name], lw=0.0,
                                zorder=0.2))  # fmt: skip
             middle = 0.5 * (a + b)
-            halo_text(ax, 0.5 * np.array([np.cos(middle), np.sin(middle)]), name, fontsize=8)
+            place = 0.5 * reach * np.array([np.cos(middle), np.sin(middle)])
+            halo_text(ax, place, name, fontsize=8)
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8, zorder=1.0))
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
@@ -178,18 +165,12 @@ def _datum(label: float) -> dict[str, object]:
     return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
 
 
-def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
-    W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
+def _neurons(ax: Axes, X: NDArray, W: NDArray, v: NDArray) -> None:
     turn, size = np.arctan2(W[:, 1], W[:, 0]), np.linalg.norm(W, axis=1)
     dead, large = silent(X, W, _EDGE), size >= 0.1 * size.max(initial=0.0)
-    box = np.round(turn / _BIN).astype(int)
-    order = np.argsort(turn, kind="stable")
-    rank = np.empty(len(turn), int)
-    for b in np.unique(box):
-        mine = order[box[order] == b]
-        rank[mine] = np.arange(len(mine))
-    highest = int(rank.max(initial=0))
-    radius = 1.07 + min(0.085, _STACK / max(highest, 1)) * rank
+    box = pd.Series(np.round(turn / _BIN)).loc[np.argsort(turn, kind="stable")]
+    rank = box.groupby(box).cumcount().sort_index().to_numpy()
+    radius = 1.07 + min(0.085, _STACK / max(rank.max(), 1)) * rank
     for sign, colour, marker in ((1.0, POSITIVE, "o"), (-1.0, NEGATIVE, "^")):
         for is_dead in (False, True):
             mine = (np.sign(v) == sign) & (dead == is_dead)
@@ -217,7 +198,10 @@ def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -
     titles = ("(a) neurons with $v_j > 0$", "(b) neurons with $v_j < 0$")
     fig, axes = panels(1, 2, height=4.5, titles=titles)
     for ax, sign in zip(axes, (1, -1), strict=True):
-        _weights(ax, X, y, size)
+        plane(ax, X, y, 3.0)
+        for x in X:
+            ax.axline((0.0, 0.0), (-x[1], x[0]), color=style.QUIET, lw=0.6, ls=(0, (1, 2)),
+                      zorder=0.5, label=fresh(ax, "boundary of a datum"))  # fmt: skip
         for own, path in paths:
             if own == sign:
                 colour = POSITIVE if sign > 0 else NEGATIVE
@@ -226,31 +210,9 @@ def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -
     return fig
 
 
-def _weights(ax: Axes, X: NDArray, y: NDArray, size: float) -> None:
-    """The plane of weights: the three cones, the boundaries and the directions of the data."""
-    edge = 2.0 * size
-    ax.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal", xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-    for name, where in regions(X, y).items():
-        for arc in np.degrees(where):
-            ax.add_patch(Wedge((0.0, 0.0), 2.0 * edge, *arc, color=PALE[name], lw=0.0, zorder=0.1))
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
-    longest = np.linalg.norm(X, axis=1).max()
-    for x, label in zip(X, y, strict=True):
-        normal = 2.0 * edge * np.array([-x[1], x[0]]) / np.linalg.norm(x)
-        ax.plot(*np.array([-normal, normal]).T, color=style.QUIET, lw=0.6, ls=(0, (1, 2)),
-                zorder=0.5)  # fmt: skip
-        ax.plot(*(0.75 * size * x / longest), ls="", ms=8, mew=2.0, zorder=2.0, **_datum(label))
-    ax.add_patch(Circle((0.0, 0.0), size, fill=False, ec=style.QUIET, lw=0.5, zorder=0.6))
-    style.legend_entry(ax, "boundary of a datum", color=style.QUIET, lw=0.6, ls=(0, (1, 2)))
-    for sign in np.unique(y):
-        words = f"datum, $y = {'+' if sign > 0 else '-'}1$"
-        style.legend_entry(ax, words, ls="", ms=8, mew=2.0, **_datum(sign))
-
-
 def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> None:
     """One polygon: a disc at its start, a dot at every bend, an arrow along `last` or a ring."""
-    points = np.array(path.corners, float)
+    points = np.array(path.corners, float) / size
     ax.plot(*points[0], ls="", marker="o", ms=5.0, color=colour, zorder=4.0)
     ax.plot(*points.T, color=colour, lw=1.2, zorder=3.0)
     ax.plot(*points[1:].T, ls="", marker="o", ms=2.6, color=colour, zorder=3.5)
@@ -258,7 +220,7 @@ def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> N
         ax.plot(*points[-1], ls="", marker="o", ms=5.5, mfc="white", mec=colour, zorder=4.0)
         style.legend_entry(ax, "a neuron dies", ls="", marker="o", ms=5.5, mfc="white", mec=colour)
     elif np.any(last):
-        end = points[-1] + 0.55 * size * last / np.linalg.norm(last)
+        end = points[-1] + 0.55 * last / np.linalg.norm(last)
         ax.annotate("", end, points[-1], zorder=3.0, annotation_clip=True,
                     arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0,
                                 "shrinkB": 0, "mutation_scale": 9})  # fmt: skip
@@ -348,7 +310,7 @@ _NAMES = {"exponential": "exponential", "2 logistic": "$2 \\log(1 + e^{-yf})$",
 
 
 @in_house_style
-def whole(each: Whole) -> Figure:
+def whole(each: Trajectory) -> Figure:
     """One trajectory in its three stretches of time, shaded: up to t_1, in log10 t, the cosine of
     every neuron with x_+ (orange, v_j > 0) or x_- (blue); from t_1 to t_2, in t, its log10 norm;
     from t_2 on, in log10 (t - t_2), log10 of the loss."""
@@ -361,8 +323,8 @@ def whole(each: Whole) -> Figure:
     for j, sign in enumerate(each.given.signs):
         centre = each.given.centre(sign)
         cosine = each.aligning.U[:, j] @ centre / np.linalg.norm(centre)
-        first.plot(aligning, cosine, **_neuron(each, j))
-        second.plot(waiting, each.waiting.R[:, j] / _LN10, **_neuron(each, j))
+        first.plot(aligning, cosine, **_neuron(first, each, j))
+        second.plot(waiting, each.waiting.R[:, j] / _LN10, **_neuron(second, each, j))
     third.plot(falling, each.falling.log_loss / _LN10, color=style.INK)
     room = 0.04 * (waiting[-1] - waiting[0])  # t_2 is the last moment: not on the frame
     first.set(xlim=(aligning[0], aligning[-1]), ylim=(-1.05, 1.05), xlabel="$\\log_{10} t$",
@@ -382,19 +344,17 @@ def whole(each: Whole) -> Figure:
     return fig
 
 
-def _neuron(each: Whole, j: int) -> dict[str, object]:
-    alike = [k for k, sign in enumerate(each.given.signs) if each.lives[k] == each.lives[j]
-             and (sign == each.given.signs[j] or not each.lives[j])]  # fmt: skip
+def _neuron(ax: Axes, each: Trajectory, j: int) -> dict[str, object]:
     name = ("$v_j > 0$" if each.given.signs[j] > 0.0 else "$v_j < 0$") if each.lives[j] else "dies"
     look = {"dies": {"color": "#999999", "lw": 1.2, "ls": (0, (1, 1.2))},
             "$v_j > 0$": {"color": POSITIVE, "lw": 1.3},
             "$v_j < 0$": {"color": NEGATIVE, "lw": 1.3, "ls": (0, (4, 1.5)),
                           "zorder": 2.5}}  # fmt: skip
-    return {"label": name if j == alike[0] else "_", **look[name]}
+    return {"label": fresh(ax, name), **look[name]}
 
 
 @in_house_style
-def fall_times(found: Sequence[Whole]) -> Figure:
+def fall_times(found: Sequence[Trajectory]) -> Figure:
     """t_2 and the bound (39) against log(1/eps)/min(|x_+|, |x_-|)."""
     fig, (ax,) = panels(1, 1, height=3.6)
     law = np.array([
@@ -438,7 +398,7 @@ def refined(runs: Sequence[Best]) -> Figure:
 
 
 @in_house_style
-def ranks(found: Sequence[Whole]) -> Figure:
+def ranks(found: Sequence[Trajectory]) -> Figure:
     """|W|_F^2/|W|_2^2 of the trajectories against log10(1/L), dots for the limits, bars for
     2/(1 + mu)."""
     fig, (left, right) = panels(1, 2, height=3.9, titles=["after $t_2$", "at the end"], sharey=True)
@@ -578,8 +538,6 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
     fig, axes = panels(1, len(data), height=4.5, titles=[title for title, _, _ in data])
     for ax, (_, X, y) in zip(axes, data, strict=True):
         plane(ax, X, y)
-        ax.set_axis_on()
-        _bare(ax)
         K, half = hull(X, y), np.arcsin(np.sqrt(cap(X, y))) * np.array([-1.0, 1.0])
         rings = [("$K$", HULL, 1.12, K, 0.9), ("$-K$", HULL, 1.12, K + np.pi, 0.35)]
         for sign, u in centres(X, y).items():
@@ -763,12 +721,11 @@ def toys_losses(
 def left_behind(
     counts: NDArray,
     law: NDArray,
-    series: Sequence[tuple[str, Sequence[tuple[float, int, int, float, float]]]],
+    series: Sequence[tuple[str, Sequence[tuple[float, int, int, float]]]],
 ) -> Figure:
     """Neurons outside S_+ at the end: how many in a start, and what share at other mu and scales.
     Parameters: `counts` (S,), neurons outside in each start; `law` (k,), the probabilities of 0, 1,
-    ... of them; `series` with a label and rows (angle, outside, neurons, chance by the law, work).
-    Between the angles the law is drawn with the work interpolated."""
+    ... of them; `series` with a label and rows (angle, outside, neurons, chance by the law)."""
     fig, (bars, ax) = panels(1, 2, height=3.5, titles=["(a) in one start", "(b) in general"])
     shown = np.arange(len(law))
     share = np.array([(counts == k).mean() for k in shown[:-1]] + [(counts >= shown[-1]).mean()])
@@ -779,12 +736,8 @@ def left_behind(
     bars.set_xticks(shown, [*map(str, shown[:-1]), f"{shown[-1]}+"])
     bars.set(xlabel="neurons outside $S_+$ at iteration 21 000", ylabel="share of the starts")
     for (label, rows), (colour, marker, line) in zip(series, _SCALES, strict=False):
-        angle, hits, tried, _, tau = (np.array(column) for column in zip(*rows, strict=True))
-        fine = np.geomspace(angle.min(), angle.max(), 80)
-        lengths = [np.sqrt(1.0 + np.sin(a)) for a in (angle, fine)]  # of x_+; tau goes with 1/|x_+|
-        done = np.interp(np.log(fine), np.log(angle), tau * lengths[0]) / lengths[1]
-        chance = [chance_astray(*both) for both in zip(done.tolist(), fine.tolist(), strict=True)]
-        ax.plot(np.sin(fine), chance, color=colour, ls=line, lw=1.4, zorder=2.0,
+        angle, hits, tried, chance = (np.array(column) for column in zip(*rows, strict=True))
+        ax.plot(np.sin(angle), chance, color=colour, ls=line, lw=1.4, zorder=2.0,
                 label=f"the law, {label}")  # fmt: skip
         some = hits > 0
         if some.any():

@@ -87,7 +87,8 @@ def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
 def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dict[str, Callable]:
     """Draws of states whose largest output is 1, or between `least` and 1. "gaussian"; "aspect",
     coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve decades; "parallel"
-    data; "integers", small whole numbers, with neurons on boundaries."""
+    data, with neurons about them or along them; "integers", small whole numbers, with neurons on
+    boundaries."""
 
     def drawn(rng: np.random.Generator, kind: str) -> dict[str, Any]:
         n, d, h = int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
@@ -103,7 +104,8 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
             U, R = rng.standard_normal((h, d)), rng.uniform(-14.0, 14.0, h)
         elif kind == "parallel":
             X = np.outer(rng.choice([-2.0, 1.0, 1.0, 3.0], n), rng.standard_normal(d))
-            U = X[rng.integers(0, n, h)] + 0.3 * rng.standard_normal((h, d)) * np.abs(X).max()
+            away = rng.choice([0.0, 0.3]) * np.abs(X).max()
+            U = X[rng.integers(0, n, h)] + away * rng.standard_normal((h, d))
         else:
             X = rng.integers(-2, 3, (n, d)).astype(float)
             X[~X.any(axis=1)] = 1.0
@@ -112,9 +114,10 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
                  "U": np.where(U.any(axis=1, keepdims=True), U, 1.0), "R": R,
                  "signs": rng.choice([-1.0, 1.0], h),
                  "leak": np.array(rng.choice(leaks))}  # fmt: skip
-        largest = largest_output(state)
-        if largest > 0.0:
-            target = rng.choice([1.0, 10.0 ** rng.uniform(np.log10(least), 0.0)])
+        largest, target = largest_output(state), 10.0 ** rng.uniform(np.log10(least), 0.0)
+        target = rng.choice([1.0, target])
+        terms = np.abs(state["X"] @ directions(state).T) @ np.exp(2.0 * R)
+        if largest > 1e-9 * terms.max():  # else they cancel, to rounding
             state["R"] = R + 0.5 * np.log(0.999999 * target / largest)
         return state
 
@@ -138,19 +141,22 @@ def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
     return v * dv, (W * dW).sum(axis=1)
 
 
-def _any_parameters(rng: np.random.Generator, whole: bool) -> Instance:
-    n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
-    X, W = rng.standard_normal((n, d)), rng.standard_normal((h, d))
-    if whole:
-        X, W = np.round(2.0 * X), np.round(2.0 * W)
-    c = rng.standard_normal(n) * 10.0 ** rng.uniform(-6.0, 6.0, n)
-    at_zero = np.array(rng.choice([0.0, 0.25, 1.0]))
-    return {"X": X, "c": c, "W": W, "v": rng.standard_normal(h), "at_zero": at_zero}
+def unbalanced() -> dict[str, Callable[..., Instance]]:
+    """Draws of parameters W (h, d), v (h,) that need not be balanced, on the data of
+    `balanced_states`, with pulls c (n,) and a derivative `at_zero` of the ReLU at 0."""
+
+    def drawn(rng: np.random.Generator, draw: Callable[..., State]) -> Instance:
+        state = draw(rng)
+        sizes = np.exp(state["R"]) * 10.0 ** rng.uniform(-1.0, 1.0)
+        return {"X": state["X"], "y": state["y"], "W": state["U"] * sizes[:, None],
+                "v": rng.standard_normal(len(sizes)) * sizes,
+                "c": state["y"] * 10.0 ** rng.uniform(-6.0, 6.0, len(state["y"])),
+                "at_zero": np.array(rng.choice([0.0, 0.25, 1.0]))}  # fmt: skip
+
+    return {kind: partial(drawn, draw=draw) for kind, draw in balanced_states().items()}
 
 
-@statement("vⱼ² and |wⱼ|² change alike",
-           {"floats": partial(_any_parameters, whole=False),
-            "whole numbers, some on boundaries": partial(_any_parameters, whole=True)})  # fmt: skip
+@statement("vⱼ² and |wⱼ|² change alike", unbalanced())
 def rates_agree(item: Instance) -> float:
     """ea.balanced.1: how far the rates of v_j^2 and |w_j|^2 are apart, negated, in rational
     arithmetic, for any loss, on boundaries too (Section 2.1)."""
@@ -275,32 +281,21 @@ def slack(start: Start) -> Slack:
 
 
 def horizon_starts(seed: int, count: int) -> Iterator[Start]:
-    """`count` random starts with T > 0, half of them at the largest eps that the lemmas allow, the
-    others down to e^-60; data without any assumption, in five kinds. Lengths of data over six
-    decades and of W0 over four."""
-    rng = np.random.default_rng(seed)
+    """`count` random starts with T > 0 from the draws of `balanced_states`, half of them at the
+    largest eps that the lemmas allow, the others down to e^-60. Half of the parallel data have one
+    label, and v_j of its sign."""
+    rng, draws = np.random.default_rng(seed), list(balanced_states().values())
     for k in range(count):
-        kind = ("gaussian", "aspect", "integers", "parallel", "one")[k % 5]
-        n, d, h = (int(rng.integers(1, top)) for top in (7, 6, 6))
-        X, W0 = rng.standard_normal((n, d)), rng.standard_normal((h, d))
-        y, signs = rng.choice([-1.0, 1.0], n), rng.choice([-1.0, 1.0], h)
-        if kind == "aspect":
-            X *= 10.0 ** rng.uniform(-3.0, 3.0, d)
-        elif kind == "integers":
-            X, W0 = np.round(2.0 * X), np.round(W0)
-            X[~X.any(axis=1)], W0[~W0.any(axis=1)] = 1.0, 1.0
-        elif kind == "parallel":
-            X = np.outer(rng.choice([1.0, 1.0, 0.5], n), X[0])
-            y, signs = np.ones(n), np.ones(h)
-            W0 = X[0] + 0.3 * np.abs(X[0]).max() * W0 * rng.choice([0.0, 1.0])
-        elif kind == "one":
-            X, y = X[:1], y[:1]
-        X, W0 = X * 10.0 ** rng.uniform(-3.0, 3.0), W0 * 10.0 ** rng.uniform(-2.0, 2.0)
-        allowed = min(largest_log_eps(X, W0), -0.5 * np.log(h) - 0.5)
+        state = draws[k % len(draws)](rng)
+        X, W0 = state["X"] * 10.0 ** rng.uniform(-3.0, 3.0), state["U"]
+        W0 = W0 * 10.0 ** rng.uniform(-2.0, 2.0)
+        y, signs = state["y"], state["signs"]
+        if k % (2 * len(draws)) == 3:
+            y, signs = np.ones_like(y), np.ones_like(signs)
+        allowed = min(largest_log_eps(X, W0), -0.5 * np.log(len(W0)) - 0.5)
         shrunk = 0.0 if k % 2 else rng.choice([rng.uniform(0.0, 6.0), rng.uniform(0.0, 60.0)])
-        leak = LEAKS[k // 5 % 3]
         loss = LOSSES[k // 2 % len(LOSSES)]
-        yield Start(X, y, W0, signs, allowed - shrunk, loss, leak)
+        yield Start(X, y, W0, signs, allowed - shrunk, loss, float(state["leak"]))
 
 
 Followed = list[tuple[Start, Slack]]
@@ -508,21 +503,8 @@ def rate_of_decay(item: Instance, loss: Loss) -> float:
         return np.nan
 
 
-def _linear(
-    rng: np.random.Generator, low: float, high: float, spread: float = 0.5
-) -> dict[str, NDArray]:
-    """A linear network that fits its data, of a scale between 10^low and 10^high."""
-    scale = 10.0 ** rng.uniform(low, high) if low < high else 1.0
-    n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 4))
-    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
-    W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
-    q = X @ W.T @ v
-    return {"X": X, "y": np.where(q > 0.0, 1.0, -1.0), "W": W * scale, "v": v * scale}
-
-
-def _output_weights(rng: np.random.Generator) -> Instance:
-    made = _linear(rng, 0.0, 0.0, 0.0)
-    return {**made, "W": made["W"] * 1e-6, "v": made["v"] * 1e2}
+def _classified(item: Instance, _: np.random.Generator) -> Instance:
+    return {"y": np.where(item["X"] @ item["W"].T @ item["v"] > 0.0, 1.0, -1.0)}
 
 
 def linear_loss_falls(loss: Loss) -> Statement:
@@ -533,17 +515,13 @@ def linear_loss_falls(loss: Loss) -> Statement:
     return Statement(
         f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|² L² γ² "
         "or faster",
-        {"small": partial(_linear, low=-6.0, high=-1.0),
-         "of size 1": partial(_linear, low=-1.0, high=0.5),
-         "large": partial(_linear, low=0.5, high=3.0),
-         "lengths": partial(_linear, low=-1.0, high=1.0, spread=2.0),
-         "long v, short W": _output_weights},
+        extended(unbalanced(), _classified),
         lambda at: rate_of_decay(at, loss) - factor,
         {"all data are classified correctly":
             lambda at: bool(np.all(at["y"] * (at["X"] @ at["W"].T @ at["v"]) > 0.0)),
          "v is not 0": lambda at: bool(at["v"].any())},
         tolerance=1e-6,  # of the largest margin
-        fixed=("y",),
+        fixed=("y", "c", "at_zero"),
     )  # fmt: skip
 
 
@@ -554,19 +532,6 @@ def velocity(item: Instance, loss: Loss) -> NDArray:
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
     f = network.output(theta, X)
     return network.gradient(theta, X, loss.pull(f, y, loss.log_value(f, y)))
-
-
-def _on_any_data(
-    rng: np.random.Generator, spread: float, units: float = 0.0, same: bool = False
-) -> Instance:
-    n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
-    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-units, units, d)
-    W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
-    if same:  # all data alike, and neurons along them: the bound's own case
-        X, W = np.tile(X[:1], (n, 1)), np.tile(X[:1], (h, 1)) + 0.0 * W
-    size = 10.0 ** rng.uniform(-spread, spread)
-    y = np.full(n, 1.0) if same else rng.choice([-1.0, 1.0], n)
-    return {"X": X, "y": y, "W": W * size, "v": v * size}
 
 
 def speed_is_bounded(loss: Loss) -> Statement:
@@ -580,11 +545,8 @@ def speed_is_bounded(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",
-        {"of size 1": partial(_on_any_data, spread=0.5),
-         "sizes": partial(_on_any_data, spread=3.0),
-         "units": partial(_on_any_data, spread=1.0, units=6.0),
-         "equal data": partial(_on_any_data, spread=1.0, same=True)},
+        unbalanced(),
         slack,
         tolerance=1e-12,
-        fixed=("y",),
-    )  # fmt: skip
+        fixed=("y", "c", "at_zero"),
+    )

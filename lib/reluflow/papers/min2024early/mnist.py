@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.approx import approx
 from reluflow.flows.segment import one_thread
 from reluflow.images import Images, Pair, mnist, mnist_folder, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import Loss
-from reluflow.papers.min2024early.setting import LOSSES, SECTION, unmarked
+from reluflow.papers.min2024early.setting import LOSSES, SECTION
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval
@@ -562,7 +563,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
              "fits"]  # fmt: skip
     lines = [["printed", "some tens", "1", "about 2000", "about 3000", ""]]
     for name, row in rows.items():
-        sizes = [unmarked(row["product"], 3), unmarked(row["begins"])]
+        sizes = [approx(row["product"], 3), approx(row["begins"])]
         steps = (row["aligned"], row["falls"])
         after = [f"{value:.0f}" if np.isfinite(value) else "never" for value in steps]
         fits = all(low <= row[key] <= high for key, (low, high) in NUMBERS.items())

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.approx import DIGITS, MARK, approx
 from reluflow.exact import rationals
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -229,29 +228,6 @@ PRINTED: Mapping[str, Labelled] = {
 two data of each label, and a cone S_dead that is neither empty nor large."""
 
 
-# --- Numbers of any size as a table shows them: thousands in groups -------------------------------
-
-_HIGH = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def plain(value: float, digits: int = DIGITS) -> str:
-    """`approx`, but -14 110 in place of -1.411e4, with spaces at which no line is broken, and
-    2.789·10⁹ in place of 2.789e9."""
-    text = approx(value, digits)
-    mantissa, _, power = text.removeprefix(MARK).partition("e")
-    if not power:
-        return text
-    if 0 < int(power) < 7 and math.isfinite(value):
-        return f"{MARK}{float(mantissa + 'e' + power):,.0f}".replace(",", "\u202f")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{MARK}{mantissa}·10{power.translate(_HIGH)}"
-
-
-def unmarked(value: float, digits: int = DIGITS) -> str:
-    """`plain` without the mark, of a number in closed form."""
-    return plain(value, digits).removeprefix(MARK)
-
-
 # --- Every constant of Theorem 1: of the data, of the start, times and scales ---------------------
 #
 # Everything follows from mu, the shortest and the longest datum, and the squared sines zeta_1
@@ -329,11 +305,6 @@ def alignment_time(data: DataConstants, zeta: float) -> float:
 def decay(data: DataConstants) -> float:
     """alpha = (mu X_min)^2 / (32 X_max) of L(t) <= L(t_2)/(1 + alpha L(t_2) (t - t_2)), D.2."""
     return (data.mu * data.X_min) ** 2 / (32.0 * data.X_max)
-
-
-def refined_delay(data: DataConstants, sign: float) -> float:
-    """6 / (sqrt(mu) n_+ X_min), from t_1 to cosines of 1/4 with x_+ (sign 1) or x_- (-1), D.2."""
-    return 6.0 / (math.sqrt(data.mu) * data.number(sign) * data.X_min)
 
 
 # --- (GF) from (Init): balanced neurons of given directions, signs and norms ----------------------

@@ -20,7 +20,7 @@ from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import separation
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
+from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.setting import DataConstants, Start, none_of
 
@@ -271,41 +271,6 @@ def scale_is_enough(found: pd.DataFrame) -> list[Evidence]:
 
 def _ends(values: pd.Series) -> tuple[float, float]:
     return float(values.min()), float(values.max())
-
-
-def largest_growth(flown: FlowPath) -> float:
-    """The largest |w_j(t)| / |w_j(0)| of a neuron while it is not home, on a grid of the path."""
-    most, until = 0.0, flown.t[-1]
-    start = setting.neurons(flown, flown.t[0])[1]
-    for j, home in enumerate(setting.alignment_times(flown)):
-        grid = np.linspace(flown.t[0], min(home, until), 40)
-        most = max(most, float(np.exp((setting.neurons(flown, grid)[1][:, j] - start[j]).max())))
-    return most
-
-
-def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
-    """ea.ours.growth: from starts of norm 1e-3 to 1e3 no neuron grows by more than 1 + 1/mu before
-    it is home; exponential and logistic loss, random data of every kind."""
-    rng = np.random.default_rng(seed)
-    draws = setting.separable_draws((2, 5), (2, 5))
-    kinds = [draws[name] for name in ("wide", "narrow", "integers", "parallel")]
-
-    def one(k: int) -> Mapping[str, Any]:
-        item = kinds[k % len(kinds)](rng)
-        X, y = item["X"], item["y"]
-        h = int(rng.integers(1, 5))
-        W, signs = rng.standard_normal((h, X.shape[1])), rng.choice([-1.0, 1.0], h)
-        mu, log_eps = separation(X, y), float(rng.uniform(-3.0, 3.0) * np.log(10.0))
-        loss = (EXPONENTIAL, LOGISTIC)[k // 4 % 2]
-        flown = Start(X, y, W, signs, log_eps, loss).flow(20.0, method=DOP853)
-        return {"share": largest_growth(flown) / (1.0 + 1.0 / mu)}
-
-    found = survey(range(count), one)
-    return [
-        fact(f"of {len(found)} flows, those in which a neuron outgrows 1 + 1/μ before it is home",
-             int((~(found.share <= 1.0)).sum()), 0),
-        note("largest share of 1 + 1/μ", float(found.share.max()), digits=2),
-    ]  # fmt: skip
 
 
 # --- Theorem 1, part 1: by the time t_1 every neuron is home --------------------------------------
@@ -571,28 +536,14 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
 
 
 def largest_log_eps(at: Start, least: float) -> float:
-    """The largest ln eps up to 0, to 1/2, at which all neurons are home at T_*; by bisection from
-    `least`, where they are."""
-    until, shape = enough_time(at), at.W0.shape
-
-    def away(_: float, z: NDArray) -> float:
-        active = at.X @ z[: at.W0.size].reshape(shape).T > 1e-9  # a dead one lies on a boundary
-        home = np.all(active == (at.y[:, None] == at.signs), axis=0) | ~active.any(axis=0)
-        return -1.0 if home.all() else 1.0
+    """The largest ln eps of 0, -1/2, -1, ... at which all neurons are home at T_*, or `least`."""
+    until = enough_time(at)
 
     def home(log_eps: float) -> bool:
-        if away(0.0, (at.W0 / at.lengths[:, None]).ravel()) < 0.0:
-            return True
-        path = replace(at, log_eps=log_eps).flow(until, away, method=DOP853, rtol=1e-7)
-        return path.status == "stopped"
+        path = replace(at, log_eps=log_eps).flow(until, method=DOP853, rtol=1e-6)
+        return bool(np.isfinite(setting.alignment_times(path)).all())
 
-    low = high = 0.0
-    while low > least and not home(low):
-        low, high = max(2.0 * low - 1.0, least), low
-    while high - low > 0.5:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if home(middle) else (low, middle)
-    return low
+    return next(filter(home, -0.5 * np.arange(np.ceil(-2.0 * least))), least)
 
 
 SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
 from math import cos, sin
 
@@ -25,8 +24,8 @@ from reluflow.statistics import share_interval, wilson
 
 # --- Many two-layer ReLU networks side by side on a few data: descents and flows ------------------
 #
-# The networks f(x) = sum_j v_j [w_j.x]_+ know nothing of each other; they share the loop. A neuron
-# that is active on no datum has no gradient and never moves again, so it leaves the loop.
+# The networks f(x) = sum_j v_j [w_j.x]_+ know nothing of each other; they share the loop, in which
+# all neurons W (d, S h), v (S h,) stand in one row, network by network.
 
 Data = tuple[NDArray, NDArray]
 """Inputs X (n, 2) with labels y (n,); or the weights W and v of neurons."""
@@ -95,47 +94,27 @@ def ensemble(
     record = np.unique(np.round(np.asarray(record, float)).astype(int))
     check_steps(step, int(record[-1]))
     X, y, W0, v0 = (np.asarray(a, float) for a in (X, y, W0, v0))
-    all_W, all_v = W0.reshape(-1, W0.shape[2]).T.copy(), v0.ravel().copy()
-    home, kept = np.repeat(np.arange(len(W0)), W0.shape[1]), np.arange(v0.size)
-    row, W, v = _Row(X, y, loss, home), all_W.copy(), all_v.copy()
+    W, v, shape = W0.reshape(-1, W0.shape[2]).T, v0.ravel(), (len(y), *v0.shape)
+
+    def outputs(H: NDArray, v: NDArray) -> NDArray:
+        """f (S, n) of the products H (n, S h) of data and neurons."""
+        return (np.maximum(H, 0.0) * v).reshape(shape).sum(axis=2).T
+
+    def rates(W: NDArray, v: NDArray) -> Data:
+        H = X @ W
+        pull = loss.pull(outputs(H, v), y).T[..., None]
+        C = (pull * (H > 0.0).reshape(shape)).reshape(H.shape)
+        return (X.T @ C) * v, np.einsum("ij,ij->j", C, H)
+
     states, losses, wanted = [], [], set(record.tolist())
     for k in range(int(record[-1]) + 1):
         if k % every == 0:
-            losses.append(loss.value(row.outputs(X @ W, v), y))
-        if k in wanted or k % 200 == 0:
-            all_W[:, kept], all_v[kept] = W, v
+            losses.append(loss.value(outputs(X @ W, v), y))
         if k in wanted:
-            states.append((all_W.T.reshape(W0.shape).copy(), all_v.reshape(v0.shape).copy()))
-        if k % 200 == 0:  # without the dead, but for a network's first: none may be without neurons
-            alive = (X @ W > 0.0).any(axis=0)
-            alive[row.first] = True
-            kept, W, v = kept[alive], np.ascontiguousarray(W[:, alive]), v[alive]
-            row = _Row(X, y, loss, home[kept])
-        W, v = move(row.rates, W, v, step)
+            states.append((W.T.reshape(W0.shape), v.reshape(v0.shape)))
+        W, v = move(rates, W, v, step)
     kept_W, kept_v = (np.array(part) for part in zip(*states, strict=True))
     return Ensemble(record, kept_W, kept_v, every * np.arange(len(losses)), np.array(losses))
-
-
-class _Row:
-    """The data and the loss of neurons W (d, N) and v (N,) in one row, network by network: `home`
-    (N,) says to which one each belongs."""
-
-    def __init__(self, X: NDArray, y: NDArray, loss: Loss, home: NDArray) -> None:
-        self._X, self._y, self._loss = X, y, loss
-        self.first, self._counts = np.unique(home, return_index=True, return_counts=True)[1:]
-
-    def outputs(self, H: NDArray, v: NDArray) -> NDArray:
-        """f (S, n) of the products H (n, N) of data and neurons."""
-        return np.add.reduceat(np.maximum(H, 0.0) * v, self.first, axis=1).T
-
-    def rates(self, W: NDArray, v: NDArray) -> Data:
-        """-dL/dW (d, N) and -dL/dv (N,)."""
-        H = self._X @ W
-        pull = self._loss.pull(self.outputs(H, v), self._y).T
-        C = np.repeat(pull, self._counts, axis=1) * (H > 0.0)
-        dW = self._X.T @ C
-        dW *= v
-        return dW, np.einsum("ij,ij->j", C, H)
 
 
 # --- The experiments in the plane (Appendices A.1 to A.3): data, readings, runs -------------------
@@ -497,10 +476,10 @@ def counts_and_law(run: Ensemble) -> Data:
 
 def astray_at_the_end(
     angles: NDArray, sigma: float, seed: int, networks: int
-) -> list[tuple[float, int, int, float, float]]:
+) -> list[tuple[float, int, int, float]]:
     """How many live neurons of two positive data at the cosine sin(angle) are outside S_+ at twice
     the time at which the loss has fallen to a half: for each angle (angle, neurons outside,
-    neurons, chance by the law, -log of the mean e^-tau over the starts, tau the work)."""
+    neurons, chance by the law)."""
     found = []
     until = 20.0 * round(20.0 * np.log(sigma) / np.log(SIGMA))
     for k, angle in enumerate(angles.tolist()):
@@ -509,10 +488,8 @@ def astray_at_the_end(
         W, v = normal_starts(100 * seed + k, networks, WIDTH, 2, sigma)
         run = ensemble(*data, W, v, EXPONENTIAL, 0.05, [until])
         astray = places(data, *run.at(until)).astray
-        done = work(run, until, 0.05)
-        law = float(np.mean([chance_astray(float(t), angle) for t in done]))
-        tau = -float(np.log(np.mean(np.exp(-done))))
-        found.append((angle, int(astray.sum()), astray.size, law, tau))
+        law = np.mean([chance_astray(float(t), angle) for t in work(run, until, 0.05)])
+        found.append((angle, int(astray.sum()), astray.size, float(law)))
     return found
 
 
@@ -759,24 +736,15 @@ def all_arrive_or_die(X: NDArray, y: NDArray, w: NDArray) -> float:
     return 1.0 if end == "serves" or (end == "dead" and not (X[y > 0] @ w > 0).any()) else -1.0
 
 
-def neurons_needed(chance: Fraction) -> int:
-    """The least m for which one of m independent neurons has what each has by `chance` with a
-    probability of 1/2 or more."""
-    m, missed = 1, 1 - chance
-    while 2 * missed > 1:
-        m, missed = m + 1, missed * (1 - chance)
-    return m
-
-
 def widths_needed(seed: int, networks: int) -> list[Evidence]:
-    """The width that a good start of known chance asks for, and what a fixed scale leaves of the
-    chance as mu tends to 0."""
+    """The width m for which one of m neurons has what each has by the chance 2^-n, with a
+    probability of 1/2 or more; what a fixed scale leaves of the chance as mu tends to 0."""
     lasting = astray_at_the_end(np.array([1e-1, 1e-4]), 1e-6, seed, networks)
-    few, many = (astray / tried for _, astray, tried, *_ in lasting)
-    widths = [neurons_needed(Fraction(1, 2**n)) for n in range(1, 11)]
+    few, many = (astray / tried for _, astray, tried, _ in lasting)
+    widths = [math.ceil(math.log(0.5) / math.log1p(-(0.5**n))) for n in range(1, 11)]
     return [
         fact("neurons needed for an even chance, if one datum is enough",
-             neurons_needed(Fraction(1, 2)), 1),
+             widths[0], 1),
         fact("the width needed if all n are, grows by a factor of 7/4 at least with each n > 2",
              all(4 * more >= 7 * less for less, more in pairwise(widths[1:])), True),
         note("that width for n = 1, ..., 10", ", ".join(map(str, widths))),
