@@ -21,7 +21,7 @@ from reluflow.papers.phuong2021inductive import figures, flows, own_data
 from reluflow.papers.phuong2021inductive.flows import Start, follow_long
 from reluflow.papers.phuong2021inductive.limit import point
 from reluflow.papers.phuong2021inductive.own_data import LABELS, PLANE, Experiment
-from reluflow.papers.phuong2021inductive.sectors import chances
+from reluflow.papers.phuong2021inductive.sectors import chances, fates
 from reluflow.papers.phuong2021inductive.setting import PARAMETERS, right_angles, supported
 from reluflow.parameters import check
 
@@ -81,6 +81,10 @@ def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) 
     c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
     Q = np.array([[c, s], [-s, c]]) @ np.diag([1.0, mirror])
     assert chances(PLANE @ Q, LABELS) == pytest.approx(chances(PLANE, LABELS))
+    alone, by_lemma = (fates(PLANE @ Q, LABELS, 40, np.random.default_rng(0), lives)
+                       for lives in (False, True))  # fmt: skip
+    assert np.array_equal(alone, by_lemma)
+    assert np.any(alone)
     pair = np.array([[900.0, 300.0], [-500.0, -200.0]])
     gap = np.arccos(pair[0] @ pair[1] / np.prod(np.linalg.norm(pair, axis=1)))
     exact = (1.5 * np.pi - gap) / (2.0 * np.pi)

@@ -22,7 +22,7 @@ from reluflow.papers.phuong2021inductive import networks, sectors, setting
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
 from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
-from reluflow.papers.phuong2021inductive.sectors import Counts, unit
+from reluflow.papers.phuong2021inductive.sectors import Fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
@@ -62,31 +62,21 @@ def coming_home(log_sizes: Sequence[float], home: NDArray, total: int) -> Figure
 
 
 @in_house_style
-def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials: int) -> Figure:
-    """Left: the chance that one neuron dies against the angle between the labels, with fair signs
-    and with signs chosen afterwards (2, m), and the closed forms. Right: that all p die, fair signs
-    and data near the bound, against 2^-p."""
-    titles = "(a) one neuron dies", "(b) all neurons die, fair signs"
-    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
+def dying(gaps: NDArray, found: Sequence[Fates]) -> Figure:
+    """The chance that one neuron dies against the angle between the labels, with signs fixed before
+    and with signs chosen afterwards, and the closed forms."""
+    fig, (ax,) = panels(1, 1, height=3.5)
     fine = np.linspace(90.0, 175.0, 120)
-    exact = np.array([sectors.chances(*sectors.plane(g)) for g in fine])
-    for line, share, colour, label in (
-        (0.5 * (exact[:, 0] + exact[:, 1]), measured[0], FIRST, "sign drawn by itself"),
-        (exact[:, 2], measured[1], SECOND, "sign chosen after $w_j(0)$"),
-    ):
-        left.plot(fine, line, color=colour, lw=1.3, label=label)
-        style.shares(left, gaps, np.rint(share * trials), trials, color=colour, marker="o", ls="")
-    left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
-    left.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
-    p = np.array(sectors.DEAD_STARTS_WIDTHS, float)
-    right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
-    for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
-        style.shares(right, p, one.dead, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
-                     label=name)  # fmt: skip
-    right.set(xlabel="width $p$", ylim=(-0.02, 0.6))
-    right.xaxis.set_major_locator(MultipleLocator(1))
-    name_curves(left)
-    name_curves(right)
+    plus, minus, either = np.array([sectors.chances(*sectors.plane(gap)) for gap in fine]).T
+    for line, hits, colour, label in zip(
+        (0.5 * (plus + minus), either), np.transpose([each.dead for each in found]),
+        (FIRST, SECOND), ("sign drawn by itself", "sign chosen after $w_j(0)$"), strict=True,
+    ):  # fmt: skip
+        ax.plot(fine, line, color=colour, lw=1.3, label=label)
+        style.shares(ax, gaps, hits, len(found[0].positive), color=colour, marker="o", ls="")
+    ax.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
+    ax.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
+    name_curves(ax)
     return fig
 
 

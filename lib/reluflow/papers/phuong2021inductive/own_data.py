@@ -227,14 +227,15 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     """The chance that a neuron dies, in the limit of small weights: `count` random directions with
     95 % Wilson intervals, and for (OS) data in the plane the closed form."""
     columns = ["directions that die", "chance"]
-    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
+    separable = violations(own.X, own.y).none
+    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]), separable)
     either, rows = np.append(plus, minus), {}
     for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():
         low, high = wilson(int(dead.sum()), len(dead))
         chance = f"{approx(float(low), 2)} to {approx(float(high), 2)}"
         rows[name] = [f"{dead.sum()} of {len(dead)}", chance]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    if own.X.shape[1] == 2 and violations(own.X, own.y).none:
+    if own.X.shape[1] == 2 and separable:
         a, b, _ = chances(own.X, own.y)
         table["closed form"] = [approx(value) for value in (a, b, 0.5 * (a + b))]
     return table

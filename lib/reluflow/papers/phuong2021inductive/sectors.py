@@ -148,7 +148,6 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
 #
 # The closed form in the plane is on the chapter's page.
 
-DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS_DRAWN = Reading(
     "all signs of a(0) are drawn or fixed before any w_j(0) is seen: all that the proof speaks of",
@@ -192,15 +191,6 @@ def unit(turns: NDArray) -> NDArray:
     return np.stack([np.cos(turns), np.sin(turns)], axis=1)
 
 
-def families() -> Mapping[str, tuple[NDArray, NDArray]]:
-    """Data near the bound, usual ones, and such whose silent cone is empty."""
-    return {
-        "90 degrees": plane(90.0),
-        "135 degrees": plane(135.0),
-        "full circle": plane(179.0, 4.0),
-    }
-
-
 class Fates(NamedTuple):
     """Which of many directions die with a > 0, and with a < 0, in the limit of small weights:
     (k,)."""
@@ -209,49 +199,33 @@ class Fates(NamedTuple):
     negative: NDArray
 
     @property
-    def by_chance(self) -> tuple[float, float]:
-        """Shares that die with a fair sign drawn by itself, and with the sign chosen afterwards."""
-        drawn = 0.5 * float(np.mean(self.positive) + np.mean(self.negative))
-        return drawn, float(np.mean(self.positive | self.negative))
+    def dead(self) -> tuple[int, int]:
+        """How many die with signs in turn, fixed beforehand, and with signs chosen afterwards."""
+        fixed = np.where(np.arange(len(self.positive)) % 2 == 0, *self)
+        return int(fixed.sum()), int((self.positive | self.negative).sum())
 
 
-def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates:
-    """The fates of `count` Gaussian directions."""
+def fates(
+    X: NDArray, y: NDArray, count: int, rng: np.random.Generator, lives: bool = False
+) -> Fates:
+    """The fates of `count` Gaussian directions. `lives`: one that sees a datum of its label lives,
+    as by Lemma B.1 on (OS) data, and is not followed."""
     W = rng.standard_normal((count, X.shape[1]))
-    return Fates(*(_dying(X, y, W, np.full(count, sign)) for sign in BOTH_SIGNS))
+    found = []
+    for sign in BOTH_SIGNS:
+        doubtful = ~(lives & np.any(X[y == sign] @ W.T > 0.0, axis=0))
+        dead = np.zeros(count, bool)
+        dead[doubtful] = [align_past_opposites(X, y, w, sign).status == "dead" for w in W[doubtful]]
+        found.append(dead)
+    return Fates(*found)
 
 
-def _dying(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> NDArray:
-    """Which neurons (k,) die, of directions W (k, d) and signs (k,), in the limit of small
-    weights."""
-    ends = (align_past_opposites(X, y, w, s) for w, s in zip(W, signs.tolist(), strict=True))
-    return np.array([end.status == "dead" for end in ends])
-
-
-class Counts(NamedTuple):
-    """Networks that die, of `trials`, by width (5,), with fair signs."""
-
-    dead: NDArray
-    trials: NDArray
-
-
-def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Counts:
-    """Of `count` neurons, grouped into networks of each of DEAD_STARTS_WIDTHS."""
-    W = rng.standard_normal((count, X.shape[1]))
-    neurons = _dying(X, y, W, np.where(rng.random(count) < 0.5, 1.0, -1.0))
-    dead = [np.all(neurons[: count // p * p].reshape(-1, p), axis=1) for p in DEAD_STARTS_WIDTHS]
-    return Counts(*np.array([[each.sum(), len(each)] for each in dead]).T)
-
-
-def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
+def at_most(found: Sequence[Fates]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0): networks surely die more often at no width."""
-    bars = 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)
-    often = {name: wilson(*one, SURE)[0] > bars for name, one in found.items()}
-    return [
-        fact(f"{name}: widths p = 1 to 5 at which all die more often than 2^-p, signs drawn",
-             int(each.sum()), 0, tried=len(bars)) for name, each in often.items()
-    ]  # fmt: skip
+    look at w_j(0): one neuron, by itself, surely dies more often than not on no data."""
+    often = [wilson(each.dead[0], len(each.positive), SURE)[0] > 0.5 for each in found]
+    return [fact("data sets on which more than half of the neurons surely die, signs fixed before",
+                 sum(often), 0, tried=len(often))]  # fmt: skip
 
 
 # --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
