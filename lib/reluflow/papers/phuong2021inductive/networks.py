@@ -19,7 +19,6 @@ from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin import limits
 from reluflow.margin.kkt import kkt
-from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long, followed
 from reluflow.papers.phuong2021inductive.setting import (
@@ -31,6 +30,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     in_orthants,
     limit,
     of_record,
+    own_margin,
     short,
     supported,
     top_plane,
@@ -729,13 +729,10 @@ def are_separable(seed: int, count: int) -> list[Evidence]:
 def turns(X: NDArray, y: NDArray) -> tuple[float, float, tuple[int, ...]]:
     """Of data X (n, d), y (n,): the angle between w_+ and -w_-, that between the mean of one label
     and minus the other's, and the dimensions that the support examples of either label span."""
-    groups = X[y > 0.0], X[y < 0.0]
-    w = [max_margin(own, np.ones(len(own))).u for own in groups]
-    ranks = (int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
-             for own, u in zip(groups, w, strict=True))  # fmt: skip
-    means = [own.mean(axis=0) for own in groups]
-    apart, turned_means = (degrees_between(one, -other) for one, other in (w, means))
-    return apart, turned_means, tuple(ranks)
+    (one, held), (other, kept) = (own_margin(X, y, sign) for sign in (1.0, -1.0))
+    means = (X[y > 0.0].mean(axis=0), -X[y < 0.0].mean(axis=0))
+    ranks = tuple(int(np.linalg.matrix_rank(support)) for support in (held, kept))
+    return degrees_between(one.u, -other.u), degrees_between(*means), ranks
 
 
 def are_apart(seed: int, count: int) -> list[Evidence]:

@@ -22,7 +22,7 @@ from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.networks import degrees_between, minibatch_ensemble, units
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
-from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
+from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit, own_margin
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
@@ -184,25 +184,22 @@ def max_margins(own: Experiment) -> dict[float, MaxMargin]:
     """w_+ and w_- (eqs 6, 7) by their sign; a label is left out that has none."""
     found = {}
     for sign in (1.0, -1.0):
-        X = own.X[own.y == sign]
         with suppress(InputError):
-            found[sign] = max_margin(X, np.ones(len(X)))
+            found[sign] = own_margin(own.X, own.y, sign)[0]
     return found
 
 
 def vectors_table(own: Experiment) -> pd.DataFrame:
     """w_+ and w_- (eqs 6, 7): their norms, their support examples, and (Span)."""
-    vectors, d, rows = max_margins(own), own.X.shape[1], {}
+    d, rows = own.X.shape[1], {}
     for sign, name in ((1.0, "w₊"), (-1.0, "w₋")):
-        if sign not in vectors:
-            rows[name] = ["there is none", "", "", ""]
-            continue
-        X, w = own.X[own.y == sign], vectors[sign].u
-        support = X[w @ X.T <= 1.0 + 1e-6]
-        rank = int(np.linalg.matrix_rank(support))
-        told = f"{len(support)} of {len(X)}", f"{rank} of {d}"
-        holds = "holds" if rank == d else "does not hold"
-        rows[name] = [approx(float(np.linalg.norm(w))), *told, holds]
+        rows[name] = ["there is none", "", "", ""]
+        with suppress(InputError):
+            found, support = own_margin(own.X, own.y, sign)
+            rank = int(np.linalg.matrix_rank(support))
+            told = f"{len(support)} of {np.sum(own.y == sign)}", f"{rank} of {d}"
+            holds = "holds" if rank == d else "does not hold"
+            rows[name] = [approx(found.length), *told, holds]
     columns = ["norm", "support examples", "their rank", "(Span)"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 

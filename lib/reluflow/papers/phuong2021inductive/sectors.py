@@ -27,7 +27,13 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, followed, patterns
-from reluflow.papers.phuong2021inductive.setting import breaks, right_angles, such, support_draws
+from reluflow.papers.phuong2021inductive.setting import (
+    breaks,
+    own_margin,
+    right_angles,
+    such,
+    support_draws,
+)
 from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
@@ -67,10 +73,8 @@ def lengthened(decades: float, item: Instance, rng: np.random.Generator) -> Inst
 
 
 def spans(X: NDArray, y: NDArray, sign: float) -> bool:
-    """(Span) for one label: the data that carry its max-margin vector span R^d."""
-    own = X[y == sign]
-    carry = max_margin(own, np.ones(len(own))).multipliers > 0.0
-    return bool(np.linalg.matrix_rank(own[carry]) == X.shape[1])
+    """(Span) for one label: its support examples span R^d."""
+    return bool(np.linalg.matrix_rank(own_margin(X, y, sign)[1]) == X.shape[1])
 
 
 _SMALL = {
