@@ -19,12 +19,12 @@ from reluflow.flows.integrate import integrate
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
-from reluflow.margin.max_margin import max_margin
+from reluflow.margin.kkt import kkt, margins
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import flows, setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, Survey
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
-from reluflow.papers.phuong2021inductive.setting import Limit, limit
+from reluflow.papers.phuong2021inductive.setting import Limit, limit, own_margin
 from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
@@ -205,22 +205,12 @@ def _coefficients(item: Instance, rng: np.random.Generator) -> Instance:
     fixed=("X", "y", "u", "z"),
 )
 def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
-    """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers (89) and the slopes (90) of
-    the proof. The slack is minus the residual over |theta|, or what the constraints lack."""
+    """os.lemC.1: (75)-(76) is a KKT point of (77). The slack is minus the residual over |theta|, by
+    the nearest multipliers that there are, or what the constraints lack."""
     W, a = point(X, y, u, z)
-    multipliers = np.zeros(len(y))
-    for sign in BOTH_SIGNS:
-        found = max_margin(X[y == sign], np.ones(int(np.sum(y == sign))))
-        multipliers[y == sign] = found.multipliers / found.length
-    before = X @ W.T
-    f = np.maximum(before, 0.0) @ a
-    slope = before > 1e-9 * np.linalg.norm(X, axis=1).max() * np.linalg.norm(W, axis=1).max()
-    c = multipliers * y
-    left = np.append((W - a[:, None] * ((slope * c[:, None]).T @ X)).ravel(),
-                     a - c @ np.maximum(before, 0.0))  # fmt: skip
-    size = np.sqrt(np.sum(W * W) + a @ a)
-    slackness = float(np.abs(multipliers * (y * f - 1.0)).max() / multipliers.max())
-    return -max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
+    network, theta = fully_connected([X.shape[1], len(a)]), np.append(W.ravel(), a)
+    lacking = float(1.0 - margins(network, theta, X, y).min())
+    return -max(kkt(network, theta, X, y).residual, lacking)
 
 
 def _planar(rng: np.random.Generator) -> Instance:
@@ -731,14 +721,13 @@ def follows_the_law(survey: Survey) -> Statement:
             return float("nan")
         return SPREAD_NEAR - planted(item) * abs(by_slope(late) / end - 1.0)
 
-    def carried(X: NDArray) -> bool:
-        found = max_margin(X, np.ones(len(X)))
-        tight, carry = np.abs(X @ found.u - 1.0) < 1e-9, found.multipliers > 0.0
-        return bool(np.array_equal(tight, carry) and np.linalg.matrix_rank(X[tight]) == X.shape[1])
+    def carried(X: NDArray, y: NDArray, sign: float) -> bool:
+        found, support = own_margin(X, y, sign)
+        return spans(X, y, sign) and np.sum(found.multipliers > 0.0) == len(support)
 
     def spanning(item: Instance) -> bool:
         data = item["flow"].given
-        return separable(item) and all(carried(data.X[data.y == sign]) for sign in BOTH_SIGNS)
+        return separable(item) and all(carried(data.X, data.y, sign) for sign in BOTH_SIGNS)
 
     says = "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit"
     tests = given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive)
