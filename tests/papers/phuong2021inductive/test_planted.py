@@ -261,7 +261,7 @@ def _minima() -> list[Evidence]:
         w = goal(X, y, sign) + 3e-4 * np.eye(X.shape[1])[0]
         return w / np.linalg.norm(w)
 
-    check = partial(sectors.strict_minima, 0, 12)
+    check = partial(sectors.come_to_the_minimum, 0, 12)
     made: list[dict[str, Any]] = [{"align": astray}, {"direction": turned}]
     return seen("os.lem2.neg", *(where(check, sectors, **one) for one in made), *_waits())
 
@@ -298,8 +298,7 @@ def _often_dead() -> list[Evidence]:
 
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.assumptions.2": _not_enough, "os.assumptions.3": _steps,
-    "os.assumptions.4": partial(_flows, "os.assumptions.4",
-                                lambda survey: limit.span_can_go(survey, survey), column=1),
+    "os.assumptions.4": partial(_flows, "os.assumptions.4", limit.span_can_go, column=1),
     "os.cor1": partial(_flows, "os.cor1", partial(limit.functions_converge, seed=0)),
     "os.data.1": _violations, "os.data.2": _angles, "os.eq15-16": _linear,
     "os.fig1a": partial(_most, "os.fig1a", networks.two_singular_values, *CLEAR),

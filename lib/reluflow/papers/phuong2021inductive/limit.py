@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement
-from reluflow.flows.charts import TIME, Neurons, Plain
+from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.instances import extended
@@ -25,14 +25,8 @@ from reluflow.papers.phuong2021inductive import flows, setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, Survey
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, own_margin
-from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
-
-DRIFT = 1e-6
-"""How far an integrator of relative tolerance 1e-9 may drift from balance."""
-_LOST = 1e-4
-"""A neuron shorter than this, over the longest: a drift of DRIFT could turn it round."""
 
 
 def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -59,39 +53,11 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 def both_ends_equal(
     X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
 ) -> np.floating:
-    """d|w_j|^2/dt = d a_j^2/dt = 2 times what (58) prints: the ends agree, with the factor 2."""
+    """os.lemA.4: |w_j|^2 - a_j^2 stays 0 (eq 57): d|w_j|^2/dt = d a_j^2/dt = 2 times what (58)
+    prints."""
     inner, outer, printed = rates(X, y, W, a)
     off = max(np.abs(inner - outer).max(), np.abs(outer - 2 * planted * printed).max())
     return -off / (np.sum(a**2) * np.abs(X).max() * len(y))
-
-
-def stays_balanced(seed: int, count: int) -> list[Evidence]:
-    """os.lemA.4: a_j(t) = sign(a_j(0)) |w_j(t)| (eq 57), along flows in plain coordinates that do
-    not know of it, for a positive, a dying and a shrinking neuron."""
-    rng = np.random.default_rng(seed)
-    worst, flips, below = 0.0, 0, 0
-    for item in setting.in_turn(both_ends_equal().draws, rng, count):
-        X, y, W, a = (item[name] for name in ("X", "y", "W", "a"))
-        p, d = W.shape
-        field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, X, y, TIME)
-        path = integrate(field, np.append(W.ravel(), a), 20.0, at_zero=0.0)
-        t = np.linspace(0.0, path.t[-1], 200)
-        Z = path.at(t)
-        sizes, later = np.linalg.norm(Z[:, : p * d].reshape(-1, p, d), axis=-1), Z[:, p * d :]
-        worst = max(worst, float(np.max(np.abs(np.abs(later) - sizes) / sizes.max())))
-        # A neuron that has shrunk to the integrator's accuracy is lost: the error itself may grow.
-        told = np.logical_and.accumulate(np.abs(later) > _LOST * sizes.max(), axis=0)
-        flips += bool(np.any(told & (np.sign(later) != np.sign(a))))
-        V = np.linalg.norm(X, axis=1).max()
-        floor = -2.0 * len(y) * V * t[:, None] + 2.0 * np.log(np.abs(a))
-        below += bool(np.any(told & (2.0 * np.log(np.abs(later)) < floor - 1e-6)))
-    return [
-        bound("largest | |a_j| - |w_j| |, over the largest norm", worst, "<=", DRIFT, "", digits=2),
-        fact(f"flows on which an a_j changes its sign while above {_LOST:g} of the longest",
-             flips, 0, tried=count),
-        fact("flows below a_j(0)² exp(-2nBVt), the proof's bound with its factor 2 restored", below,
-             0, tried=count),
-    ]  # fmt: skip
 
 
 def lacks_a_factor() -> list[Evidence]:
@@ -351,27 +317,6 @@ def convergence_ends(found: Sequence[Late]) -> NDArray:
     return np.array([each.distances[-1] for each in found])
 
 
-def slopes(found: Sequence[Late]) -> NDArray:
-    """d log(distance of (8)) / d log log(1/L) of flows (k,), fitted from log(1/L) = 1e4 on; NaN
-    where the limit is reached to rounding."""
-
-    fitted = np.full(len(found), np.nan)
-    for k, each in enumerate(found):
-        late, far = each.tau >= 1e4, each.distances[:, 0]
-        if far[-1] > 1e-9:
-            fitted[k] = np.polyfit(np.log(each.tau[late]), np.log(far[late]), 1)[0]
-    return fitted
-
-
-def rate(found: Sequence[Late]) -> Evidence:
-    """The mean fitted rate with its interval, as a note."""
-    kept = slopes(found)
-    kept = kept[np.isfinite(kept)]
-    low, high = student_interval(kept) if len(kept) > 1 else (np.nan, np.nan)
-    what = "d log(distance) / d log log(1/L), fitted from log(1/L) = 1e4: mean, 95 % interval"
-    return note(what, (float(kept.mean()), float(low), float(high)), digits=2)
-
-
 def directions_converge(survey: Survey) -> list[Evidence]:
     """os.thm1.W: |W/|W|_F - (u w_+^T + z w_-^T)|_F -> 0 (eq 8), only u/|u| and z/|z| fitted."""
     far = convergence_ends(survey.found)[:, 0]
@@ -451,17 +396,13 @@ def two_neurons_suffice(survey: Survey, seed: int) -> list[Evidence]:
     ]
 
 
-def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
-    """os.assumptions.4: without (Span) the limit is the same; it is reached like
-    1 / sqrt(log(1/L)), not like 1 / log(1/L)."""
+def span_can_go(few: Survey) -> list[Evidence]:
+    """os.assumptions.4: without (Span) the limit is the same."""
     far = convergence_ends(few.found)
     return [
         bound("largest distance of (8) where L = e^(-1e6), support examples that do not span",
               float(far[:, 0].max()), "<=", NEAR_LIMIT, "", digits=2),
         bound("largest distance of (9)", float(far[:, 1].max()), "<=", NEAR_LIMIT, "", digits=2),
-        rate(few.found),
-        note("the mean for support examples that span",
-             float(np.nanmean(slopes(spanning.found))), digits=2),
         *few.followed,
     ]  # fmt: skip
 
