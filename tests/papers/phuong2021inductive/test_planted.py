@@ -93,7 +93,7 @@ def _prune() -> list[Evidence]:
 
 SEEN = Seen(
     500, 0.01, [[2.0, 1.0, 0.1, 0.1]] * 3, [0.01] * 3, [0.95] * 3, [120.0] * 3, [0.95] * 3,
-    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.0, 0.0, 0.5, [0.9] * 2,
+    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.0, 0.5, [0.9] * 2,
 )  # fmt: skip
 
 
@@ -307,7 +307,7 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.fig2abc": partial(_most, "os.fig2abc", networks.deep_rank_two, *RANK),
     "os.fig2def": partial(_most, "os.fig2def", networks.deep_directions, *ALIGNED),
     "os.fig2g.1": partial(_most, "os.fig2g.1", lambda runs: networks.deep_correlations(
-        runs, runs, runs), {"high": 0.5}),
+        runs, runs), {"high": 0.5}),
     "os.fig2g.2": partial(_most, "os.fig2g.2", networks.deep_limits, {"high": 0.5}),
     "os.fig3.1": _to_the_right, "os.fig3.2": _apart, "os.fig3.3": _one_pair, "os.fig4a": _values,
     "os.fig4b": _clusters, "os.lem1": _at_home, "os.lem2.neg": _minima, "os.lemA.2": _local_formula,

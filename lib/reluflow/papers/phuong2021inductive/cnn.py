@@ -504,14 +504,10 @@ def same_class_to_the_right(run: Shown) -> list[Evidence]:
     """os.fig3.1: at every layer the inner products within a class lie to the right of those across,
     in that a pair of one class, either with one half, more likely than not has the larger one."""
     layers = run.before()[1:]
-    by_class = [pairs.right[kind] for pairs in layers for kind in (PLUS, MINUS)]
     return [
-        note("images, epochs, steps", (run.images, run.setting.epochs, int(run.steps[-1]))),
         note("errors", run.errors),
         *(bound(f"layer {k}: chance that a pair of one class lies to the right",
                 pairs.chance, ">", 0.5, "", digits=2) for k, pairs in enumerate(layers, start=1)),
-        note("by layer and class, where the chance is below one half",
-             f"{sum(c < 0.5 for c in by_class)} of {len(by_class)}"),
         note(f"layer {FIRST}: chances for the digits 1 and 0",
              tuple(layers[-1].right[kind] for kind in (PLUS, MINUS)), digits=2),
         note("pixels: the same", tuple(run.before()[0].right[kind] for kind in (PLUS, MINUS)),
@@ -534,11 +530,9 @@ def layers_separate(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
         *(note(f"{unit}: correlation with the layer of the mean for two 0s, two 1s, one of each",
                tuple(_kendall(course) for course in courses_of(layers, raw).values()), digits=2)
           for unit, raw in _UNITS.items()),
-        *(item for name, other in others.items() for item in (
-            note(f"{name}: such units", _told(other)),
-            note(f"{name}: correlation of the chance; least of raw products, pixels to layer 6",
-                 (_kendall([pairs.chance for pairs in other.before()]), _least(other)), digits=2),
-        )),
+        *(note(f"{name}: correlation of the chance, and such units",
+               (_kendall([pairs.chance for pairs in other.before()]), _told(other)), digits=2)
+          for name, other in others.items()),
         note("starts with such a unit", f"{sum(map(bool, told))} of {len(told)}"),
     ]  # fmt: skip
 
@@ -585,8 +579,6 @@ def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence
         note("all pairs", before.number),
         note("violating pairs within a class, and across",
              (before.violating - before.violations[ACROSS], before.violations[ACROSS])),
-        note("least share of violating pairs in a sample, at any look",
-             float(run.violated[BEFORE].min()), digits=1),
         note("share after the ReLU", after.share, digits=2),
         note("share across the classes that is exactly 0 after the ReLU",
              1.0 - after.violations[ACROSS] / after.pairs[ACROSS], digits=2),
@@ -626,11 +618,8 @@ def few_singular_values(
         *(note(f"{name}: the same", clear(other.singular)) for name, other in others.items()),
         bound("widest gap among the ten largest, the larger over the smaller", float(gaps.max()),
               "<", gap, "", digits=2),
-        note("after how many it is", int(gaps.argmax()) + 1),
         note("of at least 0.2, 0.05 and 0.02 of the largest",
              tuple(clear(s, level) for level in (0.2, 0.05, 0.02))),
-        note("the ten largest", tuple(s[:MOST]), digits=3),
-        note("the four largest of the network of Section 5.1", tuple(synthetic[:4]), digits=2),
     ]  # fmt: skip
 
 
