@@ -319,6 +319,8 @@ def training(trained: Trained) -> Figure:
     against log10(1/loss)."""
     titles = ("(a) directions", "(b) the way to the limit")
     fig, (left, right) = panels(1, 2, height=3.4, titles=titles)
+    flow = trained.own.optimiser == "flow"
+    left.set(xscale="log", xlabel="$t$" if flow else "epoch", ylabel="cosine", ylim=(-1.05, 1.05))
     for sign, colour, dash, name in (
         (1.0, POSITIVE, "-", "$a_j > 0$, to $w_+$"),
         (-1.0, NEGATIVE, (0, (5, 2)), "$a_j < 0$, to $w_-$"),
@@ -327,37 +329,11 @@ def training(trained: Trained) -> Figure:
         if lines.shape[1]:
             left.plot(trained.path.clock, lines, color=colour, ls=dash, lw=0.9)
             style.legend_entry(left, name, color=colour, ls=dash, lw=0.9)
-    flow = trained.own.optimiser == "flow"
-    left.set(xscale="log", xlim=_begins(trained), xlabel="$t$" if flow else "epoch",
-             ylabel="cosine", ylim=(-1.05, 1.05))  # fmt: skip
-    decades, far = trained.path.tau / _LN10, trained.distances
-    shown = (decades > 0.1) & (far > 0.0)
-    right.set(xscale="log", yscale="log", xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
-    right.set(xlim=_whole(decades[shown]), ylim=_whole(far[shown]))
-    if shown.any():
-        right.plot(decades[shown], far[shown], color=style.INK)
-        legend_below(fig, columns=2)
-    else:
-        right.annotate("no loss or no limit to show", (0.5, 0.5), xycoords="axes fraction",
-                       ha="center", color=style.QUIET)  # fmt: skip
+    shown = (trained.path.tau > 0.0) & (trained.distances > 0.0)
+    right.loglog(trained.path.tau[shown] / _LN10, trained.distances[shown], color=style.INK)
+    right.set(xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
+    legend_below(fig, columns=2)
     return fig
-
-
-def _begins(trained: Trained) -> tuple[float, float]:
-    """From when the first neuron has turned a little, to the end of the first phase."""
-    clock, W = trained.path.clock, trained.path.early
-    U = W / np.linalg.norm(W, axis=2, keepdims=True)
-    moved = np.sum(U * U[0], axis=2).min(axis=1) < 0.99
-    first = max(int(moved.argmax()) - 1, 1) if moved.any() else 1
-    return float(clock[first] if clock[first] < clock[-1] else 0.1 * clock[-1]), float(clock[-1])
-
-
-def _whole(values: NDArray) -> tuple[float, float]:
-    """The decades that hold the values."""
-    if not values.size:
-        return 0.1, 1.0
-    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
-    return float(10.0**low), float(10.0 ** max(high, low + 1.0))
 
 
 # --- Figures 3 and 4, and how features become separable along training ----------------------------

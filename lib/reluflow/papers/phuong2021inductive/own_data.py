@@ -37,7 +37,6 @@ EXPERIMENT_NAMES = ("section-5.1", "plane", "digits:0-1")
 _MOST_DATA, _MOST_FEATURES = 1000, 100
 _MOST_WEIGHTS, _MOST_CROSSINGS = 660, 20_000
 """p (d + 1) and n p of a flow that takes at most half a minute."""
-_MOST_STEPS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +68,12 @@ def of_parameters(p: Any) -> Experiment:
             f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
             "the page takes 0.001 to 1000: choose another unit."
         )
-    if p.optimiser == "flow":
-        if width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS:
-            raise InputError(
-                f'parameter "width": the flow of {width} neurons on {len(y)} data in '
-                f"{X.shape[1]} dimensions takes too long for this page: choose a smaller width "
-                f'(width (d + 1) <= {_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
-            )
-    elif (steps := p.epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
+    large = width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS
+    if large and p.optimiser == "flow":
         raise InputError(
-            f'parameter "epochs": {p.epochs} epochs of {len(y)} data are {steps} steps, and this '
-            f"page takes {_MOST_STEPS}."
+            f'parameter "width": the flow of {width} neurons on {len(y)} data in {X.shape[1]} '
+            "dimensions takes too long for this page: choose a smaller width (width (d + 1) <= "
+            f'{_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
         )
     signs = rng.permutation(np.where(np.arange(width) < width // 2, -1.0, 1.0))
     W0 = rng.standard_normal((width, X.shape[1]))

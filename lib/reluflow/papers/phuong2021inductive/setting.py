@@ -263,7 +263,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         'what trains: gradient "flow", or "sgd", descent on minibatches',
         *one_of("flow", "sgd"),
     ),
-    "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 10_000)),
+    "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 2500)),
     **SECTION,
 }
 
