@@ -360,47 +360,25 @@ def summary(trained: Trained) -> pd.DataFrame:
 
 
 def rays(trained: Trained) -> pd.DataFrame:
-    """The directions in which living neurons end, the longest first: how many, their share of
-    |W|_F^2, the cosine to the max-margin vector of their sign, on which data they are active. From
-    the seventh on, or with a share below 1e-4, they are told together."""
+    """The directions in which living neurons end, of the six longest those with a share of 1e-4 and
+    more: how many neurons, their share of |W|_F^2, the cosine to the max-margin vector of their
+    sign, on which data they are active."""
     own, W = trained.own, trained.path.W[-1]
-    living = _living(own, trained.path)
-    sizes = np.linalg.norm(W, axis=1)
+    living, sizes = _living(own, trained.path), np.linalg.norm(W, axis=1)
     left = [int(j) for j in np.argsort(-sizes, kind="stable") if living[j]]
-    rows, rest, close = list[dict[str, str]](), list[int](), _TOGETHER[own.optimiser]
-    while left:
-        first = left[0]
-        same = [j for j in left if own.signs[j] == own.signs[first]
-                and W[j] @ W[first] >= close * sizes[j] * sizes[first]]  # fmt: skip
+    rows, close = list[list[str]](), _TOGETHER[own.optimiser]
+    while left and len(rows) < 6:
+        w, sign = units(W[left[0]]), float(own.signs[left[0]])
+        same = [j for j in left if own.signs[j] == sign and W[j] @ w >= close * sizes[j]]
         left = [j for j in left if j not in same]
         share = float(np.sum(sizes[same] ** 2) / np.sum(sizes**2))
-        if len(rows) < 6 and share >= 1e-4:
-            rows.append(_ray(trained, same, share))
-        else:
-            rest += same
-    if rest:
-        share = float(np.sum(sizes[rest] ** 2) / np.sum(sizes**2))
-        rows.append({"ray": "others", "neurons": str(len(rest)), "share of ‖W‖²": _per_cent(share)})
+        goal = None if trained.goal is None else trained.goal.vectors.get(sign)
+        cosine = "" if goal is None else on_grain(float(w @ units(goal)), 1e-4)
+        seen = [f"{np.sum(X @ w > 0.0)} of {len(X)}"
+                for X in (own.X[own.y == sign], own.X[own.y != sign])]  # fmt: skip
+        name = "a > 0" if sign > 0 else "a < 0"
+        if share >= 1e-4:
+            rows.append([name, str(len(same)), f"{on_grain(100.0 * share, 0.1)} %", cosine, *seen])
     columns = ["ray", "neurons", "share of ‖W‖²", "cosine to w₊ or w₋", "active on own label",
                "on the other"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns, dtype=object).fillna("").set_index("ray")
-
-
-def _ray(trained: Trained, neurons: list[int], share: float) -> dict[str, str]:
-    own, w = trained.own, units(trained.path.W[-1][neurons[0]])
-    sign = float(own.signs[neurons[0]])
-    goal = None if trained.goal is None else trained.goal.vectors.get(sign)
-    active = own.X @ w > 0.0
-    cosine = "" if goal is None else on_grain(float(w @ units(goal)), 1e-4)
-    return {
-        "ray": "a > 0" if sign > 0 else "a < 0",
-        "neurons": str(len(neurons)),
-        "share of ‖W‖²": _per_cent(share),
-        "cosine to w₊ or w₋": cosine,
-        "active on own label": f"{active[own.y == sign].sum()} of {np.sum(own.y == sign)}",
-        "on the other": f"{active[own.y != sign].sum()} of {np.sum(own.y != sign)}",
-    }
-
-
-def _per_cent(share: float) -> str:
-    return f"{on_grain(100.0 * share, 0.1)} %"
+    return pd.DataFrame(rows, columns=columns, dtype=object).set_index("ray")
