@@ -370,18 +370,16 @@ def flat(points: NDArray) -> int:
 
 def position(seed: int, count: int) -> list[Evidence]:
     """os.lemA.3.position: of data sets with (Span), those of whose points, 0 included, no k lie on
-    a flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do; for k <= d + 1 none do."""
+    a flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do."""
     rng = np.random.default_rng(seed)
-    general = limited = 0
+    general = 0
     for _ in range(count):
         d = int(rng.integers(1, 4))
         points = np.vstack([np.zeros(d), rng.standard_normal((2 * d, d))])
         general += flat(points) > len(points) - 2
-        limited += flat(points[: d + 1]) == d
     return [
         fact("random data sets of 2d points, none k of them and 0 on a flat of dimension k − 2, "
              "any k", general, count, tried=count),
-        note("the same for the first k = d + 1 points", limited),
     ]  # fmt: skip
 
 
@@ -453,12 +451,10 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     the plane."""
     home, total = found
     rng = np.random.default_rng(seed)
-    astray = corners = dead = 0
+    astray = 0
     for k, item in enumerate(setting.in_turn(ANY_DATA, rng, count)):
         sign = 1.0 if k % 4 < 2 else -1.0
         end = align(item["X"], item["y"], rng.standard_normal(2), sign)
-        corners += end.status == "sliding"
-        dead += end.status == "dead"
         if end.status != "dead":
             goals = summits(item["X"], item["y"], sign)
             astray += not len(goals) or np.min(np.linalg.norm(goals - end.end, axis=1)) > 1e-5
@@ -467,8 +463,6 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
              "where their direction needs it", int(home[-1]), total, tried=total),
         fact("any data in the plane, limit of small weights: neurons that end elsewhere than at an "
              "extremal direction, or dead", astray, 0, tried=count),
-        note("of these dead, and on a boundary", (dead, corners)),
-        note("(OS): at home for starts of norms e, 1, 1/e, ...", tuple(home.tolist())),
     ]  # fmt: skip
 
 
