@@ -21,7 +21,7 @@ from reluflow.papers.phuong2021inductive import figures, flows, own_data
 from reluflow.papers.phuong2021inductive.flows import Start, follow_long
 from reluflow.papers.phuong2021inductive.limit import point
 from reluflow.papers.phuong2021inductive.own_data import LABELS, PLANE, Experiment
-from reluflow.papers.phuong2021inductive.sectors import chances
+from reluflow.papers.phuong2021inductive.sectors import chances, fates
 from reluflow.papers.phuong2021inductive.setting import PARAMETERS, right_angles, supported
 from reluflow.parameters import check
 
@@ -81,6 +81,10 @@ def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) 
     c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
     Q = np.array([[c, s], [-s, c]]) @ np.diag([1.0, mirror])
     assert chances(PLANE @ Q, LABELS) == pytest.approx(chances(PLANE, LABELS))
+    alone, by_lemma = (fates(PLANE @ Q, LABELS, 40, np.random.default_rng(0), lives)
+                       for lives in (False, True))  # fmt: skip
+    assert np.array_equal(alone, by_lemma)
+    assert np.any(alone)
     pair = np.array([[900.0, 300.0], [-500.0, -200.0]])
     gap = np.arccos(pair[0] @ pair[1] / np.prod(np.linalg.norm(pair, axis=1)))
     exact = (1.5 * np.pi - gap) / (2.0 * np.pi)
@@ -251,9 +255,7 @@ def test_few_data_of_the_page_have_both_labels() -> None:
         ({"width": 50}, 'parameter "width": the flow of 50 neurons on 500 data .* or "sgd"'),
         ({"dataset": "plane", "width": 200}, None),
         ({"n": 1000, "width": 21}, r"width n <= 20000"),
-        ({"n": 500, "epochs": 5001, "optimiser": "sgd"}, "are 50010 steps, and this page takes"),
-        ({"n": 500, "epochs": 5001}, None),
-        ({"n": 501, "epochs": 5000, "optimiser": "sgd"}, "are 55000 steps"),
+        ({"n": 500, "epochs": 2501}, "from 1 to 2 500"),
         ({"n": 1000, "width": 20}, None),
         ({"dataset": "x1,x2,y\n1,2,1\n0,0,-1\n"}, r"my, data row 2 .* has the length 0"),
         ({"dataset": "x1,x2,y\n1,2,1\n5000,0,-1\n"}, r"my, data row 2 .* length 5e\+03"),

@@ -154,15 +154,6 @@ class Task:
         return Task(self.images[rows], self.y[rows])
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A training run: the network at the end, and every `look` at it on the way."""
-
-    setting: Setting
-    network: nn.Sequential
-    looks: list[dict[str, Any]]
-
-
 def weights(net: nn.Sequential, layer: int) -> NDArray[np.float64]:
     """W_l, a neuron a row."""
     W, _ = weighted(net)[layer - 1].parameters()
@@ -208,9 +199,11 @@ def steps_of(setting: Setting, n: int) -> int:
     return -(-n // setting.batch)
 
 
-def train(data: Task, setting: Setting, seed: int, looked: Sequence[int], sample: Task) -> Run:
+def train(
+    data: Task, setting: Setting, seed: int, looked: Sequence[int], sample: Task
+) -> tuple[nn.Sequential, list[dict[str, Any]]]:
     """Train until the last of the steps `looked` (ascending), and look there at a sample's
-    features.
+    features: the network at the end, and every `look`.
 
     The seed draws the start and the order of the data: every epoch goes through them once, in a new
     order, a batch at a time; the last batch of an epoch is what is left.
@@ -243,7 +236,7 @@ def train(data: Task, setting: Setting, seed: int, looked: Sequence[int], sample
         value.backward()
         optimiser.step()
         losses.append(float(value.detach()))
-    return Run(setting, net, looks)
+    return net, looks
 
 
 def look(net: nn.Sequential, sample: Task) -> dict[str, Any]:
@@ -304,34 +297,34 @@ def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict
     data = task(images, setting, device)
     with one_thread():
         steps = looked(setting, len(data.y))
-        run = train(data, setting, seed + more, steps, data.some(LOOKED))
-        facts = summary(run, data, seed + more)
-    what = "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1"
-    return {"what": what} | facts
+        net, looks = train(data, setting, seed + more, steps, data.some(LOOKED))
+        return {
+            "what": "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1",
+            "setting": asdict(setting),
+            "seed": seed + more,
+            "looks": looks,
+            **summary(net, data),
+        }
 
 
-def summary(run: Run, data: Task, seed: int) -> dict[str, Any]:
-    """What a record keeps of a run on this data, without the facts about a file: its looks, Figure
-    4, and the inner products of the pixels and of every layer's features on a sample of the data;
-    those of layer 7 on all of them, how many the network gets wrong, and how many have to be left
-    out for the features of the others to be orthogonally separable."""
-    some, first = data.some(SAMPLE), weights(run.network, FIRST)
+def summary(net: nn.Sequential, data: Task) -> dict[str, Any]:
+    """What a record keeps of a trained network on this data: Figure 4, and the inner products of
+    the pixels and of every layer's features on a sample of the data; those of layer 7 on all of
+    them, how many the network gets wrong, and how many have to be left out for the features of the
+    others to be orthogonally separable."""
+    some, first = data.some(SAMPLE), weights(net, FIRST)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: asdict(pair_products(pixels, some.y))}]
-    for X in layer_features(run.network, some, range(1, FIRST + 1)):
-        layers.append(_both(X, some.y))
-    X, outputs = layer_features(run.network, data, [FIRST, FIRST + 1])
+    layers += [_both(X, some.y) for X in layer_features(net, some, range(1, FIRST + 1))]
+    X, outputs = layer_features(net, data, [FIRST, FIRST + 1])
     errors = int((outputs[:, 0] * data.y <= 0.0).sum())
     whole = _both(X, data.y) | {"errors": errors, "left_out": left_out(X, data.y)}
     return {
-        "setting": asdict(run.setting),
-        "seed": seed,
         "images": len(data.y),
-        "looks": run.looks,
         "neurons": {
             "singular": short(np.linalg.svdvals(first)),
             "plane": [short(row) for row in top_plane(first)],
-            "second": short(weights(run.network, FIRST + 1)[0]),
+            "second": short(weights(net, FIRST + 1)[0]),
         },
         "layers": layers,
         "whole": {"train": whole},
@@ -504,14 +497,10 @@ def same_class_to_the_right(run: Shown) -> list[Evidence]:
     """os.fig3.1: at every layer the inner products within a class lie to the right of those across,
     in that a pair of one class, either with one half, more likely than not has the larger one."""
     layers = run.before()[1:]
-    by_class = [pairs.right[kind] for pairs in layers for kind in (PLUS, MINUS)]
     return [
-        note("images, epochs, steps", (run.images, run.setting.epochs, int(run.steps[-1]))),
         note("errors", run.errors),
         *(bound(f"layer {k}: chance that a pair of one class lies to the right",
                 pairs.chance, ">", 0.5, "", digits=2) for k, pairs in enumerate(layers, start=1)),
-        note("by layer and class, where the chance is below one half",
-             f"{sum(c < 0.5 for c in by_class)} of {len(by_class)}"),
         note(f"layer {FIRST}: chances for the digits 1 and 0",
              tuple(layers[-1].right[kind] for kind in (PLUS, MINUS)), digits=2),
         note("pixels: the same", tuple(run.before()[0].right[kind] for kind in (PLUS, MINUS)),
@@ -534,11 +523,9 @@ def layers_separate(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
         *(note(f"{unit}: correlation with the layer of the mean for two 0s, two 1s, one of each",
                tuple(_kendall(course) for course in courses_of(layers, raw).values()), digits=2)
           for unit, raw in _UNITS.items()),
-        *(item for name, other in others.items() for item in (
-            note(f"{name}: such units", _told(other)),
-            note(f"{name}: correlation of the chance; least of raw products, pixels to layer 6",
-                 (_kendall([pairs.chance for pairs in other.before()]), _least(other)), digits=2),
-        )),
+        *(note(f"{name}: correlation of the chance, and such units",
+               (_kendall([pairs.chance for pairs in other.before()]), _told(other)), digits=2)
+          for name, other in others.items()),
         note("starts with such a unit", f"{sum(map(bool, told))} of {len(told)}"),
     ]  # fmt: skip
 
@@ -585,8 +572,6 @@ def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence
         note("all pairs", before.number),
         note("violating pairs within a class, and across",
              (before.violating - before.violations[ACROSS], before.violations[ACROSS])),
-        note("least share of violating pairs in a sample, at any look",
-             float(run.violated[BEFORE].min()), digits=1),
         note("share after the ReLU", after.share, digits=2),
         note("share across the classes that is exactly 0 after the ReLU",
              1.0 - after.violations[ACROSS] / after.pairs[ACROSS], digits=2),
@@ -626,11 +611,8 @@ def few_singular_values(
         *(note(f"{name}: the same", clear(other.singular)) for name, other in others.items()),
         bound("widest gap among the ten largest, the larger over the smaller", float(gaps.max()),
               "<", gap, "", digits=2),
-        note("after how many it is", int(gaps.argmax()) + 1),
         note("of at least 0.2, 0.05 and 0.02 of the largest",
              tuple(clear(s, level) for level in (0.2, 0.05, 0.02))),
-        note("the ten largest", tuple(s[:MOST]), digits=3),
-        note("the four largest of the network of Section 5.1", tuple(synthetic[:4]), digits=2),
     ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from reluflow.papers.phuong2021inductive import networks, sectors, setting
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
 from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
-from reluflow.papers.phuong2021inductive.sectors import Counts, unit
+from reluflow.papers.phuong2021inductive.sectors import Fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
@@ -62,31 +62,21 @@ def coming_home(log_sizes: Sequence[float], home: NDArray, total: int) -> Figure
 
 
 @in_house_style
-def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials: int) -> Figure:
-    """Left: the chance that one neuron dies against the angle between the labels, with fair signs
-    and with signs chosen afterwards (2, m), and the closed forms. Right: that all p die, fair signs
-    and data near the bound, against 2^-p."""
-    titles = "(a) one neuron dies", "(b) all neurons die, fair signs"
-    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
+def dying(gaps: NDArray, found: Sequence[Fates]) -> Figure:
+    """The chance that one neuron dies against the angle between the labels, with signs fixed before
+    and with signs chosen afterwards, and the closed forms."""
+    fig, (ax,) = panels(1, 1, height=3.5)
     fine = np.linspace(90.0, 175.0, 120)
-    exact = np.array([sectors.chances(*sectors.plane(g)) for g in fine])
-    for line, share, colour, label in (
-        (0.5 * (exact[:, 0] + exact[:, 1]), measured[0], FIRST, "sign drawn by itself"),
-        (exact[:, 2], measured[1], SECOND, "sign chosen after $w_j(0)$"),
-    ):
-        left.plot(fine, line, color=colour, lw=1.3, label=label)
-        style.shares(left, gaps, np.rint(share * trials), trials, color=colour, marker="o", ls="")
-    left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
-    left.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
-    p = np.array(sectors.DEAD_STARTS_WIDTHS, float)
-    right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
-    for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
-        style.shares(right, p, one.dead, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
-                     label=name)  # fmt: skip
-    right.set(xlabel="width $p$", ylim=(-0.02, 0.6))
-    right.xaxis.set_major_locator(MultipleLocator(1))
-    name_curves(left)
-    name_curves(right)
+    plus, minus, either = np.array([sectors.chances(*sectors.plane(gap)) for gap in fine]).T
+    for line, hits, colour, label in zip(
+        (0.5 * (plus + minus), either), np.transpose([each.dead for each in found]),
+        (FIRST, SECOND), ("sign drawn by itself", "sign chosen after $w_j(0)$"), strict=True,
+    ):  # fmt: skip
+        ax.plot(fine, line, color=colour, lw=1.3, label=label)
+        style.shares(ax, gaps, hits, len(found[0].positive), color=colour, marker="o", ls="")
+    ax.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
+    ax.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
+    name_curves(ax)
     return fig
 
 
@@ -329,6 +319,8 @@ def training(trained: Trained) -> Figure:
     against log10(1/loss)."""
     titles = ("(a) directions", "(b) the way to the limit")
     fig, (left, right) = panels(1, 2, height=3.4, titles=titles)
+    flow = trained.own.optimiser == "flow"
+    left.set(xscale="log", xlabel="$t$" if flow else "epoch", ylabel="cosine", ylim=(-1.05, 1.05))
     for sign, colour, dash, name in (
         (1.0, POSITIVE, "-", "$a_j > 0$, to $w_+$"),
         (-1.0, NEGATIVE, (0, (5, 2)), "$a_j < 0$, to $w_-$"),
@@ -337,37 +329,11 @@ def training(trained: Trained) -> Figure:
         if lines.shape[1]:
             left.plot(trained.path.clock, lines, color=colour, ls=dash, lw=0.9)
             style.legend_entry(left, name, color=colour, ls=dash, lw=0.9)
-    flow = trained.own.optimiser == "flow"
-    left.set(xscale="log", xlim=_begins(trained), xlabel="$t$" if flow else "epoch",
-             ylabel="cosine", ylim=(-1.05, 1.05))  # fmt: skip
-    decades, far = trained.path.tau / _LN10, trained.distances
-    shown = (decades > 0.1) & (far > 0.0)
-    right.set(xscale="log", yscale="log", xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
-    right.set(xlim=_whole(decades[shown]), ylim=_whole(far[shown]))
-    if shown.any():
-        right.plot(decades[shown], far[shown], color=style.INK)
-        legend_below(fig, columns=2)
-    else:
-        right.annotate("no loss or no limit to show", (0.5, 0.5), xycoords="axes fraction",
-                       ha="center", color=style.QUIET)  # fmt: skip
+    shown = (trained.path.tau > 0.0) & (trained.distances > 0.0)
+    right.loglog(trained.path.tau[shown] / _LN10, trained.distances[shown], color=style.INK)
+    right.set(xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
+    legend_below(fig, columns=2)
     return fig
-
-
-def _begins(trained: Trained) -> tuple[float, float]:
-    """From when the first neuron has turned a little, to the end of the first phase."""
-    clock, W = trained.path.clock, trained.path.early
-    U = W / np.linalg.norm(W, axis=2, keepdims=True)
-    moved = np.sum(U * U[0], axis=2).min(axis=1) < 0.99
-    first = max(int(moved.argmax()) - 1, 1) if moved.any() else 1
-    return float(clock[first] if clock[first] < clock[-1] else 0.1 * clock[-1]), float(clock[-1])
-
-
-def _whole(values: NDArray) -> tuple[float, float]:
-    """The decades that hold the values."""
-    if not values.size:
-        return 0.1, 1.0
-    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
-    return float(10.0**low), float(10.0 ** max(high, low + 1.0))
 
 
 # --- Figures 3 and 4, and how features become separable along training ----------------------------

@@ -13,26 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement
-from reluflow.flows.charts import TIME, Neurons, Plain
+from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
-from reluflow.margin.max_margin import max_margin
+from reluflow.margin.kkt import kkt, margins
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import flows, setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, Survey
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
-from reluflow.papers.phuong2021inductive.setting import Limit, limit
-from reluflow.statistics import student_interval
+from reluflow.papers.phuong2021inductive.setting import Limit, limit, own_margin
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
-
-DRIFT = 1e-6
-"""How far an integrator of relative tolerance 1e-9 may drift from balance."""
-_LOST = 1e-4
-"""A neuron shorter than this, over the longest: a drift of DRIFT could turn it round."""
 
 
 def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -59,39 +53,11 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 def both_ends_equal(
     X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
 ) -> np.floating:
-    """d|w_j|^2/dt = d a_j^2/dt = 2 times what (58) prints: the ends agree, with the factor 2."""
+    """os.lemA.4: |w_j|^2 - a_j^2 stays 0 (eq 57): d|w_j|^2/dt = d a_j^2/dt = 2 times what (58)
+    prints."""
     inner, outer, printed = rates(X, y, W, a)
     off = max(np.abs(inner - outer).max(), np.abs(outer - 2 * planted * printed).max())
     return -off / (np.sum(a**2) * np.abs(X).max() * len(y))
-
-
-def stays_balanced(seed: int, count: int) -> list[Evidence]:
-    """os.lemA.4: a_j(t) = sign(a_j(0)) |w_j(t)| (eq 57), along flows in plain coordinates that do
-    not know of it, for a positive, a dying and a shrinking neuron."""
-    rng = np.random.default_rng(seed)
-    worst, flips, below = 0.0, 0, 0
-    for item in setting.in_turn(both_ends_equal().draws, rng, count):
-        X, y, W, a = (item[name] for name in ("X", "y", "W", "a"))
-        p, d = W.shape
-        field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, X, y, TIME)
-        path = integrate(field, np.append(W.ravel(), a), 20.0, at_zero=0.0)
-        t = np.linspace(0.0, path.t[-1], 200)
-        Z = path.at(t)
-        sizes, later = np.linalg.norm(Z[:, : p * d].reshape(-1, p, d), axis=-1), Z[:, p * d :]
-        worst = max(worst, float(np.max(np.abs(np.abs(later) - sizes) / sizes.max())))
-        # A neuron that has shrunk to the integrator's accuracy is lost: the error itself may grow.
-        told = np.logical_and.accumulate(np.abs(later) > _LOST * sizes.max(), axis=0)
-        flips += bool(np.any(told & (np.sign(later) != np.sign(a))))
-        V = np.linalg.norm(X, axis=1).max()
-        floor = -2.0 * len(y) * V * t[:, None] + 2.0 * np.log(np.abs(a))
-        below += bool(np.any(told & (2.0 * np.log(np.abs(later)) < floor - 1e-6)))
-    return [
-        bound("largest | |a_j| - |w_j| |, over the largest norm", worst, "<=", DRIFT, "", digits=2),
-        fact(f"flows on which an a_j changes its sign while above {_LOST:g} of the longest",
-             flips, 0, tried=count),
-        fact("flows below a_j(0)² exp(-2nBVt), the proof's bound with its factor 2 restored", below,
-             0, tried=count),
-    ]  # fmt: skip
 
 
 def lacks_a_factor() -> list[Evidence]:
@@ -205,22 +171,12 @@ def _coefficients(item: Instance, rng: np.random.Generator) -> Instance:
     fixed=("X", "y", "u", "z"),
 )
 def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
-    """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers (89) and the slopes (90) of
-    the proof. The slack is minus the residual over |theta|, or what the constraints lack."""
+    """os.lemC.1: (75)-(76) is a KKT point of (77). The slack is minus the residual over |theta|, by
+    the nearest multipliers that there are, or what the constraints lack."""
     W, a = point(X, y, u, z)
-    multipliers = np.zeros(len(y))
-    for sign in BOTH_SIGNS:
-        found = max_margin(X[y == sign], np.ones(int(np.sum(y == sign))))
-        multipliers[y == sign] = found.multipliers / found.length
-    before = X @ W.T
-    f = np.maximum(before, 0.0) @ a
-    slope = before > 1e-9 * np.linalg.norm(X, axis=1).max() * np.linalg.norm(W, axis=1).max()
-    c = multipliers * y
-    left = np.append((W - a[:, None] * ((slope * c[:, None]).T @ X)).ravel(),
-                     a - c @ np.maximum(before, 0.0))  # fmt: skip
-    size = np.sqrt(np.sum(W * W) + a @ a)
-    slackness = float(np.abs(multipliers * (y * f - 1.0)).max() / multipliers.max())
-    return -max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
+    network, theta = fully_connected([X.shape[1], len(a)]), np.append(W.ravel(), a)
+    lacking = float(1.0 - margins(network, theta, X, y).min())
+    return -max(kkt(network, theta, X, y).residual, lacking)
 
 
 def _planar(rng: np.random.Generator) -> Instance:
@@ -361,27 +317,6 @@ def convergence_ends(found: Sequence[Late]) -> NDArray:
     return np.array([each.distances[-1] for each in found])
 
 
-def slopes(found: Sequence[Late]) -> NDArray:
-    """d log(distance of (8)) / d log log(1/L) of flows (k,), fitted from log(1/L) = 1e4 on; NaN
-    where the limit is reached to rounding."""
-
-    fitted = np.full(len(found), np.nan)
-    for k, each in enumerate(found):
-        late, far = each.tau >= 1e4, each.distances[:, 0]
-        if far[-1] > 1e-9:
-            fitted[k] = np.polyfit(np.log(each.tau[late]), np.log(far[late]), 1)[0]
-    return fitted
-
-
-def rate(found: Sequence[Late]) -> Evidence:
-    """The mean fitted rate with its interval, as a note."""
-    kept = slopes(found)
-    kept = kept[np.isfinite(kept)]
-    low, high = student_interval(kept) if len(kept) > 1 else (np.nan, np.nan)
-    what = "d log(distance) / d log log(1/L), fitted from log(1/L) = 1e4: mean, 95 % interval"
-    return note(what, (float(kept.mean()), float(low), float(high)), digits=2)
-
-
 def directions_converge(survey: Survey) -> list[Evidence]:
     """os.thm1.W: |W/|W|_F - (u w_+^T + z w_-^T)|_F -> 0 (eq 8), only u/|u| and z/|z| fitted."""
     far = convergence_ends(survey.found)[:, 0]
@@ -461,17 +396,13 @@ def two_neurons_suffice(survey: Survey, seed: int) -> list[Evidence]:
     ]
 
 
-def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
-    """os.assumptions.4: without (Span) the limit is the same; it is reached like
-    1 / sqrt(log(1/L)), not like 1 / log(1/L)."""
+def span_can_go(few: Survey) -> list[Evidence]:
+    """os.assumptions.4: without (Span) the limit is the same."""
     far = convergence_ends(few.found)
     return [
         bound("largest distance of (8) where L = e^(-1e6), support examples that do not span",
               float(far[:, 0].max()), "<=", NEAR_LIMIT, "", digits=2),
         bound("largest distance of (9)", float(far[:, 1].max()), "<=", NEAR_LIMIT, "", digits=2),
-        rate(few.found),
-        note("the mean for support examples that span",
-             float(np.nanmean(slopes(spanning.found))), digits=2),
         *few.followed,
     ]  # fmt: skip
 
@@ -731,14 +662,13 @@ def follows_the_law(survey: Survey) -> Statement:
             return float("nan")
         return SPREAD_NEAR - planted(item) * abs(by_slope(late) / end - 1.0)
 
-    def carried(X: NDArray) -> bool:
-        found = max_margin(X, np.ones(len(X)))
-        tight, carry = np.abs(X @ found.u - 1.0) < 1e-9, found.multipliers > 0.0
-        return bool(np.array_equal(tight, carry) and np.linalg.matrix_rank(X[tight]) == X.shape[1])
+    def carried(X: NDArray, y: NDArray, sign: float) -> bool:
+        found, support = own_margin(X, y, sign)
+        return spans(X, y, sign) and np.sum(found.multipliers > 0.0) == len(support)
 
     def spanning(item: Instance) -> bool:
         data = item["flow"].given
-        return separable(item) and all(carried(data.X[data.y == sign]) for sign in BOTH_SIGNS)
+        return separable(item) and all(carried(data.X, data.y, sign) for sign in BOTH_SIGNS)
 
     says = "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit"
     tests = given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive)

@@ -19,9 +19,8 @@ from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin import limits
 from reluflow.margin.kkt import kkt
-from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.phuong2021inductive.flows import Late, Lost, Start, follow_long, followed
+from reluflow.papers.phuong2021inductive.flows import Lost, Start, follow_long, followed
 from reluflow.papers.phuong2021inductive.setting import (
     SECTION,
     Limit,
@@ -31,6 +30,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     in_orthants,
     limit,
     of_record,
+    own_margin,
     short,
     supported,
     top_plane,
@@ -162,11 +162,11 @@ def turned(cosine: ArrayLike) -> NDArray:
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-def alignment(W: NDArray, positive: NDArray) -> tuple[float, float, float, NDArray]:
+def alignment(W: NDArray, positive: NDArray) -> tuple[float, float, float]:
     """How the rows of W (p, d) lie in the plane of its top two singular directions, where their
     main directions are the `two_directions` of the long ones; and the signs (p,) there: the share
     of the long rows within DEGREES of the nearer direction, the angle between the two in degrees,
-    the share of the long rows that they sort as the signs do, and which rows are long, (p,)."""
+    and the share of the long rows that they sort as the signs do."""
     plane = top_plane(W)
     lengths = np.linalg.norm(W, axis=1)
     long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
@@ -175,7 +175,7 @@ def alignment(W: NDArray, positive: NDArray) -> tuple[float, float, float, NDArr
     near = float(np.mean(turned(cosines.max(axis=1)) <= DEGREES))
     same = float(np.mean((cosines.argmax(axis=1) == 0) == positive[long]))
     between = float(turned(np.prod(directions, axis=0).sum()))
-    return near, between, max(same, 1.0 - same), long
+    return near, between, max(same, 1.0 - same)
 
 
 def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArray:
@@ -326,15 +326,6 @@ def two_neurons(run: Run) -> Start:
     return Start(run.X, run.y, directions, np.full(2, -5.0), np.array([1.0, -1.0]))
 
 
-def decades_to(late: Late, degrees: float) -> str:
-    """The log10(1/l), to one digit, from which on two neurons are within an angle of w_+, w_-."""
-    vectors = late.limit.vectors
-    far = turned(np.min([late.U[:, k] @ vectors[s] / np.linalg.norm(vectors[s])
-                         for k, s in enumerate((1.0, -1.0))], axis=0))  # fmt: skip
-    value = 10.0 ** np.interp(-np.log(degrees), -np.log(far), np.log10(late.tau / np.log(10.0)))
-    return approx(float(value), 1)
-
-
 # --- What is kept of a network of Section 5 of Phuong & Lampert 2021, live or from a record -------
 
 SPECTRUM = 10
@@ -353,7 +344,6 @@ class Seen:
     group     the cosines of the mean of the rows with a_j > 0 and w_+, and of the others and w_-
     spread    the median cosine of a row of W_1 with the mean of its group
     flipped   the share of the a_j whose sign is not that of the start
-    astray    the share of the long rows of W_1 that are nearer to the other sign's vector
     sum_high, sum_group  as `high` and `group`, with the sums of the labels' data in place of w_+
               and w_-; records other than "deep" do not have them
     """
@@ -370,7 +360,6 @@ class Seen:
     group: list[float]
     spread: float
     flipped: float
-    astray: float
     sum_high: float = np.nan
     sum_group: list[float] = field(default_factory=list)
 
@@ -413,7 +402,7 @@ def course(run: Run) -> Course:
 def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
     """What is kept of a look; `sums` has the sums of the labels' data in place of w_+ and w_-."""
     hidden, positive = look.weights[:-1], look.a > 0.0
-    near, between, agreement, long = zip(*(alignment(W, positive) for W in hidden), strict=True)
+    near, between, agreement = zip(*(alignment(W, positive) for W in hidden), strict=True)
     signs = np.where(positive, 1.0, -1.0)
     groups = {s: look.W[signs == s].sum(axis=0) for s in (1.0, -1.0)}
     mine = np.array([groups[s] for s in signs])
@@ -435,7 +424,6 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         group=[float(units(groups[s]) @ units(goal.vectors[s])) for s in (1.0, -1.0)],
         spread=float(np.median(np.sum(units(look.W) * units(mine), axis=1))),
         flipped=float(np.mean(positive != (start.a > 0.0))),
-        astray=float(np.mean((cosines < correlations(look.W, goal))[long[0]])),
         sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
         sum_group=[float(units(groups[s]) @ units(sums.vectors[s])) for s in (1.0, -1.0)],
     )
@@ -570,8 +558,6 @@ def two_main_directions(runs: Sequence[Course]) -> list[Evidence]:
         *in_most(f"{MOST:.0%} of the long neurons are within {DEGREES:g}° of the nearer of two "
                  f"directions, and these sort {MOST:.0%} of them by sign",
                  [_aligned(end, 0) for end in ends], BARS),
-        note("share within, the least", min(end.near[0] for end in ends), digits=2),
-        note("share sorted by sign, the least", min(end.agreement[0] for end in ends), digits=2),
         note("angle between the two, mean", float(np.mean([end.between[0] for end in ends])),
              "degrees", digits=3),
     ]  # fmt: skip
@@ -586,7 +572,6 @@ def high_correlations(runs: Sequence[Course]) -> list[Evidence]:
                  (shares > 0.5).tolist()),
         note("share of the neurons: mean over runs, its 95 % interval",
              (float(shares.mean()), *student_interval(shares)), digits=2),
-        note("least and largest share", (float(shares.min()), float(shares.max())), digits=2),
         note("median cosine with the mean of the group, mean over runs",
              float(np.mean([end.spread for end in ends])), digits=2),
         *control(ends),
@@ -635,9 +620,7 @@ def deep_rank_two(runs: Sequence[Course]) -> list[Evidence]:
             *in_most(f"W_{layer + 1} has rank two", [run.rank_two(layer) for run in runs],
                      "the rule, after the bar set first had failed for W₁"),
             note(f"W_{layer + 1}: the first four singular values, means", _mean(ends), digits=2),
-            note(f"W_{layer + 1}: third over second, the largest", max(s[2] / s[1] for s in ends),
-                 digits=2),
-            note(f"W_{layer + 1} less its start: the same, the largest",
+            note(f"W_{layer + 1} less its start: third over second, the largest",
                  max(run.end.moved[layer] for run in runs), digits=1),
         ]  # fmt: skip
     return found
@@ -657,22 +640,14 @@ def deep_directions(runs: Sequence[Course]) -> list[Evidence]:
     return found
 
 
-def deep_correlations(
-    runs: Sequence[Course], shallow: Sequence[Course], longer: Sequence[Course]
-) -> list[Evidence]:
+def deep_correlations(runs: Sequence[Course], shallow: Sequence[Course]) -> list[Evidence]:
     """os.fig2g.1: the rows of W_1 correlate with w_+ or w_-, each with the closer, as in Figure 1c.
-
-    shallow   two-layer networks on the same data, in the same order
-    longer    four-layer networks that were trained for longer
-    """
+    `shallow` are two-layer networks on the same data, in the same order."""
     gains = np.array([a.end.high - b.end.high for a, b in zip(runs, shallow, strict=False)])
-    epochs = longer[0].looks[1].epoch, longer[0].end.epoch
     return [
         *high_correlations(runs),
         note("share less that of the two-layer network on the same data: mean, 95 % interval",
              (float(gains.mean()), *student_interval(gains)), digits=2),
-        note(f"share after {epochs[0]} and {epochs[1]} epochs, means",
-             _mean([[run.looks[1].high, run.end.high] for run in longer]), digits=2),
     ]  # fmt: skip
 
 
@@ -729,13 +704,10 @@ def are_separable(seed: int, count: int) -> list[Evidence]:
 def turns(X: NDArray, y: NDArray) -> tuple[float, float, tuple[int, ...]]:
     """Of data X (n, d), y (n,): the angle between w_+ and -w_-, that between the mean of one label
     and minus the other's, and the dimensions that the support examples of either label span."""
-    groups = X[y > 0.0], X[y < 0.0]
-    w = [max_margin(own, np.ones(len(own))).u for own in groups]
-    ranks = (int(np.linalg.matrix_rank(own[own @ u <= 1.0 + 1e-6]))
-             for own, u in zip(groups, w, strict=True))  # fmt: skip
-    means = [own.mean(axis=0) for own in groups]
-    apart, turned_means = (degrees_between(one, -other) for one, other in (w, means))
-    return apart, turned_means, tuple(ranks)
+    (one, held), (other, kept) = (own_margin(X, y, sign) for sign in (1.0, -1.0))
+    means = (X[y > 0.0].mean(axis=0), -X[y < 0.0].mean(axis=0))
+    ranks = tuple(int(np.linalg.matrix_rank(support)) for support in (held, kept))
+    return degrees_between(one.u, -other.u), degrees_between(*means), ranks
 
 
 def are_apart(seed: int, count: int) -> list[Evidence]:
@@ -857,8 +829,6 @@ def survives(
               abs(_middle(rates["0.01"], "high") - _middle(rates["1"], "high")), "<=", 0.05, "",
               digits=2),
         note(f"by rate {tuple(rates)}: median share above 0.9", _by(rates, "high"), digits=2),
-        note("by rate: median share of long neurons nearer to the other sign's vector",
-             _by(rates, "astray"), digits=2),
         note(f"by factor {tuple(outer)}: median share above 0.9", _by(outer, "high"), digits=2),
         note("by factor: median share of the a_j that change their sign",
              _by(outer, "flipped"), digits=2),

@@ -22,7 +22,7 @@ from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.networks import degrees_between, minibatch_ensemble, units
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
-from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
+from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit, own_margin
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
@@ -37,7 +37,6 @@ EXPERIMENT_NAMES = ("section-5.1", "plane", "digits:0-1")
 _MOST_DATA, _MOST_FEATURES = 1000, 100
 _MOST_WEIGHTS, _MOST_CROSSINGS = 660, 20_000
 """p (d + 1) and n p of a flow that takes at most half a minute."""
-_MOST_STEPS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +68,12 @@ def of_parameters(p: Any) -> Experiment:
             f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
             "the page takes 0.001 to 1000: choose another unit."
         )
-    if p.optimiser == "flow":
-        if width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS:
-            raise InputError(
-                f'parameter "width": the flow of {width} neurons on {len(y)} data in '
-                f"{X.shape[1]} dimensions takes too long for this page: choose a smaller width "
-                f'(width (d + 1) <= {_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
-            )
-    elif (steps := p.epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
+    large = width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS
+    if large and p.optimiser == "flow":
         raise InputError(
-            f'parameter "epochs": {p.epochs} epochs of {len(y)} data are {steps} steps, and this '
-            f"page takes {_MOST_STEPS}."
+            f'parameter "width": the flow of {width} neurons on {len(y)} data in {X.shape[1]} '
+            "dimensions takes too long for this page: choose a smaller width (width (d + 1) <= "
+            f'{_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
         )
     signs = rng.permutation(np.where(np.arange(width) < width // 2, -1.0, 1.0))
     W0 = rng.standard_normal((width, X.shape[1]))
@@ -184,25 +178,22 @@ def max_margins(own: Experiment) -> dict[float, MaxMargin]:
     """w_+ and w_- (eqs 6, 7) by their sign; a label is left out that has none."""
     found = {}
     for sign in (1.0, -1.0):
-        X = own.X[own.y == sign]
         with suppress(InputError):
-            found[sign] = max_margin(X, np.ones(len(X)))
+            found[sign] = own_margin(own.X, own.y, sign)[0]
     return found
 
 
 def vectors_table(own: Experiment) -> pd.DataFrame:
     """w_+ and w_- (eqs 6, 7): their norms, their support examples, and (Span)."""
-    vectors, d, rows = max_margins(own), own.X.shape[1], {}
+    d, rows = own.X.shape[1], {}
     for sign, name in ((1.0, "w₊"), (-1.0, "w₋")):
-        if sign not in vectors:
-            rows[name] = ["there is none", "", "", ""]
-            continue
-        X, w = own.X[own.y == sign], vectors[sign].u
-        support = X[w @ X.T <= 1.0 + 1e-6]
-        rank = int(np.linalg.matrix_rank(support))
-        told = f"{len(support)} of {len(X)}", f"{rank} of {d}"
-        holds = "holds" if rank == d else "does not hold"
-        rows[name] = [approx(float(np.linalg.norm(w))), *told, holds]
+        rows[name] = ["there is none", "", "", ""]
+        with suppress(InputError):
+            found, support = own_margin(own.X, own.y, sign)
+            rank = int(np.linalg.matrix_rank(support))
+            told = f"{len(support)} of {np.sum(own.y == sign)}", f"{rank} of {d}"
+            holds = "holds" if rank == d else "does not hold"
+            rows[name] = [approx(found.length), *told, holds]
     columns = ["norm", "support examples", "their rank", "(Span)"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
@@ -227,14 +218,15 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     """The chance that a neuron dies, in the limit of small weights: `count` random directions with
     95 % Wilson intervals, and for (OS) data in the plane the closed form."""
     columns = ["directions that die", "chance"]
-    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
+    separable = violations(own.X, own.y).none
+    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]), separable)
     either, rows = np.append(plus, minus), {}
     for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():
         low, high = wilson(int(dead.sum()), len(dead))
         chance = f"{approx(float(low), 2)} to {approx(float(high), 2)}"
         rows[name] = [f"{dead.sum()} of {len(dead)}", chance]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    if own.X.shape[1] == 2 and violations(own.X, own.y).none:
+    if own.X.shape[1] == 2 and separable:
         a, b, _ = chances(own.X, own.y)
         table["closed form"] = [approx(value) for value in (a, b, 0.5 * (a + b))]
     return table
@@ -368,47 +360,25 @@ def summary(trained: Trained) -> pd.DataFrame:
 
 
 def rays(trained: Trained) -> pd.DataFrame:
-    """The directions in which living neurons end, the longest first: how many, their share of
-    |W|_F^2, the cosine to the max-margin vector of their sign, on which data they are active. From
-    the seventh on, or with a share below 1e-4, they are told together."""
+    """The directions in which living neurons end, of the six longest those with a share of 1e-4 and
+    more: how many neurons, their share of |W|_F^2, the cosine to the max-margin vector of their
+    sign, on which data they are active."""
     own, W = trained.own, trained.path.W[-1]
-    living = _living(own, trained.path)
-    sizes = np.linalg.norm(W, axis=1)
+    living, sizes = _living(own, trained.path), np.linalg.norm(W, axis=1)
     left = [int(j) for j in np.argsort(-sizes, kind="stable") if living[j]]
-    rows, rest, close = list[dict[str, str]](), list[int](), _TOGETHER[own.optimiser]
-    while left:
-        first = left[0]
-        same = [j for j in left if own.signs[j] == own.signs[first]
-                and W[j] @ W[first] >= close * sizes[j] * sizes[first]]  # fmt: skip
+    rows, close = list[list[str]](), _TOGETHER[own.optimiser]
+    while left and len(rows) < 6:
+        w, sign = units(W[left[0]]), float(own.signs[left[0]])
+        same = [j for j in left if own.signs[j] == sign and W[j] @ w >= close * sizes[j]]
         left = [j for j in left if j not in same]
         share = float(np.sum(sizes[same] ** 2) / np.sum(sizes**2))
-        if len(rows) < 6 and share >= 1e-4:
-            rows.append(_ray(trained, same, share))
-        else:
-            rest += same
-    if rest:
-        share = float(np.sum(sizes[rest] ** 2) / np.sum(sizes**2))
-        rows.append({"ray": "others", "neurons": str(len(rest)), "share of ‖W‖²": _per_cent(share)})
+        goal = None if trained.goal is None else trained.goal.vectors.get(sign)
+        cosine = "" if goal is None else on_grain(float(w @ units(goal)), 1e-4)
+        seen = [f"{np.sum(X @ w > 0.0)} of {len(X)}"
+                for X in (own.X[own.y == sign], own.X[own.y != sign])]  # fmt: skip
+        name = "a > 0" if sign > 0 else "a < 0"
+        if share >= 1e-4:
+            rows.append([name, str(len(same)), f"{on_grain(100.0 * share, 0.1)} %", cosine, *seen])
     columns = ["ray", "neurons", "share of ‖W‖²", "cosine to w₊ or w₋", "active on own label",
                "on the other"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns, dtype=object).fillna("").set_index("ray")
-
-
-def _ray(trained: Trained, neurons: list[int], share: float) -> dict[str, str]:
-    own, w = trained.own, units(trained.path.W[-1][neurons[0]])
-    sign = float(own.signs[neurons[0]])
-    goal = None if trained.goal is None else trained.goal.vectors.get(sign)
-    active = own.X @ w > 0.0
-    cosine = "" if goal is None else on_grain(float(w @ units(goal)), 1e-4)
-    return {
-        "ray": "a > 0" if sign > 0 else "a < 0",
-        "neurons": str(len(neurons)),
-        "share of ‖W‖²": _per_cent(share),
-        "cosine to w₊ or w₋": cosine,
-        "active on own label": f"{active[own.y == sign].sum()} of {np.sum(own.y == sign)}",
-        "on the other": f"{active[own.y != sign].sum()} of {np.sum(own.y != sign)}",
-    }
-
-
-def _per_cent(share: float) -> str:
-    return f"{on_grain(100.0 * share, 0.1)} %"
+    return pd.DataFrame(rows, columns=columns, dtype=object).set_index("ray")

@@ -27,7 +27,13 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import setting
 from reluflow.papers.phuong2021inductive.flows import Late, Start, followed, patterns
-from reluflow.papers.phuong2021inductive.setting import breaks, right_angles, such, support_draws
+from reluflow.papers.phuong2021inductive.setting import (
+    breaks,
+    own_margin,
+    right_angles,
+    such,
+    support_draws,
+)
 from reluflow.statistics import SURE, wilson
 
 BOTH_SIGNS = (1.0, -1.0)
@@ -67,10 +73,8 @@ def lengthened(decades: float, item: Instance, rng: np.random.Generator) -> Inst
 
 
 def spans(X: NDArray, y: NDArray, sign: float) -> bool:
-    """(Span) for one label: the data that carry its max-margin vector span R^d."""
-    own = X[y == sign]
-    carry = max_margin(own, np.ones(len(own))).multipliers > 0.0
-    return bool(np.linalg.matrix_rank(own[carry]) == X.shape[1])
+    """(Span) for one label: its support examples span R^d."""
+    return bool(np.linalg.matrix_rank(own_margin(X, y, sign)[1]) == X.shape[1])
 
 
 _SMALL = {
@@ -113,30 +117,21 @@ TWO_DIMENSIONS = Reading(
 )
 
 
-def strict_minima(seed: int, count: int) -> list[Evidence]:
-    """os.lem2.neg: the negative extremal direction is a strict local minimum of G, by 200 points at
-    distances up to 1e-3, and neurons with a < 0 come to it in the limit flow, or die with G = 0."""
+def come_to_the_minimum(seed: int, count: int) -> list[Evidence]:
+    """os.lem2.neg: neurons with a < 0 come to the negative extremal direction in the limit flow, or
+    die with G = 0. That it is a strict local minimum is a part of os.lem2.1."""
     rng = np.random.default_rng(seed)
-    higher = died = ended = 0
+    died = ended = 0
     high = 0.0
     for item in setting.in_turn(DRAWS, rng, count):
         X, y = item["X"], item["y"]
-        w = direction(X, y, -1.0)
-        steps = rng.standard_normal((200, X.shape[1]))
-        steps -= np.outer(steps @ w, w)
-        steps *= 1e-3 * rng.uniform(0.01, 1.0, (200, 1)) / np.linalg.norm(steps, axis=1)[:, None]
-        around = w + steps
-        around /= np.linalg.norm(around, axis=1)[:, None]
-        higher += bool(np.all(setting.height(X, y, around) > setting.height(X, y, w)))
         found = align(X, y, rng.standard_normal(X.shape[1]), -1.0)
         if found.status == "dead":
             died += 1
             high = max(high, abs(float(setting.height(X, y, found.end))) / float(np.abs(X).max()))
         else:
-            ended += bool(np.linalg.norm(found.end - w) < _NEAR)
+            ended += bool(np.linalg.norm(found.end - direction(X, y, -1.0)) < _NEAR)
     return [
-        fact("G is larger at all points tried near the negative extremal direction", higher, count,
-             tried=count),
         fact("of the neurons with a < 0 that stay alive, at the negative extremal direction",
              ended, count - died, tried=count - died),
         bound("|G| of a dead neuron over the largest |xᵢ|, at most", high, "<=", 1e-9, ""),
@@ -148,7 +143,6 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
 #
 # The closed form in the plane is on the chapter's page.
 
-DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
 LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 SIGNS_DRAWN = Reading(
     "all signs of a(0) are drawn or fixed before any w_j(0) is seen: all that the proof speaks of",
@@ -192,15 +186,6 @@ def unit(turns: NDArray) -> NDArray:
     return np.stack([np.cos(turns), np.sin(turns)], axis=1)
 
 
-def families() -> Mapping[str, tuple[NDArray, NDArray]]:
-    """Data near the bound, usual ones, and such whose silent cone is empty."""
-    return {
-        "90 degrees": plane(90.0),
-        "135 degrees": plane(135.0),
-        "full circle": plane(179.0, 4.0),
-    }
-
-
 class Fates(NamedTuple):
     """Which of many directions die with a > 0, and with a < 0, in the limit of small weights:
     (k,)."""
@@ -209,49 +194,33 @@ class Fates(NamedTuple):
     negative: NDArray
 
     @property
-    def by_chance(self) -> tuple[float, float]:
-        """Shares that die with a fair sign drawn by itself, and with the sign chosen afterwards."""
-        drawn = 0.5 * float(np.mean(self.positive) + np.mean(self.negative))
-        return drawn, float(np.mean(self.positive | self.negative))
+    def dead(self) -> tuple[int, int]:
+        """How many die with signs in turn, fixed beforehand, and with signs chosen afterwards."""
+        fixed = np.where(np.arange(len(self.positive)) % 2 == 0, *self)
+        return int(fixed.sum()), int((self.positive | self.negative).sum())
 
 
-def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates:
-    """The fates of `count` Gaussian directions."""
+def fates(
+    X: NDArray, y: NDArray, count: int, rng: np.random.Generator, lives: bool = False
+) -> Fates:
+    """The fates of `count` Gaussian directions. `lives`: one that sees a datum of its label lives,
+    as by Lemma B.1 on (OS) data, and is not followed."""
     W = rng.standard_normal((count, X.shape[1]))
-    return Fates(*(_dying(X, y, W, np.full(count, sign)) for sign in BOTH_SIGNS))
+    found = []
+    for sign in BOTH_SIGNS:
+        doubtful = ~(lives & np.any(X[y == sign] @ W.T > 0.0, axis=0))
+        dead = np.zeros(count, bool)
+        dead[doubtful] = [align_past_opposites(X, y, w, sign).status == "dead" for w in W[doubtful]]
+        found.append(dead)
+    return Fates(*found)
 
 
-def _dying(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> NDArray:
-    """Which neurons (k,) die, of directions W (k, d) and signs (k,), in the limit of small
-    weights."""
-    ends = (align_past_opposites(X, y, w, s) for w, s in zip(W, signs.tolist(), strict=True))
-    return np.array([end.status == "dead" for end in ends])
-
-
-class Counts(NamedTuple):
-    """Networks that die, of `trials`, by width (5,), with fair signs."""
-
-    dead: NDArray
-    trials: NDArray
-
-
-def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Counts:
-    """Of `count` neurons, grouped into networks of each of DEAD_STARTS_WIDTHS."""
-    W = rng.standard_normal((count, X.shape[1]))
-    neurons = _dying(X, y, W, np.where(rng.random(count) < 0.5, 1.0, -1.0))
-    dead = [np.all(neurons[: count // p * p].reshape(-1, p), axis=1) for p in DEAD_STARTS_WIDTHS]
-    return Counts(*np.array([[each.sum(), len(each)] for each in dead]).T)
-
-
-def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
+def at_most(found: Sequence[Fates]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0): networks surely die more often at no width."""
-    bars = 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)
-    often = {name: wilson(*one, SURE)[0] > bars for name, one in found.items()}
-    return [
-        fact(f"{name}: widths p = 1 to 5 at which all die more often than 2^-p, signs drawn",
-             int(each.sum()), 0, tried=len(bars)) for name, each in often.items()
-    ]  # fmt: skip
+    look at w_j(0): one neuron, by itself, surely dies more often than not on no data."""
+    often = [wilson(each.dead[0], len(each.positive), SURE)[0] > 0.5 for each in found]
+    return [fact("data sets on which more than half of the neurons surely die, signs fixed before",
+                 sum(often), 0, tried=len(often))]  # fmt: skip
 
 
 # --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
@@ -401,18 +370,16 @@ def flat(points: NDArray) -> int:
 
 def position(seed: int, count: int) -> list[Evidence]:
     """os.lemA.3.position: of data sets with (Span), those of whose points, 0 included, no k lie on
-    a flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do; for k <= d + 1 none do."""
+    a flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do."""
     rng = np.random.default_rng(seed)
-    general = limited = 0
+    general = 0
     for _ in range(count):
         d = int(rng.integers(1, 4))
         points = np.vstack([np.zeros(d), rng.standard_normal((2 * d, d))])
         general += flat(points) > len(points) - 2
-        limited += flat(points[: d + 1]) == d
     return [
         fact("random data sets of 2d points, none k of them and 0 on a flat of dimension k − 2, "
              "any k", general, count, tried=count),
-        note("the same for the first k = d + 1 points", limited),
     ]  # fmt: skip
 
 
@@ -484,12 +451,10 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     the plane."""
     home, total = found
     rng = np.random.default_rng(seed)
-    astray = corners = dead = 0
+    astray = 0
     for k, item in enumerate(setting.in_turn(ANY_DATA, rng, count)):
         sign = 1.0 if k % 4 < 2 else -1.0
         end = align(item["X"], item["y"], rng.standard_normal(2), sign)
-        corners += end.status == "sliding"
-        dead += end.status == "dead"
         if end.status != "dead":
             goals = summits(item["X"], item["y"], sign)
             astray += not len(goals) or np.min(np.linalg.norm(goals - end.end, axis=1)) > 1e-5
@@ -498,8 +463,6 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
              "where their direction needs it", int(home[-1]), total, tried=total),
         fact("any data in the plane, limit of small weights: neurons that end elsewhere than at an "
              "extremal direction, or dead", astray, 0, tried=count),
-        note("of these dead, and on a boundary", (dead, corners)),
-        note("(OS): at home for starts of norms e, 1, 1/e, ...", tuple(home.tolist())),
     ]  # fmt: skip
 
 

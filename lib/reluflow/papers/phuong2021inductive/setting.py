@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
-from reluflow.margin.max_margin import max_margin
+from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
 
 # --- Random orthogonally separable data -----------------------------------------------------------
@@ -263,7 +263,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         'what trains: gradient "flow", or "sgd", descent on minibatches',
         *one_of("flow", "sgd"),
     ),
-    "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 10_000)),
+    "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 2500)),
     **SECTION,
 }
 
@@ -335,11 +335,19 @@ class Limit:
         return np.stack([np.linalg.norm(rest, axis=(-2, -1)), np.linalg.norm(a, axis=-1)], axis=-1)
 
 
+def own_margin(X: NDArray, y: NDArray, sign: float) -> tuple[MaxMargin, NDArray]:
+    """w_+ (sign 1, eq 6) or w_- (eq 7) with its multipliers, and its support examples (k, d), which
+    by (Span) span R^d. Raises InputError where no w has <w, x_i> >= 1 on all data of the label."""
+    own = X[y == sign]
+    found = max_margin(own, np.ones(len(own)))
+    return found, own[own @ found.u <= 1.0 + 1e-6]
+
+
 def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Limit:
     """The limit for data X (n, d), y (n,), of the labels `alive`. Raises InputError for a label
     that no vector w with <w, x_i> >= 1 serves."""
     labels = [sign for sign in alive if np.any(y == sign)]
-    return Limit({s: max_margin(X[y == s], np.ones(int(np.sum(y == s)))).u for s in labels})
+    return Limit({sign: own_margin(X, y, sign)[0].u for sign in labels})
 
 
 # --- Extremal directions: the strict local maxima and minima of G(w) = sum_i y_i [<w, x_i>]_+ / 2 -
