@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.networks.indexed import Network, diagonal, fully_connected
-from reluflow.papers.vardi2022margin.checker import check, gradients, is_empty, missing, point
+from reluflow.papers.vardi2022margin.checker import (
+    check,
+    gradients,
+    is_empty,
+    missing,
+    numbers,
+    point,
+)
 from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
 from reluflow.papers.vardi2022margin.proofs import (
     Aligned,
@@ -22,7 +29,6 @@ from reluflow.papers.vardi2022margin.proofs import (
     Layer,
     Shorter,
 )
-from reluflow.papers.vardi2022margin.setting import numbers
 
 RNG = np.random.default_rng
 SHARED = Network(

@@ -40,21 +40,6 @@ def pair_limit(X: ArrayLike) -> NDArray:
     return np.array([*(u / size), 0.0, 0.0, size, 0.0])
 
 
-def nearest_losing() -> NDArray:
-    """The data (2, 2) nearest to the printed ones in R^4 with x_2.(x_1 + x_2) = 0; those with
-    x_1.(x_1 + x_2) = 0 are as near, by symmetry.
-
-    With p, q the parts of (x_1, x_2) along the eigenvectors of [[0, 1/2], [1/2, 1]] the equation is
-    |p|^2 (1 + sqrt 2)/2 = |q|^2 (sqrt 2 - 1)/2: in the plane of |p| and |q| the foot on a line.
-    """
-    values, vectors = np.linalg.eigh([[0.0, 0.5], [0.5, 1.0]])
-    parts = vectors.T @ PRINTED
-    sizes = np.linalg.norm(parts, axis=1)
-    line = np.sqrt(np.abs(values[::-1]))
-    foot = line * (line @ sizes) / (line @ line)
-    return vectors @ (parts * (foot / sizes)[:, None])
-
-
 # --- Theorem 3.2 and Figure 1: a silent neuron rests, and the other one grows ---------------------
 
 LABELS = np.ones(2)

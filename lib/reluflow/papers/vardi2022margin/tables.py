@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
@@ -22,60 +22,57 @@ from reluflow.networks.indexed import Network, convolutional, diagonal, fully_co
 from reluflow.papers.vardi2022margin import constructions, setting
 from reluflow.papers.vardi2022margin.certificates import aligned_limit, ball
 from reluflow.papers.vardi2022margin.constructions import BOTH, End, Judged, Runs, S, trained
-from reluflow.papers.vardi2022margin.setting import (
-    Construction,
-    Layer,
-    Maps,
-    full,
-    numbers,
-    unshared,
-)
+from reluflow.papers.vardi2022margin.setting import Construction, Maps, full, unshared
 
 # --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
 #
-# The rates are compared in rational arithmetic, for pulls c_i of any size and sign: so for any
-# loss.
+# For pulls c_i of any size and sign: so for any loss. What rounding may do is bounded by the same
+# sums of absolute values.
+
+_ALIKE = 1e-12
+"""Rates that differ by this share of the sum of all their terms' sizes are equal."""
 
 
-def exact_layers(item: Instance) -> list[Layer]:
-    """The layers of a drawn network with their exact velocities."""
-    network = item["network"]
-    at_zero = item["at_zero"] if network.activation == "relu" else None
-    return setting.ascent(network.maps, item["theta"], item["X"], item["c"], at_zero)
+def _between_layers(network: Network, products: NDArray) -> NDArray:
+    parts = np.split(products, np.cumsum(network.sizes)[:-1])
+    return np.diff([part.sum() for part in parts])
 
 
-def _between_layers(layers: list[Layer]) -> list[fmpq]:
-    return [a.parameters - b.parameters for a, b in pairwise(layers)]
+def _at_neurons(network: Network, products: NDArray) -> NDArray:
+    pairs = pairwise(network.weights(products))
+    return np.concatenate([first.sum(axis=1) - second.sum(axis=0) for first, second in pairs])
 
 
-Law = tuple[str, Sequence[Maps], Callable[[list[Layer]], list[fmpq]], tuple[int, int]]
+Law = tuple[str, Sequence[Maps], Callable[[Network, NDArray], NDArray], tuple[int, int]]
 LAWS: Mapping[str, Law] = {
     "mm.lemC.1.1": ("squared norms of adjacent layers change alike",
                     [full], _between_layers, (2, 4)),
     "mm.lemC.1.2": ("weights into and out of a neuron change alike",
-                    [full], setting.neuron_gaps, (2, 4)),
+                    [full], _at_neurons, (2, 4)),
     "mm.lemC.2": ("squared norms of adjacent layers' parameters change alike",
                   [unshared, setting.network_draws_shared], _between_layers, (2, 4)),
     "mm.lemC.3": ("|w_j|^2 and v_j^2 change alike",
-                  [full, unshared], setting.neuron_gaps, (2, 2)),
+                  [full, unshared], _at_neurons, (2, 2)),
 }  # fmt: skip
-"""What is said, of which index maps, the gaps between rates, and the depths."""
+"""What is said, of which index maps, the gaps between rates by theta_k dtheta_k, and the depths."""
 
 
 def change_alike(id: str) -> Statement:
-    """mm.lemC.1.1, mm.lemC.1.2, mm.lemC.2, mm.lemC.3: the gaps between rates are 0, in rational
-    arithmetic, so that no tolerance is needed."""
+    """mm.lemC.1.1, mm.lemC.1.2, mm.lemC.2, mm.lemC.3: minus the largest gap between half the rates
+    of two squared norms, over the sum of the sizes of all terms of all rates."""
     says, maps, gaps, depths = LAWS[id]
 
     def slack(item: Instance) -> float:
-        first, *others = exact_layers(item)
-        factor = numbers(planted(item))
-        layers = [replace(first, du=factor * first.du, dW=factor * first.dW), *others]
-        worst = max((abs(gap) for gap in gaps(layers)), default=fmpq(0))
-        part = worst / setting.size(layers) if worst else fmpq(0)
-        return -(int(part.p) / int(part.q))
+        network, given = item["network"], [item[name] for name in ("theta", "X", "c")]
+        active = setting.slopes(network, *given[:2], item["at_zero"])
+        rates = network.gradient(*given, active)
+        rates[: network.sizes[0]] *= planted(item)
+        sizes = [np.abs(part) for part in given]
+        size = float(sizes[0] @ network.gradient(*sizes, active))
+        worst = np.abs(gaps(network, given[0] * rates)).max(initial=0.0)
+        return -float(worst) / size if size else 0.0
 
-    return Statement(says, setting.class_n_draws(maps, depths), slack,
+    return Statement(says, setting.class_n_draws(maps, depths), slack, tolerance=_ALIKE,
                      fixed=("theta", "X", "c", "at_zero"))  # fmt: skip
 
 
