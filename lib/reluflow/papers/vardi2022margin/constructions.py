@@ -217,11 +217,11 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     at = dict(zip(names, start, strict=True))
 
     def slope(h: sympy.Expr) -> sympy.Expr:
-        exact = sympy.simplify(h.subs(at))
+        exact = sympy.expand(h.subs(at))
         return sympy.nsimplify(at_zero) if exact == 0 else sympy.Integer(int(bool(exact > 0)))
 
     values = [sympy.expand(margin) for margin in exact_margins(c, names, slope)]
-    margins = {sympy.nsimplify(sympy.simplify(value.subs(at))) for value in values}
+    margins = {sympy.expand(value.subs(at)) for value in values}
     if len(margins) > 1 or not min(margins) > 0:
         return False
     rates = [sympy.diff(sum(values), name).subs(at) for name in names]
@@ -231,16 +231,15 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
 def better_is_shorter(construction: Construction) -> bool:
     """Whether the better point, one without EPS, is feasible and shorter than the limit."""
     c = construction
-    better, limit = (sympy.simplify(sum(v**2 for v in values))
-                     for values in (c.exact_better, c.exact_limit))  # fmt: skip
+    better, limit = (sum(v**2 for v in values) for values in (c.exact_better, c.exact_limit))
     return bool(better < limit) and all(margin >= 1 for margin in _margins(c, c.exact_better))
 
 
 def parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
     """Whether exact vectors are positive multiples of one another."""
-    crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
+    crosses = all(sympy.expand(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
                   for q, s in zip(a, b, strict=True))  # fmt: skip
-    return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
+    return crosses and bool(sympy.expand(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
 
 
 # --- Where a trained network ends in direction, and what kind of optimum that is ------------------
@@ -489,11 +488,8 @@ def far_point_is_shorter() -> list[Evidence]:
 
 def _margins(c: Construction, theta: Exact) -> Exact:
     """The margins (n,), with the signs of exact numbers."""
-
-    def slope(h: sympy.Expr) -> int:
-        return int(bool(sympy.simplify(h) > 0))
-
-    return tuple(sympy.simplify(margin) for margin in exact_margins(c, theta, slope))
+    found = exact_margins(c, theta, lambda h: int(bool(sympy.expand(h) > 0)))
+    return tuple(map(sympy.expand, found))
 
 
 # --- The printed examples: flow, limit, and what optimum that is ----------------------------------
