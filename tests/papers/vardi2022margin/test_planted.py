@@ -29,7 +29,7 @@ from reluflow.papers.vardi2022margin import (
 )
 from reluflow.papers.vardi2022margin.constructions import End, Followed, Judged, Runs
 from reluflow.papers.vardi2022margin.setting import EPS, Construction
-from reluflow.papers.vardi2022margin.suboptimality import Family, MovedTriple, Predicted
+from reluflow.papers.vardi2022margin.suboptimality import Family, MovedTriple
 
 Change = Callable[[Construction], Construction]
 Check = Callable[[], list[Evidence]]
@@ -196,8 +196,7 @@ def _one_flow(id: str, layer: int | None) -> list[Evidence]:
     right_one, behind = _ends("not local"), _put("exact_start", {8: -1})
     return seen(
         id,
-        *(where(check, constructions, **_ends("not local", "", bar))
-          for bar in ("status", "limit", "verdict")),
+        where(check, constructions, **_ends("not local", "", "all")),
         *(where(check, constructions, **right_one, **one) for one in (
             other(meets), other(behind), other(longer), other(nearer, zero))),
     )  # fmt: skip
@@ -341,14 +340,6 @@ def _predictor() -> list[Evidence]:
     return seen("mm.rem4.1.1", *(where(check, setting, theorem_4_1=one) for one in made))
 
 
-def _predicted() -> list[Evidence]:
-    right = Predicted("converged", 0, 0.0)
-    longer, shorter = (right._replace(excess=s * 2e-7) for s in (1.0, -1.0))
-    check = suboptimality.shortest_without_zeros
-    return seen("mm.rem4.1.2", check([right, longer]), check([right, shorter]),
-                check([right, right._replace(zeros=1)]))  # fmt: skip
-
-
 def _slopes() -> list[Evidence]:
     """A neuron that wakes with sigma'(0) > 0 alone; of the flows that with 1 does not quite end."""
     c = setting.theorem_3_2()
@@ -415,7 +406,7 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.rem3.2.3": partial(_triples, suboptimality.stays_beaten, "mm.rem3.2.3"),
     "mm.rem3.2.4": _race,
     "mm.rem3.2.5": partial(_triples, suboptimality.layer_stays_beaten, "mm.rem3.2.5"),
-    "mm.rem4.1.1": _predictor, "mm.rem4.1.2": _predicted, "mm.sigma0": _slopes,
+    "mm.rem4.1.1": _predictor, "mm.sigma0": _slopes,
     **{f"mm.tab1.{name}": partial(_entry, 1, name) for name in (
         "fc.relu", "noshare.linear", "noshare.relu", "nonzerow.relu", "shared.linear",
         "shared.relu")},

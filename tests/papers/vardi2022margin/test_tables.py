@@ -42,9 +42,12 @@ def test_lemma_c_5_takes_the_largest_constant() -> None:
 
 
 @pytest.mark.parametrize("right", [FULL, DIAGONAL, CIRCULAR])
-def test_a_constant_that_is_not_reached_is_noticed(right: tables.Family) -> None:
-    less = right._replace(cost=lambda b, m: 0.99 * right.cost(b, m))
-    assert not tables.reached(less, 0, 20)[0].holds
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_a_constant_that_is_not_the_least_is_noticed(right: tables.Family, share: float) -> None:
+    other = right._replace(cost=lambda b, m: share * right.cost(b, m))
+    assert not falsify(tables.least_length(other), 0, 20, 0).survives
+    short = right._replace(minimiser=lambda net, b: right.minimiser(net, share * b))
+    assert not falsify(tables.least_length(short), 0, 20, 0).survives
 
 
 # --- Tables 1 and 2 -------------------------------------------------------------------------------

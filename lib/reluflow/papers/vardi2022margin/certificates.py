@@ -47,19 +47,15 @@ def fitted_flows(seed: int, count: int) -> Flows:
     1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
     """
     rng, found = np.random.default_rng(seed), list[tuple[str, Instance]]()
-    kinds = "fully connected", "sparse", "shared"
-    maps = setting.full, setting.unshared, setting.network_draws_shared
-    while (made := len(found)) < count:
-        kind = made % 3
-        activation = ("linear", "relu")[made // 3 % 2]
-        loss = (EXPONENTIAL, LOGISTIC)[made // 6 % 2]
-        depth = int(rng.integers(2, 5 if activation == "linear" else 4))
-        widths = [int(rng.integers(1, 4)), *rng.integers(2, 4, depth - 1).tolist(), 1]
-        network = Network(maps[kind](rng, widths), activation)
-        X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
-        theta = rng.standard_normal(network.size)
-        if kind == 0:
-            theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, depth), network.sizes)
+    kinds = {"fully connected": setting.full, "sparse": setting.unshared,
+             "shared": setting.network_draws_shared}  # fmt: skip
+    while (k := len(found)) < count:
+        kind, activation = list(kinds)[k % 3], ("linear", "relu")[k // 3 % 2]
+        loss = (EXPONENTIAL, LOGISTIC)[k // 6 % 2]
+        drawn = setting.class_n_draws([kinds[kind]])[f"normal, {activation}"](rng)
+        network, X, theta = drawn["network"], drawn["X"], drawn["theta"]
+        if k % 3 == 0:
+            theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, network.degree), network.sizes)
         z = network.output(theta, X)
         if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
             continue
@@ -69,7 +65,7 @@ def fitted_flows(seed: int, count: int) -> Flows:
         item = {"network": network, "loss": loss, "X": X, "y": np.sign(z),
                 "theta": theta * np.exp(float(stretch) / network.degree)}  # fmt: skip
         item["end"] = limit(**_flow(item), reach=FITTED_FLOWS_REACH)
-        found.append((f"{kinds[kind]}, {activation}", item))
+        found.append((f"{kind}, {activation}", item))
     return found
 
 
