@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import diagonal, fully_connected
 from reluflow.papers.vardi2022margin import certificates
@@ -27,15 +27,15 @@ def unit(rng: np.random.Generator, d: int) -> np.ndarray:
 
 def test_flows_that_fail_are_noticed() -> None:
     """One whose loss stops, one whose limit is no KKT point, one that starts too high."""
-    fitted = certificates.fitted_flows(1, 1)
-    stuck = replace(fitted[0], limit=replace(certificates._right_once(), status="converged"))
-    off = replace(fitted[0], limit=replace(fitted[0].limit, residual=1e-3))
-    slack = certificates.repaired(fitted).slack
-    assert slack({"flow": fitted[0]}) > 0.0 > slack({"flow": stuck})
-    assert slack({"flow": off}) < 0.0
-    lost = replace(fitted[0], loss=LOGISTIC, limit=certificates._right_once())
-    assert "ell(0)" in str(certificates.repaired(fitted).unmet({"flow": lost}))
-    found = certificates.directions_are_kkt([*fitted, off])
+    ((kind, good),) = fitted = certificates.fitted_flows(1, 1)
+    lost = certificates._right_once()
+    stuck, off = replace(lost, status="converged"), replace(good["end"], residual=1e-3)
+    made = certificates.repaired(fitted)
+    assert made.slack(good) > 0.0 > max(made.slack({**good, "end": end}) for end in (stuck, off))
+    X, y, start = certificates.BOTH_RIGHT
+    high = {"network": fully_connected([2, 1]), "loss": LOGISTIC, "X": X, "y": y, "theta": start}
+    assert "ell(0)" in str(made.unmet(high))
+    found = certificates.directions_are_kkt([*fitted, (kind, {**good, "end": off})])
     assert sum(one.decides and not one.holds for one in found) == 2  # and that of one neuron
 
 
@@ -102,11 +102,9 @@ def test_what_is_asked_of_linear_networks_is_tested() -> None:
 
 def test_starts_that_are_wrong_about_some_data_are_below_the_constant() -> None:
     """Only they tell L < n l(0) from what Theorem 3.1 asks for."""
-    found = certificates.wrong_starts(0, 4)
-    statement = certificates.reaches_the_optimum(found)
-    for _, item in found:
-        margins = item["y"] * item["network"].output(item["theta"], item["X"])
-        assert margins.min() < 0.0 < margins.max()
-        assert statement.unmet(item) is None
-    assert {len(set(item["y"])) for _, item in found} == {1, 2}
-    assert {item["loss"] for _, item in found} == {EXPONENTIAL, LOGISTIC}
+    found = [item for _, item in certificates.connected_flows(0, 5)]
+    statement = certificates.reaches_the_optimum([])
+    assert [statement.unmet(item) for item in found] == [None] * 5
+    signs = [{*np.sign(item["y"] * item["network"].output(item["theta"], item["X"]))}
+             for item in found]  # fmt: skip
+    assert signs == [{1}, {1}, {1}, {-1, 1}, {-1, 1}]

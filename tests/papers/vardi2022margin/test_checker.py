@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.networks.indexed import Network, diagonal, fully_connected
-from reluflow.papers.vardi2022margin.checker import check, gradients, is_empty, missing, point
+from reluflow.papers.vardi2022margin.checker import (
+    check,
+    gradients,
+    is_empty,
+    missing,
+    numbers,
+    point,
+)
 from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
 from reluflow.papers.vardi2022margin.proofs import (
     Aligned,
@@ -22,7 +29,6 @@ from reluflow.papers.vardi2022margin.proofs import (
     Layer,
     Shorter,
 )
-from reluflow.papers.vardi2022margin.setting import numbers
 
 RNG = np.random.default_rng
 SHARED = Network(
@@ -34,12 +40,16 @@ SHARED = Network(
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
-def test_margins_are_the_networks(activation: str) -> None:
+def test_margins_and_gradients_are_the_networks(activation: str) -> None:
     rng, y = RNG(0), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     for network in (fully_connected((3, 4, 2), activation), replace(SHARED, activation=activation)):
         theta, X = rng.normal(size=network.size), rng.normal(size=(5, 3))
-        found = point(network, theta, X, y).margins.astype(float)
-        np.testing.assert_allclose(found, y * network.output(theta, X), rtol=1e-12, atol=1e-14)
+        at, ends = point(network, theta, X, y), np.cumsum(network.sizes)[:-1]
+        expected = y * network.output(theta, X)
+        np.testing.assert_allclose(at.margins.astype(float), expected, rtol=1e-12, atol=1e-14)
+        of_each = np.array([network.gradient(theta, X, each) for each in np.eye(5)])
+        for layer, part in enumerate(np.split(of_each, ends, axis=1), start=1):
+            np.testing.assert_allclose(gradients(at, layer).astype(float), part, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -326,17 +336,6 @@ def test_an_input_0_in_the_layer_or_above_it_is_refused() -> None:
     # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
     twice = Layer(3, np.array([2.0, -1.0]))
     assert check(network, theta, np.ones((2, 1)), np.ones(2), twice).verdict == "refused"
-
-
-@pytest.mark.parametrize("layer", [1, 2, 3])
-def test_the_gradients_of_a_layer(layer: int) -> None:
-    rng = RNG(layer)
-    X, theta = rng.normal(size=(4, 3)), rng.normal(size=SHARED.size)
-    found = gradients(point(SHARED, theta, X, np.ones(4)), layer).astype(float)
-    first = sum(SHARED.sizes[: layer - 1])
-    for i in range(4):
-        expected = SHARED.gradient(theta, X, np.arange(4) == i)[first:]
-        assert found[i] == pytest.approx(expected[: SHARED.sizes[layer - 1]])
 
 
 # --- All of them ----------------------------------------------------------------------------------

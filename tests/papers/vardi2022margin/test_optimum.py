@@ -18,7 +18,7 @@ from reluflow.networks.indexed import Network, convolutional, diagonal, fully_co
 from reluflow.papers.vardi2022margin import local_optima, two_layers
 from reluflow.papers.vardi2022margin.checker import check
 from reluflow.papers.vardi2022margin.counterexamples import values
-from reluflow.papers.vardi2022margin.local_optima import fitted, layer_optimum, local_proof
+from reluflow.papers.vardi2022margin.local_optima import fitted, local_proof
 from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
 from reluflow.papers.vardi2022margin.proofs import Aligned, Cellwise, Layer, Shorter
 from reluflow.papers.vardi2022margin.two_layers import least_sum
@@ -247,14 +247,11 @@ def test_a_layer_of_a_linear_network_is_a_quadratic_program() -> None:
     theta, y = rng.random(9) + 0.5, np.ones(4)
     at = classify_optimum(net, theta, X, y, layer=2)
     assert at.verdict == "not local"
-    _, best = layer_optimum(net, at.theta, X, y, 2)
-    moved = at.theta.copy()
-    moved[3:6] = best
-    again = classify_optimum(net, moved, X, y, layer=2)
+    first, _, last = at.theta.reshape(3, 3)
+    best = least_length(X * first * last, y).blocks[0]
+    again = classify_optimum(net, np.concatenate([first, best, last]), X, y, layer=2)
     assert again.verdict == "global"
     assert isinstance(again.certificate, Layer)
-    with pytest.raises(InputError, match="depth 2 only"):
-        layer_optimum(diagonal(3, 3), theta, X, y, 1)
 
 
 def test_a_strict_optimum_of_a_deep_network() -> None:

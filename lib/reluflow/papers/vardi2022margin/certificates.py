@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
-from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted
+from reluflow.falsify import PLANTED, Instance, Statement, given, planted
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.kkt import kkt, quotient, scaled
@@ -36,66 +35,52 @@ THRESHOLD = {EXPONENTIAL.name: 1.0, LOGISTIC.name: LOG_2}
 """A loss below this means that every datum is classified correctly."""
 FITTED_FLOWS_REACH = 1e4
 """log10(1/L) to which flows are followed."""
+Flows = list[tuple[str, Instance]]
+"""Kinds, and {"network", "loss", "X" (n, d), "y" (n,), "theta" (p,)} with the "end", a `Limit`."""
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A flow from a start of L just below the threshold of its loss: the `kind` of network, and
-    where it goes."""
-
-    kind: str
-    network: Network
-    loss: Loss
-    limit: Limit
-
-    @property
-    def starts_below(self) -> bool:
-        """Whether L is below the threshold of its loss at the start."""
-        path = self.limit.path
-        return bool(path.field.log_loss(path.states[0]) < np.log(THRESHOLD[self.loss.name]))
-
-    @property
-    def slid(self) -> bool:
-        """Whether the flow ended where the field pushes back to a kink from both sides."""
-        return self.limit.status in ("sliding", "non-unique")
-
-    @property
-    def far(self) -> bool:
-        """Whether it came to L = 1e-10000."""
-        return bool(self.limit.reached >= 0.99 * FITTED_FLOWS_REACH)
-
-
-def fitted_flows(seed: int, count: int) -> list[Fitted]:
+def fitted_flows(seed: int, count: int) -> Flows:
     """`count` flows: fully connected, sparse and shared networks, linear and ReLU, depth 2 to 4, in
     turn with both losses.
 
     The labels are those of the start, whose size is such that L is 0.99 or 0.5 of the threshold, or
     1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
     """
-    rng, found = np.random.default_rng(seed), list[Fitted]()
-    kinds = "fully connected", "sparse", "shared"
-    maps = setting.full, setting.unshared, setting.network_draws_shared
-    while (made := len(found)) < count:
-        kind = made % 3
-        activation = ("linear", "relu")[made // 3 % 2]
-        loss = (EXPONENTIAL, LOGISTIC)[made // 6 % 2]
-        depth = int(rng.integers(2, 5 if activation == "linear" else 4))
-        widths = [int(rng.integers(1, 4)), *rng.integers(2, 4, depth - 1).tolist(), 1]
-        network = Network(maps[kind](rng, widths), activation)
-        X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
-        theta = rng.standard_normal(network.size)
-        if kind == 0:
-            theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, depth), network.sizes)
+    rng, found = np.random.default_rng(seed), list[tuple[str, Instance]]()
+    kinds = {"fully connected": setting.full, "sparse": setting.unshared,
+             "shared": setting.network_draws_shared}  # fmt: skip
+    while (k := len(found)) < count:
+        kind, activation = list(kinds)[k % 3], ("linear", "relu")[k // 3 % 2]
+        loss = (EXPONENTIAL, LOGISTIC)[k // 6 % 2]
+        drawn = setting.class_n_draws([kinds[kind]])[f"normal, {activation}"](rng)
+        network, X, theta = drawn["network"], drawn["X"], drawn["theta"]
+        if k % 3 == 0:
+            theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, network.degree), network.sizes)
         z = network.output(theta, X)
         if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
             continue
         goal = np.log(THRESHOLD[loss.name] * rng.choice([0.99, 0.5, 1e-3]))
         low, high = -40.0 - np.log(np.abs(z).min()), 10.0 - np.log(np.abs(z).min())
         stretch = brentq(_above, low, high, args=(loss, np.abs(z), goal))
-        theta = theta * np.exp(float(stretch) / network.degree)
-        end = limit(network, loss, X, np.sign(z), theta, reach=FITTED_FLOWS_REACH)
-        found.append(Fitted(f"{kinds[kind]}, {activation}", network, loss, end))
+        item = {"network": network, "loss": loss, "X": X, "y": np.sign(z),
+                "theta": theta * np.exp(float(stretch) / network.degree)}  # fmt: skip
+        item["end"] = limit(**_flow(item), reach=FITTED_FLOWS_REACH)
+        found.append((f"{kind}, {activation}", item))
     return found
+
+
+def _flow(item: Instance) -> dict[str, Any]:
+    return {name: item[name] for name in ("network", "loss", "X", "y")} | {"start": item["theta"]}
+
+
+def _slid(item: Instance) -> bool:
+    """Whether the flow ended where the field pushes back to a kink from both sides."""
+    return item["end"].status in ("sliding", "non-unique")
+
+
+def _far(item: Instance) -> bool:
+    """Whether the flow came to L = 1e-10000."""
+    return bool(item["end"].reached >= 0.99 * FITTED_FLOWS_REACH)
 
 
 def _above(stretch: float, loss: Loss, q: NDArray, goal: float) -> float:
@@ -236,53 +221,51 @@ def _margins(found: Limit) -> list[float]:
     return [float(m) for m in y * fully_connected([2, 1]).output(found.path.end[:-1], X)]
 
 
-def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
+def loss_vanishes(found: Flows) -> list[Evidence]:
     """The flows of `fitted_flows` come to L = 1e-10000; that of `BOTH_RIGHT` does not."""
-    followed = [each for each in found if not each.slid]
+    followed = [item for _, item in found if not _slid(item)]
     return [
         fact("flows from starts that classify all data correctly whose loss is not taken to "
-             "1e-10000", sum(not each.far for each in followed), 0, tried=len(followed)),
+             "1e-10000", sum(not _far(item) for item in followed), 0, tried=len(followed)),
         fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
              "the loss goes to 0", _right_once().reached > 100.0, True),
         note("flows that slide along a kink and were not followed", len(found) - len(followed)),
     ]  # fmt: skip
 
 
-def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
+def directions_are_kkt(found: Flows) -> list[Evidence]:
     """The flows of `fitted_flows` have limits that are KKT points; `BOTH_RIGHT`'s has none."""
-    followed = [each for each in found if not each.slid]
-    decided = [each for each in followed if each.limit.converged]
-    worst = max((each.limit.residual for each in decided), default=np.nan)
+    decided = [(kind, item["end"].residual) for kind, item in found if item["end"].converged]
+    worst = max((residual for _, residual in decided), default=np.nan)
+    followed = sum(not _slid(item) for _, item in found)
     return [
         bound("largest KKT residual of a limit, over |θ|", worst, "<=", CONVERGENCE_RESIDUAL, ""),
         fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
              "the direction where it ends is feasible, up to its length",
              min(_margins(_right_once())) > 0.0, True),
-        note("limits, of flows followed", (len(decided), len(followed))),
-        note("kinds of networks", tuple(sorted({each.kind for each in decided}))),
+        note("limits, of flows followed", (len(decided), followed)),
+        note("kinds of networks", tuple(sorted({kind for kind, _ in decided}))),
     ]  # fmt: skip
 
 
-def repaired(found: Sequence[Fitted]) -> Statement:
+def repaired(found: Flows) -> Statement:
     """mm.ours.fit: what CONVERGENCE_RESIDUAL leaves of the residual of the limits of
     `fitted_flows`; -1 for a flow that does not come to L = 1e-10000."""
 
     def slack(item: Instance) -> float:
-        end: Fitted = item["flow"]
-        if end.slid or not end.limit.converged:
+        if _slid(item) or not item["end"].converged:
             return np.nan
-        left = CONVERGENCE_RESIDUAL - end.limit.residual - (planted(item) - 1.0)
-        return left if end.far else -1.0
+        left = CONVERGENCE_RESIDUAL - item["end"].residual - (planted(item) - 1.0)
+        return float(left) if _far(item) else -1.0
 
-    items = [(each.kind, {"flow": each}) for each in found]
     return Statement(
         "the loss goes to 0, and the direction to that of a KKT point",
-        replayed(items),
+        replayed(found),
         slack,
-        given("mm.ours.fit", network=lambda item: item["flow"].network.degree >= 2,
-              flow=lambda item: item["flow"].loss.name in THRESHOLD,
-              start=lambda item: item["flow"].starts_below),
-        witness={**items[0][1], PLANTED: 2.0} if items else None,
+        given("mm.ours.fit", network=lambda item: item["network"].degree >= 2,
+              flow=lambda item: item["loss"].name in THRESHOLD,
+              start=lambda item: _log_loss(item, 1.0) < np.log(THRESHOLD[item["loss"].name])),
+        witness={**found[0][1], PLANTED: 2.0} if found else None,
     )  # fmt: skip
 
 
@@ -359,18 +342,19 @@ STARTS: dict[str, Change] = {
 }
 
 
-def connected_flows(seed: int, count: int) -> list[tuple[str, Instance]]:
-    """Networks, data and starts, each with its kind, and with the "end" of its flow: depths 2 to 4,
-    both losses and the kinds of STARTS in turn; 1 to 5 data in 1 to 3 dimensions.
+def connected_flows(seed: int, count: int) -> Flows:
+    """`count` flows: depths 2 to 4, both losses and the kinds of STARTS in turn; 1 to 5 data
+    in 1 to 3 dimensions.
 
-    The labels are those of the start, or in a third of the cases those of another vector, so that
-    the start is wrong about some data. The data are normal, each of a length from 1e-1 to 1e1; a
-    fifth is scaled by 1e3 or 1e-3 and a fifth holds multiples of one datum. Starts that are right
-    are scaled until L < 1/2, the others to outputs of at most 3.
+    The labels are those of the start, or in two of five cases those of another vector: then the
+    start is wrong about some data, and right about others. The data are normal, each of a length
+    from 1e-1 to 1e1; a fifth is scaled by 1e3 or 1e-3, a fifth holds multiples of one datum, and
+    half have the label 1 only. Starts that are right are scaled until L < 1/2, the others, of
+    outputs of at most 3, until L < n l(0).
     """
     rng, found = np.random.default_rng(seed), list[tuple[str, Instance]]()
     while (k := len(found)) < count:
-        kind = list(STARTS)[k % 4]
+        kind, wrong = list(STARTS)[k % 4], k % 5 >= 3
         m, loss = 2 + k % 3, (EXPONENTIAL, LOGISTIC)[k // 2 % 2]
         widths = [int(rng.integers(1, 4)), *rng.integers(1, 5, m - 1).tolist()]
         network = fully_connected(widths, "linear")
@@ -381,51 +365,26 @@ def connected_flows(seed: int, count: int) -> list[tuple[str, Instance]]:
         if k % 5 == 2:
             X *= rng.choice([1e-3, 1e3])
         W = STARTS[kind](rng, network.weights(rng.standard_normal(network.size)))
-        theta = network.parameters(W)
-        z = network.output(theta, X)
-        if not np.all(z != 0.0):
-            continue  # L = n l(0) is not below 1
-        wrong = k % 3 == 2
-        scale = 3.0 / np.abs(z).max() if wrong else (1.0 + np.log(2.0 * len(X))) / np.abs(z).min()
-        theta = theta * scale ** (1.0 / m)
-        z = X @ rng.standard_normal(widths[0]) if wrong else z
-        item = {"network": network, "loss": loss, "X": X, "y": np.where(z > 0.0, 1.0, -1.0),
-                "theta": theta}  # fmt: skip
-        found.append((kind, {**item, "end": limit(**_flow(item), reach=FULLY_CONNECTED_REACH[-1])}))
-    return found
-
-
-def wrong_starts(seed: int, count: int) -> list[tuple[str, Instance]]:
-    """Networks, data, starts that are wrong about some data and have L < n l(0), and the "end" of
-    the flow: depths 2 to 5, both losses and one or two labels in turn; 2 to 5 data in 2 or 3
-    dimensions."""
-    rng, found = np.random.default_rng([seed, 1]), list[tuple[str, Instance]]()
-    while (k := len(found)) < count:
-        n, d, m = int(rng.integers(2, 6)), int(rng.integers(2, 4)), 2 + k % 4
-        network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
-        X, W = rng.standard_normal((n, d)), network.weights(rng.standard_normal(network.size))
-        y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
-        if k % 3 == 1:
-            X, y = y[:, None] * X, np.ones(n)
-        q = y * network.output(network.parameters(W), X)
-        if q.min() * q.max() >= 0.0:
+        z = network.output(network.parameters(W), X)
+        y = np.sign(X @ rng.standard_normal(widths[0]) if wrong else z)
+        q = y * z
+        if not q.all() or (wrong and q.min() * q.max() > 0.0):
             continue
-        W[0] *= np.sign(q.sum())  # so that L is below n l(0) where the outputs are small enough
-        theta = network.parameters(W) * (5.0 / np.abs(q).max()) ** (1.0 / m)
-        item = {"network": network, "loss": (EXPONENTIAL, LOGISTIC)[k // 2 % 2], "X": X, "y": y}
-        while _log_loss({**item, "theta": theta}, 1.0) >= _log_loss({**item, "theta": theta}, 0.0):
-            theta = theta * 0.5 ** (1.0 / m)
-        item["theta"] = theta
-        end = limit(**_flow(item), reach=FULLY_CONNECTED_REACH[0])
-        found.append(("wrong", {**item, "end": end}))
+        if k % 2:
+            X, y = y[:, None] * X, np.ones(len(X))
+        if wrong and q.sum() < 0.0:
+            W[0] = -W[0]  # so that L is below n l(0) where the outputs are small enough
+        scale = 3.0 / np.abs(q).max() if wrong else (1.0 + np.log(2.0 * len(X))) / q.min()
+        item = {"network": network, "loss": loss, "X": X, "y": y,
+                "theta": network.parameters(W) * scale ** (1.0 / m)}  # fmt: skip
+        while _log_loss(item, 1.0) >= _log_loss(item, 0.0):
+            item["theta"] = item["theta"] * 0.5 ** (1.0 / m)
+        item["end"] = limit(**_flow(item), reach=FULLY_CONNECTED_REACH[-1])
+        found.append((kind, item))
     return found
 
 
-def _flow(item: Instance) -> dict[str, Any]:
-    return {name: item[name] for name in ("network", "loss", "X", "y")} | {"start": item["theta"]}
-
-
-def structures(found: Sequence[tuple[str, Instance]]) -> pd.DataFrame:
+def structures(found: Flows) -> pd.DataFrame:
     """The flows, a row each: `kind`, `depth`, the `status` of the limit, and where the loss goes to
     0 the fields of `Structure` at each of REACH, `excess 1000.0`, and of the limit that was found,
     `excess limit`."""
@@ -528,10 +487,9 @@ def _log_loss(item: Instance, factor: float) -> float:
     return float(item["loss"].log_value(factor * z, item["y"]))
 
 
-def reaches_the_optimum(found: Sequence[tuple[str, Instance]]) -> Statement:
-    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1 in the limits of the flows
-    of `connected_flows` and `wrong_starts`, from L < n l(0) on separable data; -1 where the loss
-    stops."""
+def reaches_the_optimum(found: Flows) -> Statement:
+    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1 in the limits of the flows of
+    `connected_flows`, from L < n l(0) on separable data; -1 where the loss stops."""
 
     def slack(item: Instance) -> float:
         end: Limit = item.get("end") or limit(**_flow(item), reach=FULLY_CONNECTED_REACH[0])
@@ -579,17 +537,28 @@ def optima_are_kkt_points() -> Statement:
     (2), depth 2 without shared weights, found by enumeration of activation patterns and proved by
     its certificate; NaN where the enumeration was cut off."""
 
-    def one(kind: Draw, rng: np.random.Generator) -> dict[str, Any]:
-        item = {name: value for name, value in kind(rng).items() if name in ("network", "X", "y")}
-        return {**item, "optimum": Optimal(_residual(**item))}
+    def slack(item: Instance) -> float:
+        network, X, y = item["network"], item["X"], item["y"]
+        try:
+            best = global_optimum(network, X, y)
+        except (InputError, ArithmeticError):
+            return np.nan
+        assert best.certificate
+        if check(network, best.theta, X, y, best.certificate).verdict != "global":
+            return np.nan
+        theta = on_kinks(network, best.theta, X)
+        value = quotient(network, best.theta, X, y)
+        if abs(quotient(network, theta, X, y) - value) > 1e-8 * value:
+            return np.nan  # the kinks of data so nearly parallel are not told by the digits
+        theta[: network.sizes[0]] *= planted(item)
+        return NECESSITY_RESIDUAL - kkt(network, theta, X, y).residual
 
     kinds = {f"linear, {kind}": each for kind, each in setting.sparse_linear().items()}
     for number, (kind, each) in enumerate(setting.sparse_relu().items()):
         kinds[f"ReLU, {kind}"] = each
         kinds[f"ReLU, alternating labels, {number}"] = alternating
     return Statement(f"a global optimum of Problem (2) is a KKT point, to {NECESSITY_RESIDUAL:g}",
-                     {kind: partial(one, each) for kind, each in kinds.items()},
-                     lambda item: NECESSITY_RESIDUAL - item["optimum"].residual)  # fmt: skip
+                     kinds, slack)  # fmt: skip
 
 
 def alternating(rng: np.random.Generator) -> dict[str, Any]:
@@ -600,30 +569,6 @@ def alternating(rng: np.random.Generator) -> dict[str, Any]:
     X = np.column_stack([np.cos(angles), np.sin(angles)]) * rng.uniform(0.5, 2.0, (n, 1))
     y = np.where(np.arange(n) % 2, -1.0, 1.0)
     return {"network": fully_connected([2, n], "relu"), "X": X, "y": y}
-
-
-@dataclass(frozen=True)
-class Optimal:
-    """A global optimum by its KKT residual, NaN if it was not found."""
-
-    residual: float
-
-
-def _residual(network: Network, X: NDArray, y: NDArray) -> float:
-    """The KKT residual of the optimum on data X (n, d), y (n,); NaN
-    if it was not found."""
-    try:
-        best = global_optimum(network, X, y)
-    except (InputError, ArithmeticError):
-        return np.nan
-    assert best.certificate
-    if check(network, best.theta, X, y, best.certificate).verdict != "global":
-        return np.nan
-    theta = on_kinks(network, best.theta, X)
-    value = quotient(network, best.theta, X, y)
-    if abs(quotient(network, theta, X, y) - value) > 1e-8 * value:
-        return np.nan  # the kinks of data so nearly parallel are not told by the program's digits
-    return kkt(network, theta, X, y).residual
 
 
 def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
@@ -670,8 +615,8 @@ def printed() -> tuple[Construction, ...]:
 
 def no_effect() -> list[Evidence]:
     """mm.sigma0: every printed ReLU instance with sigma'(0) in {0, 1/2, 1}: the limit, and the
-    velocity at the start and in the limit, in rational numbers. Both losses are followed from
-    starts at a kink, the exponential one from the others, which never meet one."""
+    velocity at the start and in the limit. Both losses are followed from starts at a kink, the
+    exponential one from the others, which never meet one."""
     moved, wrong, unsettled, starts, runs = 0, 0, 0, 0, 0
     given = printed()
     for c in given:
@@ -680,7 +625,7 @@ def no_effect() -> list[Evidence]:
         starts += kink
         for point in (c.start, c.limit):
             rates = [_velocity(c, point, value) for value in VALUES]
-            moved += any(rate != rates[0] for rate in rates)
+            moved += any(not np.array_equal(rate, rates[0]) for rate in rates)
         for loss in (EXPONENTIAL, LOGISTIC) if kink else (EXPONENTIAL,):
             ends = [limit(c.network, loss, c.X, c.y, c.start, 1e3, value) for value in VALUES]
             unsettled += sum(not end.converged for end in ends)
@@ -697,11 +642,10 @@ def no_effect() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _velocity(c: Construction, theta: NDArray, value: float) -> list:
-    """d theta/dt with equal pulls of all data, sigma'(0) = value, in rational numbers."""
-    at_zero = np.full((len(c.y), sum(c.network.widths)), value)
-    layers = setting.ascent(c.network.maps, theta, c.X, c.y, at_zero)
-    return [rate for layer in layers for rate in layer.du]
+def _velocity(c: Construction, theta: NDArray, value: float) -> NDArray:
+    """d theta/dt (p,) with equal pulls of all data, sigma'(0) = value."""
+    active = setting.slopes(c.network, theta, c.X, value)
+    return c.network.gradient(theta, c.X, c.y, active)
 
 
 # --- A constant sigma'(0), as Section 2 allows, that leads gradient flow to no KKT point ----------

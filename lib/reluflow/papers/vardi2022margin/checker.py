@@ -22,7 +22,6 @@ from reluflow.papers.vardi2022margin.proofs import (
     Layer,
     Shorter,
 )
-from reluflow.papers.vardi2022margin.setting import numbers
 
 # --- A network at a point in rational arithmetic: floats are rational, so nothing is rounded ------
 #
@@ -33,6 +32,13 @@ Numbers = NDArray
 KINK = fmpq(1, 10**9)
 """An input of a unit that is, over the lengths of its two factors, not larger than this is 0: the
 point is a limit in floats, and stands for all points so near to it."""
+
+
+def numbers(values: ArrayLike) -> Numbers:
+    """Floats as the rational numbers that they are, in an array of the same shape."""
+    values = np.asarray(values, float)
+    exact = [fmpq(*v.as_integer_ratio()) for v in values.ravel().tolist()]
+    return np.array(exact, object).reshape(values.shape)
 
 
 class Wrong(Exception):

@@ -217,11 +217,11 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     at = dict(zip(names, start, strict=True))
 
     def slope(h: sympy.Expr) -> sympy.Expr:
-        exact = sympy.simplify(h.subs(at))
+        exact = sympy.expand(h.subs(at))
         return sympy.nsimplify(at_zero) if exact == 0 else sympy.Integer(int(bool(exact > 0)))
 
     values = [sympy.expand(margin) for margin in exact_margins(c, names, slope)]
-    margins = {sympy.nsimplify(sympy.simplify(value.subs(at))) for value in values}
+    margins = {sympy.expand(value.subs(at)) for value in values}
     if len(margins) > 1 or not min(margins) > 0:
         return False
     rates = [sympy.diff(sum(values), name).subs(at) for name in names]
@@ -231,16 +231,15 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
 def better_is_shorter(construction: Construction) -> bool:
     """Whether the better point, one without EPS, is feasible and shorter than the limit."""
     c = construction
-    better, limit = (sympy.simplify(sum(v**2 for v in values))
-                     for values in (c.exact_better, c.exact_limit))  # fmt: skip
+    better, limit = (sum(v**2 for v in values) for values in (c.exact_better, c.exact_limit))
     return bool(better < limit) and all(margin >= 1 for margin in _margins(c, c.exact_better))
 
 
 def parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
     """Whether exact vectors are positive multiples of one another."""
-    crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
+    crosses = all(sympy.expand(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
                   for q, s in zip(a, b, strict=True))  # fmt: skip
-    return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
+    return crosses and bool(sympy.expand(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
 
 
 # --- Where a trained network ends in direction, and what kind of optimum that is ------------------
@@ -489,11 +488,8 @@ def far_point_is_shorter() -> list[Evidence]:
 
 def _margins(c: Construction, theta: Exact) -> Exact:
     """The margins (n,), with the signs of exact numbers."""
-
-    def slope(h: sympy.Expr) -> int:
-        return int(bool(sympy.simplify(h) > 0))
-
-    return tuple(sympy.simplify(margin) for margin in exact_margins(c, theta, slope))
+    found = exact_margins(c, theta, lambda h: int(bool(sympy.expand(h) > 0)))
+    return tuple(map(sympy.expand, found))
 
 
 # --- The printed examples: flow, limit, and what optimum that is ----------------------------------
@@ -666,14 +662,10 @@ def first_layer_of_two_groups() -> list[Evidence]:
 
 def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
     """That no input to a hidden neuron is 0 at the printed limits."""
-    least = np.inf
-    for c in constructions:
-        h = c.X
-        for matrix in c.network.weights(c.limit)[:-1]:
-            h = h @ matrix.T
-            least = min(least, float(np.abs(h).min()))
-            h = np.maximum(h, 0.0) if c.network.activation == "relu" else h
-    return [bound("the smallest |input| to a hidden neuron at the limits", least, ">", 0, "")]
+    inputs = [h for c in constructions for h in _cosines(c.network, c.limit, c.X)]
+    least = min(float(np.abs(h).min()) for h in inputs)
+    return [bound("the smallest |input|, as a cosine, to a hidden neuron at the limits", least,
+                  ">", 0, "")]  # fmt: skip
 
 
 def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
@@ -720,18 +712,12 @@ def one_flow_only(layer: int | None = None) -> list[Evidence]:
     first, second = c.network.weights(c.start)
     own = np.where(c.network.weights(c.limit)[0] @ c.X.T > 0.0, 1.0, -1.0)
     alone = (own * (first @ c.X.T) > 0.0).all() and (second > 0.0).all()
-    runs = [run for _, run in flows([c], layer)]
-    off = [np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit) for run in runs]
-    ended = [run.limit.converged and run.judged.verdict == "not local" and gap <= AS_PRINTED
-             for run, gap in zip(runs, off, strict=True)]  # fmt: skip
-    at = "" if layer is None else f" of Problem (4), layer {layer}"
     return [
         fact("off the kinks: ⟨x₁, x₂⟩, so that no neuron moves along another's datum",
              int(c.X[0] @ c.X[1]), 0),
         fact("off the kinks: at the start each v > 0, and each neuron is active on its own datum "
              "and silent on the other one", bool(alone), True),
-        fact(f"off the kinks: flows to the limit in closed form, no local optimum{at}", sum(ended),
-             len(runs), tried=len(runs)),
+        *as_printed(flows([c], layer), "not local", layer),
         *shorter_all_the_way((c, S)),
         fact("off the kinks: layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
         *neurons_not_zero([c]),

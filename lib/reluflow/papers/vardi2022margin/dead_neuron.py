@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
@@ -38,21 +37,6 @@ def pair_limit(X: ArrayLike) -> NDArray:
     u = fits[0] if fits else np.linalg.solve(X, np.ones(2))
     size = float(np.linalg.norm(u)) ** 0.5
     return np.array([*(u / size), 0.0, 0.0, size, 0.0])
-
-
-def nearest_losing() -> NDArray:
-    """The data (2, 2) nearest to the printed ones in R^4 with x_2.(x_1 + x_2) = 0; those with
-    x_1.(x_1 + x_2) = 0 are as near, by symmetry.
-
-    With p, q the parts of (x_1, x_2) along the eigenvectors of [[0, 1/2], [1/2, 1]] the equation is
-    |p|^2 (1 + sqrt 2)/2 = |q|^2 (sqrt 2 - 1)/2: in the plane of |p| and |q| the foot on a line.
-    """
-    values, vectors = np.linalg.eigh([[0.0, 0.5], [0.5, 1.0]])
-    parts = vectors.T @ PRINTED
-    sizes = np.linalg.norm(parts, axis=1)
-    line = np.sqrt(np.abs(values[::-1]))
-    foot = line * (line @ sizes) / (line @ line)
-    return vectors @ (parts * (foot / sizes)[:, None])
 
 
 # --- Theorem 3.2 and Figure 1: a silent neuron rests, and the other one grows ---------------------
@@ -133,17 +117,10 @@ def figure_path(decades: NDArray) -> tuple[NDArray, NDArray]:
     for w_1 = (1/2, 3), w_2 = (3/10, -2), v = (1, 3/2)."""
     start = np.array([0.5, 3.0, 0.3, -2.0, 1.0, 1.5])
     end = settled_limit(two_neurons(), "exponential", PRINTED, LABELS, start)
-    rows = []
-    for unit, decade in zip(end.directions(decades), decades, strict=True):
-        slopes = two_neurons().output(unit, PRINTED)
-        target = decade * np.log(10.0)
-        # log(1/L) grows with |theta|^2, and is the least margin less log 2, or up to that margin.
-        low, high = np.array([target, target + 1.0]) / slopes.min()
-        square = brentq(
-            lambda r, f=slopes, c=target: np.logaddexp.reduce(-r * f) + c, low, high, rtol=1e-14
-        )
-        rows.append(unit * square**0.5)
-    return np.array(rows), start
+    last = (end.path.legs or (end.path,))[-1]  # on the clock log log(1/L), in the polar chart
+    z = last.at(np.log(np.log(10.0) * decades))
+    u = z[:, :-1] / np.linalg.norm(z[:, :-1], axis=1)[:, None]
+    return np.exp(z[:, -1:]) * u, start
 
 
 def one_grows_one_rests() -> list[Evidence]:

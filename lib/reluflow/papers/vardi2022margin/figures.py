@@ -92,7 +92,7 @@ def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) ->
         ax.loglog(decades, errors, color=colour, ls=DASHES[k % 5],
                   label=name if len(runs) > 1 else None)  # fmt: skip
         guide = np.exp(level) * decades[middle:] ** power
-        ax.loglog(decades[middle:], 1.5 * guide, color=colour, lw=0.9)
+        ax.loglog(decades[middle:], 1.5 * guide, color=style.QUIET, lw=0.9)
         place = decades[-1] ** 0.8
         height = (2.6 if k % 2 == 0 else 4.0) * np.exp(level) * place**power
         halo_text(ax, np.array([place, height]), f"slope {power:.1f}", color=colour, fontsize=9)

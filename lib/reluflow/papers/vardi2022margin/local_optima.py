@@ -23,7 +23,6 @@ from scipy.optimize import nnls
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins, scaled
-from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, Patterns, backward
 from reluflow.papers.vardi2022margin.proofs import Layer, Shorter
 
@@ -99,11 +98,9 @@ CELLS = 1000  # more cells than this are not looked at
 _SIDES = (False, True)
 
 
-def adjacent(
-    network: Network, theta: NDArray, X: NDArray, layer: int = 1, everywhere: bool = False
-) -> list[list[NDArray]]:
-    """Patterns of all layers in the cells that meet theta if the layers from this one on change; or
-    in all cells, as if all inputs were 0. Empty where they are too many.
+def adjacent(network: Network, theta: NDArray, X: NDArray, layer: int) -> list[list[NDArray]]:
+    """Patterns of all layers in the cells that meet theta if the layers from this one on change;
+    none where they are too many.
 
     For units of the layer itself only patterns that occur; above it both sides of every zero.
     """
@@ -112,7 +109,7 @@ def adjacent(
     inputs = [X, *(np.maximum(h, 0.0) for h in network.preactivations(theta, X))]
     for k in range(layer - 1, network.layers):
         for unit, g in enumerate(network.maps[k]):
-            near = everywhere | (np.abs(before[k][:, unit]) <= KINK)
+            near = np.abs(before[k][:, unit]) <= KINK
             if k == layer - 1:
                 near &= inputs[k][:, g > 0].any(axis=1)
             kinks = np.flatnonzero(near)
@@ -138,31 +135,6 @@ def _moves(
     sides = [np.where(p, 1.0, -1.0)[..., None] * np.moveaxis(turn, 0, -1)
              for p, turn in zip(patterns, turns, strict=True)]  # fmt: skip
     return y[:, None] * along.T, sides
-
-
-def layer_optimum(
-    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int
-) -> tuple[float, NDArray]:
-    """The least 1/2 |u|^2 of Problem (4) for a layer, and its u (q,): a program in each cell.
-
-    Parameters: theta (p,), X (n, d), y (n,), the layer from 1. For a linear network or the last
-    layer there is one cell; else the network must be of depth 2, with few enough cells.
-    Raises InputError where the cells are too many, or the network is deeper.
-    """
-    hidden = layer <= network.layers
-    if hidden and network.degree > 2:
-        raise InputError("all cells of a hidden layer are known for networks of depth 2 only.")
-    best = np.inf, theta[span(network, layer)]
-    cells = adjacent(network, theta, X, layer, everywhere=True)
-    if not cells:
-        raise InputError(f"the layer has more than {CELLS} cells, too many to look at all of them.")
-    for patterns in cells:
-        G, turns = _moves(network, theta, X, y, patterns, layer)
-        conditions = [turn.reshape(-1, G.shape[1]) for turn in turns[layer - 1 :]]
-        rows = np.vstack([G, *conditions])
-        found = least_length(rows, np.repeat([1.0, 0.0], [len(y), len(rows) - len(y)]))
-        best = min(best, (found.value, found.blocks[0]), key=lambda one: one[0])
-    return best
 
 
 # --- First and second order -----------------------------------------------------------------------

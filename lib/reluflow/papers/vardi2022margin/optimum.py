@@ -128,28 +128,24 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     lengths = np.linalg.norm(W, axis=1)
     if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
         return None
-    beyond = ""
-    try:
-        all_of = two_layers.neurons(network, X)
-    except InputError as error:
-        beyond = f"; whether it is a global one was not asked: {error}"
-    else:
+    gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
+    beyond, weights = "", (np.where(gone, 0.0, W), v)
+    for everywhere in (True, False):
+        try:
+            near = two_layers.neurons(network, X, None if everywhere else weights)
+        except InputError as error:
+            if not everywhere:
+                return Optimum("undecided", theta, None, np.nan, str(error))
+            beyond = f"; whether it is a global one was not asked: {error}"
+            continue
         # One program bounds all combinations at once; it need not be sharp.
-        found = two_layers.relaxed(all_of, y)
+        found = two_layers.relaxed(near, y)
         if found.value >= value * (1.0 - EQUAL):
+            verdict, detail = (
+                ("global", "no combination of cells holds a shorter point") if everywhere else
+                ("local", f"no cell that meets the point holds a shorter one{beyond}"))  # fmt: skip
             slack = max(1.0 - found.value / value, 0.0)
-            return Optimum("global", theta, found.proof(all_of, True), slack,
-                           "no combination of cells holds a shorter point")  # fmt: skip
-    try:
-        gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
-        near = two_layers.neurons(network, X, (np.where(gone, 0.0, W), v))
-    except InputError as error:
-        return Optimum("undecided", theta, None, np.nan, str(error))
-    found = two_layers.relaxed(near, y)
-    if found.value >= value * (1.0 - EQUAL):
-        slack = max(1.0 - found.value / value, 0.0)
-        return Optimum("local", theta, found.proof(near, False), slack,
-                       f"no cell that meets the point holds a shorter one{beyond}")  # fmt: skip
+            return Optimum(verdict, theta, found.proof(near, everywhere), slack, detail)
     if (shortest := two_layers.placed(near, y, found)) is not None:
         start = [np.abs(v[j]) * W[j, near.inputs[group]]
                  for j, group in zip(chosen, near.groups, strict=True)]  # fmt: skip

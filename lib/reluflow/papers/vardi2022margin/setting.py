@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import sympy
-from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.losses import EXPONENTIAL, LOGISTIC
@@ -480,84 +479,14 @@ def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: ND
     return limit(*given, rtol=1e-8) if found.status == UNDECIDED else found
 
 
-# --- Second route: networks of class N in rational arithmetic: rates of squared norms -------------
-#
-# Every float is a rational number, so whether two rates agree is decided without rounding. Nothing
-# of the library's own networks is used. Arrays hold rationals (fmpq).
+# --- The derivatives of the ReLUs where a unit's input may be 0 -----------------------------------
 
 
-def numbers(values: ArrayLike) -> NDArray:
-    """Floats as the rational numbers that they are, in an array of the same shape."""
-    values = np.asarray(values, float)
-    exact = [fmpq(*v.as_integer_ratio()) for v in values.ravel().tolist()]
-    return np.array(exact, object).reshape(values.shape)
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One layer of a network that follows a gradient: its parameters u (p_l) and weights W
-    (h_l, h_(l-1)), and how fast they change."""
-
-    u: NDArray
-    du: NDArray
-    W: NDArray
-    dW: NDArray
-
-    @property
-    def parameters(self) -> fmpq:
-        """<u, du>, half the rate of |u|^2."""
-        return self.u @ self.du
-
-    @property
-    def incoming(self) -> NDArray:
-        """Half the rates of the squared norms of the rows, each a neuron's incoming weights."""
-        return np.asarray((self.W * self.dW).sum(axis=1))
-
-    @property
-    def outgoing(self) -> NDArray:
-        """Half the rates of the squared norms of the columns, the weights behind each neuron."""
-        return np.asarray((self.W * self.dW).sum(axis=0))
-
-
-def ascent(
-    maps: Sequence[NDArray], theta: ArrayLike, X: ArrayLike, c: ArrayLike, at_zero: ArrayLike | None
-) -> list[Layer]:
-    """The layers of a network that follows grad_theta sum_i c_i Phi(theta; x_i), exactly.
-
-    maps     g_l (h_l, h_(l-1)), 0 for a missing weight and k for the layer's parameter k
-    theta    (p,), X (n, d); c (n,) are any numbers: under gradient flow of sum_i l(y_i Phi) they
-             are -y_i l'(y_i Phi), for whatever l
-    at_zero  sigma'(0) of each hidden unit on each datum, (n, units) in [0, 1]: every choice, and
-             so every element of Clarke's subdifferential; None for a linear network
+def slopes(network: Network, theta: ArrayLike, X: ArrayLike, at_zero: ArrayLike) -> list[NDArray]:
+    """sigma' of every ReLU, (n, h_l) for each layer, with sigma'(0) = at_zero: one number, or those
+    of each unit on each datum (n, units), so that every element of Clarke's subdifferential is met.
     """
-    ends = np.cumsum([g.max() for g in maps])[:-1]
-    # Entry 0 of a layer's parameters stands for the weights that are missing.
-    u = [np.insert(part, 0, numbers(0)) for part in np.split(numbers(theta), ends)]
-    W = [part[g] for part, g in zip(u, maps, strict=True)]
-    du = [0 * part for part in u]
-    hidden = np.cumsum([len(g) for g in maps[:-1]])[:-1]
-    for i, (x, pull) in enumerate(zip(numbers(X), numbers(c), strict=True)):
-        kinks = None if at_zero is None else np.split(numbers(np.asarray(at_zero)[i]), hidden)
-        inputs, slopes = [x], []
-        for k, w in enumerate(W[:-1]):
-            h = w @ inputs[-1]
-            slopes.append(h**0 if kinks is None else np.where(h != 0, 1 * (h > 0), kinks[k]))
-            inputs.append(h * slopes[-1])
-        delta = np.array([pull])
-        for k in reversed(range(len(W))):
-            np.add.at(du[k], maps[k], np.outer(delta, inputs[k]))
-            delta = (delta @ W[k]) * slopes[k - 1] if k else delta
-    for part in du:
-        part[0] = fmpq(0)
-    layers = zip(u, du, W, maps, strict=True)
-    return [Layer(part[1:], moved[1:], w, moved[g]) for part, moved, w, g in layers]
-
-
-def neuron_gaps(layers: Sequence[Layer]) -> list[fmpq]:
-    """Rate of each hidden neuron's incoming less that of its outgoing weights, layer by layer."""
-    return [gap for a, b in pairwise(layers) for gap in a.incoming - b.outgoing]
-
-
-def size(layers: Sequence[Layer]) -> fmpq:
-    """Sum over all parameters of |u_k du_k|, the size of which a gap is a part."""
-    return sum((abs(layer.u * layer.du).sum() for layer in layers), fmpq(0))
+    ends = np.cumsum([len(g) for g in network.maps[:-1]])
+    each = np.split(np.broadcast_to(at_zero, (len(np.asarray(X)), ends[-1])), ends[:-1], axis=1)
+    before = network.preactivations(theta, X)  # none of a linear network
+    return [np.where(h == 0.0, own, h > 0.0) for h, own in zip(before, each, strict=False)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, cycle
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from reluflow.falsify import Instance, statement
+from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import UNDECIDED
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.papers.vardi2022margin.constructions import judged, keeps_its_ray
-from reluflow.papers.vardi2022margin.local_optima import layer_optimum, span
-from reluflow.papers.vardi2022margin.optimum import global_optimum
+from reluflow.papers.vardi2022margin.local_optima import fitted, span
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
@@ -31,17 +31,27 @@ from reluflow.statistics import SURE, wilson
 @dataclass(frozen=True)
 class Family:
     """Data X(h) (n, d) of labels 1 in the setting of a theorem, `name`, with a start (p,), the
-    limit of its flow, of least margin 1, and |theta~| / |theta*| in closed form for small h; of one
-    `layer`, from 1, where it is named. With `patches` of two entries one filter looks at them."""
+    limit of its flow, of least margin 1, and a `better` feasible point (p,) for small h; of one
+    `layer`, from 1, where it is named."""
 
     name: str
     network: Network
     data: Callable[[float], NDArray]
     start: Callable[[float], NDArray]
     limit: Callable[[float], NDArray]
-    ratio: Callable[[float], float]
+    better: Callable[[float], NDArray]
     layer: int | None = None
-    patches: bool = False
+
+    def ratio(self, h: float) -> float:
+        """|theta~| / |theta'| with the better point scaled to the least margin 1, or that of the
+        layer, the others as in theta~; 0 where the point is not feasible at any scale."""
+        X, where = self.data(h), span(self.network, self.layer)
+        own, point = self.limit(h), self.limit(h).copy()
+        point[where] = self.better(h)[where]
+        feasible = fitted(self.network, point, X, np.ones(len(X)), self.layer)
+        if feasible is None:
+            return 0.0
+        return float(np.linalg.norm(own[where]) / np.linalg.norm(feasible[where]))
 
 
 def opening_angle() -> Family:
@@ -51,7 +61,7 @@ def opening_angle() -> Family:
         lambda h: np.array([[1.0, h], [-1.0, h]]),
         lambda h: np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, 0.0, h**-0.5, 0.0]),
-        lambda h: float(np.sqrt(np.hypot(1.0, h) / (2.0 * h))),
+        lambda h: _balanced([1.0, h], [-1.0, h]),
     )  # fmt: skip
 
 
@@ -62,7 +72,7 @@ def longer_coordinate(activation: str) -> Family:
         lambda h: np.array([[1.0, 1.0 / h]]),
         lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
         lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
-        lambda h: h**-0.5,
+        lambda h: np.array([0.0, 1.0, 0.0, 1.0]),
     )  # fmt: skip
 
 
@@ -73,7 +83,7 @@ def paired_data() -> Family:
         lambda h: np.array([[1.0, h], [-1.0, h], [0.0, -1.0]]),
         lambda h: np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, -1.0, h**-0.5, 1.0]),
-        lambda h: float(np.sqrt((1.0 + 1.0 / h) / (2.0 * np.hypot(1.0 + h / 2.0, 0.5)))),
+        lambda h: _balanced([1.0 + h / 2.0, -0.5], [-1.0 - h / 2.0, -0.5]),
     )  # fmt: skip
 
 
@@ -81,8 +91,8 @@ def paired_layer() -> Family:
     """The same data and limit for Problem (4) of the first layer: Theorem 5.4."""
     return replace(
         paired_data(), name="Theorem 5.4", layer=1,
-        ratio=lambda h: float(np.sqrt((1.0 + 1.0 / h)
-                                      / (1.0 / (1.0 + h * h) + h * (1.0 + (1.0 + h) ** 2)))),
+        better=lambda h: np.array([h**0.5 * (1.0 + h), -(h**0.5), *np.array([-1.0, h])
+                                   / (1.0 + h * h), 0.0, 0.0]),
     )  # fmt: skip
 
 
@@ -94,21 +104,26 @@ def flat_patches(activation: str) -> Family:
         lambda h: np.array([[1.0, h, -1.0, h]]),
         lambda h: start,
         lambda h: (np.sqrt(2.0) * h) ** -0.5 * start,
-        (lambda h: h**-0.5) if linear else (lambda h: float(np.sqrt(np.hypot(1.0, h)
-                                                                    / (np.sqrt(2.0) * h)))),
-        patches=True,
+        (lambda h: np.array([1.0, 0.0, 0.5**0.5, -(0.5**0.5)])) if linear else
+        (lambda h: np.array([1.0, h, np.hypot(1.0, h), 0.0])),
     )  # fmt: skip
+
+
+def _balanced(*u: list[float]) -> NDArray:
+    """theta (p,) of neurons v_j w_j = u_j, all v_j = |w_j|."""
+    roots = np.linalg.norm(u, axis=1) ** 0.5
+    return np.append(np.array(u) / roots[:, None], roots)
 
 
 # --- Remark 3.1: the limit can be as much longer than the optimum as one likes, over the data -----
 #
-# In each family the optimum is computed without the closed form that it is then compared with: by
-# convex programs over all cells, or along the arcs of the circle of filters.
+# A feasible point is as long as the optimum or longer, so that what the limit is longer than it is
+# a lower bound.
 
-SIZES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-"""Values of h at which the optimum is computed."""
 FACTORS = (10, 100, 1000)
 """The paper's M."""
+SIZES = tuple(0.25 / m**2 for m in FACTORS)
+"""A value of h for each M."""
 
 
 def grows_without_inputs_0(family: Family) -> list[Evidence]:
@@ -121,12 +136,11 @@ def grows_without_inputs_0(family: Family) -> list[Evidence]:
 
 
 def unbounded(*families: Family) -> list[Evidence]:
-    """mm.rem3.1.1, mm.rem3.1.2, mm.rem3.1.4: that the flow's limit is the closed form's, that
-    |theta~| / |theta*| is what the closed form says for h = 1e-1, ..., 1e-5 and passes every M."""
+    """mm.rem3.1.1, mm.rem3.1.2, mm.rem3.1.4: that the flow's limit is the closed form's, and that a
+    feasible point is shorter by every M."""
     told = []
     for family in families:
         who = f"{family.name}, {family.network.activation}"
-        off = [abs(_ratio(family, h) / family.ratio(h) - 1.0) for h in SIZES]
         flows = []
         for h, loss in {0.5: "exponential", 0.25: "logistic"}.items():
             exact, X = family.limit(h), family.data(h)
@@ -136,47 +150,10 @@ def unbounded(*families: Family) -> list[Evidence]:
         told += [
             bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/2 and 1/4", max(flows),
                   "<=", 1e-6, ""),
-            bound(f"{who}: |θ̃|/|θ*| with the optimum computed, against the closed form",
-                  max(off), "<=", 1e-6, ""),
-            *(bound(f"{who}: |θ̃|/|θ*| for M = {m}, at h = 1/(4M²)", _ratio(family, 0.25 / m**2),
-                    ">=", m, "") for m in FACTORS),
+            *(bound(f"{who}: |θ̃|/|θ'| for M = {m}, θ' feasible, at h = 1/(4M²)", family.ratio(h),
+                    ">=", m, "") for m, h in zip(FACTORS, SIZES, strict=True)),
         ]  # fmt: skip
     return told
-
-
-def _ratio(family: Family, h: float) -> float:
-    """|theta~| / |theta*| with the optimum computed, or that of the layer."""
-    network, X = family.network, family.data(h)
-    y = np.ones(len(X))
-    own = family.limit(h)[span(network, family.layer)]
-    if family.layer is not None:
-        least = 2.0 * layer_optimum(network, family.limit(h), X, y, family.layer)[0]
-    elif family.patches:
-        least = shared_filter_optimum(X[0].reshape(-1, 2), network.activation)
-    else:
-        theta = global_optimum(network, X, y).theta
-        least = float(theta @ theta)
-    return float(np.sqrt(own @ own / least))
-
-
-def shared_filter_optimum(patches: NDArray, activation: str) -> float:
-    """min |w|^2 + |v|^2 with sum_j v_j s(w.x_j) >= 1 for one datum of patches x_j (k, 2).
-
-    By Cauchy-Schwarz it is 2 / max |s(A'w)| over |w| = 1. Along the circle the square is a
-    quadratic form of w while the same patches are active, so that its maximum is at an eigenvector
-    of the form of some active set, or where a patch turns on: all of these are tried.
-    """
-    k = len(patches)
-    ends = np.stack([-patches[:, 1], patches[:, 0]], axis=1)
-    tried = [*ends, *-ends]
-    for size in range(1, k + 1):
-        for chosen in combinations(range(k), size):
-            vectors = np.linalg.svd(patches[list(chosen)])[2]
-            tried += [*vectors, *-vectors]
-    W = np.array(tried)
-    inputs = (W / np.linalg.norm(W, axis=1, keepdims=True)) @ patches.T
-    values = inputs if activation == "linear" else np.maximum(inputs, 0.0)
-    return 2.0 / float(np.linalg.norm(values, axis=1).max())
 
 
 # --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start ---------------------------
@@ -209,9 +186,8 @@ def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
 
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
-LOSING = float(np.linalg.norm(dead_neuron.nearest_losing() - dead_neuron.PRINTED))
-"""0.0813, in R^4: data nearer than this to the printed ones are lost from no start."""
-DISTANCES = {"near": (1e-9, 0.75 * LOSING), "near the radius": (0.75 * LOSING, LOSING)}
+DISTANCES = {"near": (1e-9, 0.06), "far": (0.06, 0.08)}
+"""From the printed data, in R^4; the nearest that break a hypothesis are 0.0813 away."""
 
 
 def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator) -> Instance:
@@ -228,11 +204,12 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
            "alone, and no local optimum",
            {f"{loss}, {name}": partial(_moved_data, sizes, loss)
             for loss in setting.LOSSES for name, sizes in DISTANCES.items()},
-           {"nearer than the radius": lambda X: np.linalg.norm(X - dead_neuron.PRINTED) < LOSING,
+           {"xᵢ · (x₁ + x₂) > 0 for both": lambda X: (X @ X.sum(axis=0)).min() > 0.0,
+            "an angle above 120°": lambda X: cosines(X)[0, 1] < -0.5,
             "the start is as asked": as_asked})  # fmt: skip
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
-    """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
-    to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
+    """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data that
+    the first neuron keeps and the second would help with; -1 for a local optimum."""
     network, exact = dead_neuron.two_neurons(), dead_neuron.pair_limit(X)
     return dead_neuron.to_the_limit(network, loss, X, theta, exact)
 
@@ -249,8 +226,8 @@ NEAR = 0.1
 
 
 class MovedTriple(NamedTuple):
-    """The `status` of a limit, and how much of |theta~|^2 an optimum saves, of all parameters and
-    of the first layer; NaN without a limit."""
+    """The `status` of a limit, and how much of |theta~|^2 a feasible point saves, of all parameters
+    and of the first layer; NaN without a limit."""
 
     status: str
     saved: float = np.nan
@@ -264,15 +241,21 @@ def moved_triples(seed: int, count: int) -> list[MovedTriple]:
     for size, loss in zip(sizes, cycle(setting.LOSSES), strict=False):
         X = c.X + size * _direction(rng, (3, 2))
         found = setting.settled_limit(c.network, loss, X, c.y, c.start)
-        saved = list[float]()
-        if found.converged:
-            theta, first = found.theta, found.theta[: c.network.sizes[0]]
-            best = global_optimum(c.network, X, c.y).theta
-            layer = layer_optimum(c.network, theta, X, c.y, 1)[0]
-            saved = [1.0 - float(best @ best) / float(theta @ theta),
-                     1.0 - 2.0 * layer / float(first @ first)]  # fmt: skip
+        saved = _saved(c.network, X, found.theta) if found.converged else []
         triples.append(MovedTriple(found.status, *saved))
     return triples
+
+
+def _saved(network: Network, X: NDArray, theta: NDArray) -> list[float]:
+    """Shares of |theta|^2 and of its first layer's that a neuron for x_1 beside one for x_2 and x_3
+    saves, balanced and with the second layer of theta."""
+    u = np.array([X[0] / (X[0] @ X[0]), np.linalg.solve(X[1:], np.ones(2))])
+    found = []
+    for layer, point in ((None, _balanced(*u)), (1, np.append(u / theta[4:, None], theta[4:]))):
+        better, where = fitted(network, point, X, np.ones(3), layer), span(network, layer)
+        size = np.inf if better is None else float(better[where] @ better[where])
+        found.append(1.0 - size / float(theta[where] @ theta[where]))
+    return found
 
 
 def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
@@ -292,7 +275,7 @@ def _told(found: Sequence[tuple[str, float]], what: str) -> list[Evidence]:
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
              sum(s > 1e-6 for s in near), len(near), tried=len(near)),
-        note("least share of the squared length that the optimum saves among them",
+        note("least share of the squared length that a feasible point saves among them",
              min(near, default=np.nan), digits=2),
         note("flows whose limit was not decided", len(found) - len(near)),
         note("distance of data of which the printed start has another activity", Fraction(1, 4)),
@@ -322,66 +305,39 @@ def longer_predictor() -> list[Evidence]:
 # --- Remark 4.1: the limit's predictor against the linear programme of Problem (3) ----------------
 
 
-class Predicted(NamedTuple):
-    """The end of a flow on a depth-2 diagonal linear network: the `status` of the limit, how many
-    coordinates vanish in it, and |beta~|_1 over the optimum of Problem (3), less 1."""
-
-    status: str
-    zeros: int = 0
-    excess: float = np.nan
-
-
-def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
-    """`tried` flows, the KINDS in turn."""
-    rng, found = np.random.default_rng(seed), []
-    for k in range(tried):
-        X, y, start = KINDS[k % len(KINDS)](rng)
-        loss = list(setting.LOSSES)[k // len(KINDS) % 2]
-        end = setting.settled_limit(diagonal(X.shape[1], 2, "linear"), loss, X, y, start)
-        if not end.converged:
-            found.append(Predicted(end.status))
-            continue
-        first, last = end.theta.reshape(2, -1)
-        A = y[:, None] * X
-        least = linprog(np.ones(2 * X.shape[1]), np.hstack([-A, A]), -np.ones(len(y))).fun
-        excess = float(np.abs(first * last).sum()) / least - 1.0
-        found.append(Predicted(end.status, int((first == 0.0).sum()), excess))
-    return found
-
-
-def _full(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
+def _full(rng: np.random.Generator) -> NDArray:
     """One datum for each coordinate, mostly along it: every coordinate is needed."""
     d = int(rng.integers(2, 5))
     X = np.eye(d) + rng.uniform(-0.4, 0.4, (d, d)) / d
-    X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-0.2, 0.2, (d, 1)))
-    return X, rng.choice([-1.0, 1.0], d), _start(rng, d)
+    return X * 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-0.2, 0.2, (d, 1)))
 
 
-def _few(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
+def _few(rng: np.random.Generator) -> NDArray:
     """Fewer data than coordinates: no vertex has full support."""
     d = int(rng.integers(2, 6))
-    n = int(rng.integers(1, d))
-    return rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), _start(rng, d)
+    return rng.normal(size=(int(rng.integers(1, d)), d))
 
 
-def _start(rng: np.random.Generator, d: int) -> NDArray:
-    return 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
+def _diagonal_limit(
+    data: Callable[[np.random.Generator], NDArray], loss: str, rng: np.random.Generator
+) -> Instance:
+    X = data(rng)
+    n, d = X.shape
+    y, start = rng.choice([-1.0, 1.0], n), 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
+    end = setting.settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
+    return {"X": X, "y": y, "theta": end.theta if end.converged else np.full(2 * d, np.nan)}
 
 
-KINDS = _full, _few
-
-
-def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
-    """mm.rem4.1.2: where no coordinate vanishes in the limit its predictor has the least l_1 norm
-    of Problem (3)."""
-    ended = [each for each in found if each.status == "converged"]
-    inside = [each for each in ended if each.zeros == 0]
-    return [
-        note("flows whose limit was found, of all", (len(ended), len(found))),
-        fact("limits without a zero coordinate whose ‖β̃‖₁ is the linear programme's",
-             sum(abs(each.excess) <= 1e-7 for each in inside), len(inside), tried=len(inside)),
-        bound("limits without a zero coordinate", len(inside), ">=", 2, ""),
-    ]  # fmt: skip
+@statement("‖β̃‖₁ of a limit is, to 1e-7, the linear programme's",
+           {f"{kind}, {loss}": partial(_diagonal_limit, data, loss) for loss in setting.LOSSES
+            for kind, data in (("as many data as coordinates", _full), ("fewer", _few))},
+           {"no coordinate vanishes": lambda theta: (theta != 0.0).all()})  # fmt: skip
+def shortest_without_zeros(X: NDArray, y: NDArray, theta: NDArray) -> float:
+    """mm.rem4.1.2: what 1e-7 leaves of the share by which |beta~|_1 of the limit theta (2 d,) is
+    off the optimum of Problem (3), for data X (n, d), y (n,)."""
+    A, (first, last) = y[:, None] * X, theta.reshape(2, -1)
+    least = linprog(np.ones(2 * len(first)), np.hstack([-A, A]), -np.ones(len(y))).fun
+    return 1e-7 - abs(float(np.abs(first * last).sum()) / least - 1.0)
 
 
 # --- Remark 3.2 on Theorem 5.1: in a deep diagonal network the coordinates race, and one wins -----
