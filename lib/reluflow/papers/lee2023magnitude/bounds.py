@@ -26,7 +26,7 @@ from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, no
 from reluflow.papers.lee2023magnitude import population, setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain
 from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline, orbits, pull
-from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
+from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn
 
 # --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------
 #
@@ -225,15 +225,6 @@ def small_angle(start: Start, path: PopulationPath) -> float:
     return _gap_slack(path, np.zeros(len(most)), most, 1.0)
 
 
-def beyond_small_angle() -> Evidence:
-    """That the special case needs |w_0| <= |w*|: what it leaves from |w_0| = 3 |w*|."""
-    start, t = Start(0.0, math.log(3.0), 0), np.linspace(0.0, 10.0, 101)
-    _, most = setting.gap_bounds(t, start.psi, 1.0, 1.0, 1.0, 0)
-    return note("the special case from |w_0| = 3 |w*|, φ_0 = π/2: least logarithm of "
-                "(π - its lower bound) / (π - φ), which fails where negative",
-                float(np.log(most / start.flow(t).theta).min()))  # fmt: skip
-
-
 def try_bounds(seed: int, count: int) -> dict[str, Report]:
     """Try each bound with `count` draws."""
     statements: Mapping[str, Callable[[], Statement]] = {
@@ -316,16 +307,11 @@ def upper_bound_passed(t: float, sizes: Sequence[float]) -> Counterexample:
 
 
 def upper_bound_tried(case: Counterexample) -> list[Evidence]:
-    """At how many norms of a case the bound fails, and that as a limit it is right."""
-    late = np.array([0.1, 1.0, 10.0])
-    _, limit = magnitude_bounds(late, 1.0, 0.0, 1.0)
-    apart = [np.abs(Start(psi, np.log(1e-6), 0).flow(late).length - limit) for psi in (-1, 0, 1)]
+    """At how many norms of a case the bound fails."""
     return [
         fact("norms |w_0| / |w*| at which |w(t)| passes the upper bound of (8)",
              sum(not item.holds for item in case.breaks), 0),
         note("norms tried", case.instance["|w₀| / |w*|"], "", None),
-        note("|w(t)| from the bound, |w_0| = 1e-6 |w*|, t = 0.1, 1, 10, at most",
-             float(np.max(apart)), "of |w*|", digits=2),
     ]  # fmt: skip
 
 
@@ -371,20 +357,12 @@ def printed_upper_passed(v0: float, m: int, t: float) -> Counterexample:
 
 
 def printed_upper_tried(right: Report, v0: float, m: int) -> list[Evidence]:
-    """Beside the upper bound as printed: the bounds with the right constant, u(0; 0), and why no
-    real u(t; 0) solves its equation for v_0 beyond the branch point of F."""
+    """Beside the upper bound as printed: the bounds with the right constant, and u(0; 0)."""
     start = setting.implicit_printed([0.0], 0.5 * np.pi, v0, 1.0, m, 1.0)[0]
-    with mpmath.workdps(30):
-        given, below, above = (
-            abs(float(mpmath.im(setting.printed_left(u, m, share))))
-            for u, share in ((2.0, setting.bounds_exact_pull(mpmath.pi / 2)), (0.9, 1), (1.1, 1))
-        )
     return [
         note("with the constant F(v₀; 0): starts that break either bound, and tried",
              (sum(right.violations.values()), right.tried)),
         note("u(0; 0) as printed for the counterexample's start, v_0 = 1/2", float(start)),
-        note("from v₀ = 2 v*: |Im F(v₀; ε₀)|, and |Im F(u; 0)| at every u < v* and every u > v*",
-             (given, below, above)),
     ]  # fmt: skip
 
 

@@ -222,9 +222,6 @@ def broken(report: Report) -> list[Evidence]:
 
 
 # --- Second routes for the descent statements, |w*| = 1: plain vector steps in high precision -----
-#
-# `quadrature_step` does not even use Lemma 2.1: E F(x) = 1/pi * integral of F(e(alpha)) over one
-# turn of the plane of w and w*, for x ~ N(0, I) and every F with F(c x) = c^2 F(x), c > 0.
 
 DIGITS = 30
 
@@ -249,36 +246,22 @@ def balanced(theta0: Any, v0: Any, m: int) -> Place:
     return Place(size * mpmath.expj(mpf(theta0)), (size,) * m)
 
 
-def _moved(place: Place, step: mpf, pull: mpc) -> Place:
-    """A step along pull = -dL/dw; -dL/dv_k = (w . pull) / v_k, since f depends on v_k w alone."""
-    radial = (mpmath.conj(place.w) * pull).real
-    return Place(place.w + step * pull, tuple(a + step * radial / a for a in place.v))
-
-
-@mpmath.workdps(DIGITS)
-def quadrature_step(place: Place, step: Any) -> Place:
-    """One step of descent; every expectation is an integral over the arc on which w.x > 0."""
-    (w, v), half = place, mpmath.pi / 2
-    p = mpmath.fprod(v)
-    own = [mpmath.arg(w) + turn for turn in (-half, 0, half)]
-    both = sorted([max(own[0], -half), min(own[2], half)])
-    mine = mpmath.quad(lambda a: p * (w * mpmath.expj(-a)).real * mpmath.expj(a), own)
-    theirs = mpmath.quad(lambda a: mpmath.cos(a) * mpmath.expj(a), both)
-    return _moved(place, mpf(step), p * (theirs - mine) / mpmath.pi)
-
-
 @mpmath.workdps(DIGITS)
 def vector_descent(place: Place, step: Any, n_steps: int) -> Place:
     """`n_steps` steps of descent by the vector form of Proposition 3.6, p = v_1...v_m:
 
-    -dL/dw = -p^2 w / 2 + p (phi w* + sin(phi) u) / (2 pi).
+    -dL/dw = -p^2 w / 2 + p (phi w* + sin(phi) u) / (2 pi),
+
+    and -dL/dv_k = -(w . dL/dw) / v_k, since f depends on v_k w alone.
     """
+    (w, v), step = place, mpf(step)
     for _ in range(n_steps):
-        w, v = place
         p, phi = mpmath.fprod(v), mpmath.pi - abs(mpmath.arg(w))
         turning = phi + mpmath.sin(phi) * w / abs(w)
-        place = _moved(place, mpf(step), -(p**2) * w / 2 + p * turning / (2 * mpmath.pi))
-    return place
+        pull = -(p**2) * w / 2 + p * turning / (2 * mpmath.pi)
+        radial = (mpmath.conj(w) * pull).real
+        w, v = w + step * pull, tuple(a + step * radial / a for a in v)
+    return Place(w, v)
 
 
 # --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------
