@@ -11,22 +11,20 @@ from itertools import product
 
 import mpmath
 import numpy as np
-import pandas as pd
 import sympy
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 from sympy.calculus.singularities import singularities
 
-from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.charts import TIME
 from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude import population, setting
+from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain
 from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline, orbits, pull
-from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn
+from reluflow.papers.lee2023magnitude.setting import Start, drawn
 
 # --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------
 #
@@ -239,35 +237,6 @@ def try_bounds(seed: int, count: int) -> dict[str, Report]:
         "layered": layered,
     }
     return {name: falsify(made(), seed, count, 0) for name, made in statements.items()}
-
-
-# --- When the bounds of Theorems 3.4 and 3.9 begin to say more than phi_0 < phi < pi --------------
-
-
-def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.DataFrame:
-    """Shares of the time in which each bound on phi says nothing new, from |w_0| = norm |w*|. The
-    time is counted until the flow has come to a hundredth of its first distance from pi; r and R
-    are the closest that there are."""
-    table = pd.DataFrame(index=pd.Index([f"{a}°" for a in degrees], name="φ₀"))
-    for m in layers:
-        starts = [Start.at(float(np.radians(a)), norm, m) for a in degrees]
-        shares = [_silent_shares(*pair) for pair in zip(starts, flows(starts), strict=True)]
-        for side, share in zip(("lower", "upper"), np.transpose(shares), strict=True):
-            table[f"m = {m}, {side}"] = [f"{on_grain(100 * each, 1.0)} %" for each in share]
-    return table
-
-
-def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
-    """With theta_0 = pi - phi_0 and the rates p, q of the theorem the times are
-    log(2 tan(theta_0/2) / theta_0) / p and log(cot(phi_0/2) / sqrt(3)) / q, 0 for phi_0 >= pi/3."""
-    slope = 2.0 * np.pi / (path.length ** (start.m - 1) * path.phi)
-    late = -population.log_tan(start.theta / 100.0)
-    end = float(CubicHermiteSpline(path.psi, path.t, slope)(late))
-    slow, fast = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
-    theta0 = np.pi - start.phi
-    lower = np.log(2.0 * np.tan(0.5 * theta0) / theta0) / slow
-    upper = max(-np.log(np.sqrt(3.0) * np.tan(0.5 * start.phi)) / fast, 0.0)
-    return min(float(lower) / end, 1.0), min(float(upper) / end, 1.0)
 
 
 # --- Eq. (8), one layer for |w_0| near 0: its upper bound, and what is true instead ---------------

@@ -20,7 +20,6 @@ from reluflow.geometry import local_minima
 from reluflow.papers.lee2023magnitude import population, setting
 from reluflow.papers.lee2023magnitude.bounds import room
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
-from reluflow.papers.lee2023magnitude.rates import best_norm
 from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, distance, magnitude_curves
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
 
@@ -119,12 +118,11 @@ def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
 
 @in_house_style
 def passage_times() -> Figure:
-    """Time against |w_0|, from phi_0 = pi/2, (a) to an angle, with the powers 1 - m, (b) to a loss,
-    for m = 0 from phi_0 = 3 pi/4 too, with the norm that is best for small losses."""
+    """Time against |w_0|, from phi_0 = pi/2, (a) to an angle, with the powers 1 - m, (b) to a
+    loss."""
     titles = ("(a) to the angle $\\varphi = 3\\pi/4$", "(b) to the loss $10^{-4}\\,|w^*|^{2(m+1)}$")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    sizes, nearer, level = np.geomspace(1e-3, 1e2, 41), 0.75 * math.pi, 1e-4
-    psi = population.log_tan(nearer)
+    sizes, level, psi = np.geomspace(1e-3, 1e2, 41), 1e-4, population.log_tan(0.75 * math.pi)
     for m, colour, line in zip(range(4), FAMILY, DEPTH_LINES, strict=False):
         times = population.time_to_angle(0.0, np.log(sizes), m, psi)
         look = {"color": colour, "ls": line, "label": f"$m = {m}$"}
@@ -135,12 +133,6 @@ def passage_times() -> Figure:
             left.loglog(sizes[:14], guide, color=style.QUIET, lw=0.9)
             halo_text(left, np.array([sizes[6], 2.4 * guide[6]]), f"power ${1 - m}$",
                       color=style.QUIET, fontsize=9)  # fmt: skip
-    times = population.time_to_loss(psi, np.log(sizes), 0, level)
-    right.semilogx(sizes, times, color=MOVES, lw=1.5, label="$m = 0$, from $3\\pi/4$")
-    best = float(best_norm(nearer))
-    fastest = float(population.time_to_loss(psi, np.log([best]), 0, level)[0])
-    right.semilogx([best], fastest, "o", ms=6, mfc=MOVES, mec="white", ls="")
-    point_out(right, "best start\nfrom $3\\pi/4$", (best, fastest), (0.0, -28.0))
     left.set(xlabel="$|w_0| / |w^*|$", ylabel="time $s = |w^*|^{2m}\\, t$", ylim=(2e-3, 2e7))
     right.set(xlabel="$|w_0| / |w^*|$", ylim=(0.0, 30.0))
     for ax in (left, right):

@@ -132,23 +132,6 @@ def large_norm() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def small_r() -> list[Evidence]:
-    """ma.cor4.3 at a thousandth of its own limit, for m = 2, |w0| = v* = 1, phi0 = pi/2 and r =
-    1/1000: v_1(1) = v_2(1) < 0, and as f = v_1 relu(v_2 relu(w.x)) descent rests from there on."""
-    start, r, eps = Start(0.0, 0.0, 2), 1e-3, 0.1
-    slow, _ = angle_rates(start.phi, r, 1.0, 1.0, 2)
-    step = 1e-3 / slow
-    enough = setting.enough_steps(math.log(eps), start.psi, 1.0 - slow * step)
-    path = start.descent(step, 1)
-    at = "m = 2, |w0| = v* = 1, phi0 = pi/2, r = 1/1000, 1/1000 of its own limit: "
-    return [
-        bound(f"{at}v_2(1)", float(path.v[1]), "<", 0.0, ""),
-        bound(f"{at}|w(1)|", float(path.length[1]), ">", r, ""),
-        bound(f"{at}pi - phi(1)", float(path.theta[1]), ">", eps, ""),
-        note("its eps, and the steps that are to be enough", (eps, math.floor(enough) + 1)),
-    ]  # fmt: skip
-
-
 def small_steps(report: Report, on: str) -> Reading:
     """How small eta has to be may depend on the start, and on what else; and what is known where
     one fraction of X is to serve all starts."""

@@ -220,15 +220,6 @@ def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
     return float(angle), float(np.abs(one.length - other.length).max() / one.target)
 
 
-def step_share(runs: Sequence[Run]) -> str:
-    """In words, how far a finite step moves the angle, from the flow, beside the finite sample."""
-    shares = [distance(run.population, run.flow)[0] / distance(run.empirical, run.population)[0]
-              for run in runs if run.empirical is not None]  # fmt: skip
-    if not shares:
-        return "all there is: no data were drawn"
-    return f"in every panel at most {100 * max(shares):.0f} % of that of the sample"
-
-
 def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...] | None:
     """D.3's nine panels among the runs, trained on data, of any seed; None if one is missing."""
     wanted = experiment(seed=runs[0].setting.seed)
