@@ -544,12 +544,10 @@ RESTARTS_READING = Reading(
 )
 
 
-def bounds_restarted(
-    drawn: Sequence[Restarts], population: Sequence[Restarts], small: Sequence[Restarts]
-) -> list[Evidence]:
+def bounds_restarted(drawn: Sequence[Restarts], population: Sequence[Restarts]) -> list[Evidence]:
     """ma.fig3: bounds that start again are tighter, and the lower one tends to follow at first, the
     upper one at last. `drawn` are the figure's two panels, on data; `population` many starts of
-    middle and large norm, and `small` two of small norm, on the population."""
+    middle and large norm, on the population."""
     found, count = survey(population, measured), len(population[0].points)
     low = float(wilson(sum(found.early > count / 2), len(found))[0])
     return [
@@ -563,8 +561,6 @@ def bounds_restarted(
               after="the share, once starts had shown one such restart of the other kind"),
         note("population: starts, and those of which it is so after every restart",
              (len(found), int((found.early == count).sum()))),
-        note("small norm: starts that fall and rise, of two",
-             sum(measured(panel)["falls"] for panel in small)),
     ]  # fmt: skip
 
 
