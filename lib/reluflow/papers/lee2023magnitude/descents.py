@@ -233,12 +233,6 @@ class Place(NamedTuple):
     w: mpc
     v: tuple[mpf, ...]
 
-    @property
-    @mpmath.workdps(DIGITS)
-    def length(self) -> mpf:
-        """|w|."""
-        return abs(self.w)
-
 
 @mpmath.workdps(DIGITS)
 def balanced(theta0: Any, v0: Any, m: int) -> Place:

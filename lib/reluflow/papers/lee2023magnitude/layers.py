@@ -103,7 +103,7 @@ def needed_table() -> pd.DataFrame:
     def measure(step: float) -> Mapping[str, object]:
         start, eps = Start.near(0.1 * step, 1e-3, 1), 0.1 * step / 20000.0
         slow, _ = angle_rates(start.phi, 1.0, 1.0, 1.0, 1)
-        count = setting.enough_steps(math.log(eps), start.psi, 1.0 - slow * step)
+        count = (math.log(eps / 2.0) + start.psi) / math.log(1.0 - slow * step)
         path = start.descent(step, math.ceil(count) + 50)
         enough, needed = math.floor(count) + 1, int(np.argmax(path.theta < eps))
         return {
@@ -240,7 +240,7 @@ def lower_bound_missed() -> Counterexample:
             recheck += [
                 bound(f"{name}(1) below the lower bound, step {step}, by a 30-digit vector step",
                       float((lower - value) / eta**2), "<", 0.0, "of the step squared")
-                for name, value in (("|w|", after.length), ("v_1", after.v[0]))
+                for name, value in (("|w|", abs(after.w)), ("v_1", after.v[0]))
             ]  # fmt: skip
     return _from_the_middle(
         breaks=(
@@ -259,7 +259,7 @@ def upper_bound_passed() -> Counterexample:
     with mpmath.workdps(descents.DIGITS):
         eta = mpmath.mpf(1) / 10
         late = descents.vector_descent(descents.balanced(mpmath.pi / 2, 1, 1), eta, 200)
-        excess = (late.length - _printed_exactly(200, eta, 1)) / eta
+        excess = (abs(late.w) - _printed_exactly(200, eta, 1)) / eta
     return _from_the_middle(
         breaks=(
             fact("of the three steps, how many have |w(20/step)| above the upper bound", above, 0),
@@ -277,7 +277,7 @@ def _from_the_middle(
     return Counterexample(
         instance={"v*": 1, "|w0| = v_1(0)": 1, "phi0": "pi/2", "step": list(STEPS_A_3)},
         assumptions={
-            "balanced start": bool(start.length == start.v[0]),
+            "balanced start": bool(abs(start.w) == start.v[0]),
             "the steps are a tenth, a hundredth, a thousandth of 1/v*^2 = 1/|w0|^2": all(
                 step * k == 1 for step, k in zip(STEPS_A_3, descents.SMALLNESS, strict=True)
             ),
