@@ -15,6 +15,25 @@ TINY = page.DeepSetting(start=0.5, teacher=0.7, step=0.01, n_steps=300, n=37, d=
 # Deep networks
 
 
+@pytest.mark.parametrize("n", [37, 1000, 2050])
+@pytest.mark.parametrize(("dtype", "rel"), [(torch.float64, 1e-12), (torch.float32, 1e-5)])
+def test_the_gradient_is_torchs_own(n, dtype, rel):
+    """By automatic differentiation on all the data at once; sums of single precision are double."""
+    problem = page.DeepProblem(replace(TINY, n=n), 3, dtype)
+    loss, direction = problem.loss_and_direction(problem.start)
+    at = problem.start.clone().requires_grad_()
+    h, W = problem.X, problem.layers(at)
+    for layer in W[:-1]:
+        h = torch.relu(h @ layer.T)
+    expected = 0.5 * ((h @ W[-1].T)[:, 0] - problem.y).square().mean()
+    (gradient,) = torch.autograd.grad(expected, at)
+    expected = float(expected.detach())
+    assert direction.dtype == torch.float64
+    assert loss == pytest.approx(expected, rel=rel)
+    assert dtype == torch.float64 or loss != pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(direction, -gradient, rtol=100 * rel, atol=rel)
+
+
 def test_the_curvature_is_the_hessians():
     problem = page.DeepProblem(TINY, 1)
     w = problem.start

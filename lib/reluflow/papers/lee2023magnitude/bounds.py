@@ -11,22 +11,20 @@ from itertools import product
 
 import mpmath
 import numpy as np
-import pandas as pd
 import sympy
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 from sympy.calculus.singularities import singularities
 
-from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.charts import TIME
 from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude import population, setting
+from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain
 from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline, orbits, pull
-from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
+from reluflow.papers.lee2023magnitude.setting import Start, drawn
 
 # --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------
 #
@@ -225,15 +223,6 @@ def small_angle(start: Start, path: PopulationPath) -> float:
     return _gap_slack(path, np.zeros(len(most)), most, 1.0)
 
 
-def beyond_small_angle() -> Evidence:
-    """That the special case needs |w_0| <= |w*|: what it leaves from |w_0| = 3 |w*|."""
-    start, t = Start(0.0, math.log(3.0), 0), np.linspace(0.0, 10.0, 101)
-    _, most = setting.gap_bounds(t, start.psi, 1.0, 1.0, 1.0, 0)
-    return note("the special case from |w_0| = 3 |w*|, φ_0 = π/2: least logarithm of "
-                "(π - its lower bound) / (π - φ), which fails where negative",
-                float(np.log(most / start.flow(t).theta).min()))  # fmt: skip
-
-
 def try_bounds(seed: int, count: int) -> dict[str, Report]:
     """Try each bound with `count` draws."""
     statements: Mapping[str, Callable[[], Statement]] = {
@@ -248,35 +237,6 @@ def try_bounds(seed: int, count: int) -> dict[str, Report]:
         "layered": layered,
     }
     return {name: falsify(made(), seed, count, 0) for name, made in statements.items()}
-
-
-# --- When the bounds of Theorems 3.4 and 3.9 begin to say more than phi_0 < phi < pi --------------
-
-
-def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.DataFrame:
-    """Shares of the time in which each bound on phi says nothing new, from |w_0| = norm |w*|. The
-    time is counted until the flow has come to a hundredth of its first distance from pi; r and R
-    are the closest that there are."""
-    table = pd.DataFrame(index=pd.Index([f"{a}°" for a in degrees], name="φ₀"))
-    for m in layers:
-        starts = [Start.at(float(np.radians(a)), norm, m) for a in degrees]
-        shares = [_silent_shares(*pair) for pair in zip(starts, flows(starts), strict=True)]
-        for side, share in zip(("lower", "upper"), np.transpose(shares), strict=True):
-            table[f"m = {m}, {side}"] = [f"{on_grain(100 * each, 1.0)} %" for each in share]
-    return table
-
-
-def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
-    """With theta_0 = pi - phi_0 and the rates p, q of the theorem the times are
-    log(2 tan(theta_0/2) / theta_0) / p and log(cot(phi_0/2) / sqrt(3)) / q, 0 for phi_0 >= pi/3."""
-    slope = 2.0 * np.pi / (path.length ** (start.m - 1) * path.phi)
-    late = -population.log_tan(start.theta / 100.0)
-    end = float(CubicHermiteSpline(path.psi, path.t, slope)(late))
-    slow, fast = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
-    theta0 = np.pi - start.phi
-    lower = np.log(2.0 * np.tan(0.5 * theta0) / theta0) / slow
-    upper = max(-np.log(np.sqrt(3.0) * np.tan(0.5 * start.phi)) / fast, 0.0)
-    return min(float(lower) / end, 1.0), min(float(upper) / end, 1.0)
 
 
 # --- Eq. (8), one layer for |w_0| near 0: its upper bound, and what is true instead ---------------
@@ -316,16 +276,11 @@ def upper_bound_passed(t: float, sizes: Sequence[float]) -> Counterexample:
 
 
 def upper_bound_tried(case: Counterexample) -> list[Evidence]:
-    """At how many norms of a case the bound fails, and that as a limit it is right."""
-    late = np.array([0.1, 1.0, 10.0])
-    _, limit = magnitude_bounds(late, 1.0, 0.0, 1.0)
-    apart = [np.abs(Start(psi, np.log(1e-6), 0).flow(late).length - limit) for psi in (-1, 0, 1)]
+    """At how many norms of a case the bound fails."""
     return [
         fact("norms |w_0| / |w*| at which |w(t)| passes the upper bound of (8)",
              sum(not item.holds for item in case.breaks), 0),
         note("norms tried", case.instance["|w₀| / |w*|"], "", None),
-        note("|w(t)| from the bound, |w_0| = 1e-6 |w*|, t = 0.1, 1, 10, at most",
-             float(np.max(apart)), "of |w*|", digits=2),
     ]  # fmt: skip
 
 
@@ -371,20 +326,12 @@ def printed_upper_passed(v0: float, m: int, t: float) -> Counterexample:
 
 
 def printed_upper_tried(right: Report, v0: float, m: int) -> list[Evidence]:
-    """Beside the upper bound as printed: the bounds with the right constant, u(0; 0), and why no
-    real u(t; 0) solves its equation for v_0 beyond the branch point of F."""
+    """Beside the upper bound as printed: the bounds with the right constant, and u(0; 0)."""
     start = setting.implicit_printed([0.0], 0.5 * np.pi, v0, 1.0, m, 1.0)[0]
-    with mpmath.workdps(30):
-        given, below, above = (
-            abs(float(mpmath.im(setting.printed_left(u, m, share))))
-            for u, share in ((2.0, setting.bounds_exact_pull(mpmath.pi / 2)), (0.9, 1), (1.1, 1))
-        )
     return [
         note("with the constant F(v₀; 0): starts that break either bound, and tried",
              (sum(right.violations.values()), right.tried)),
         note("u(0; 0) as printed for the counterexample's start, v_0 = 1/2", float(start)),
-        note("from v₀ = 2 v*: |Im F(v₀; ε₀)|, and |Im F(u; 0)| at every u < v* and every u > v*",
-             (given, below, above)),
     ]  # fmt: skip
 
 

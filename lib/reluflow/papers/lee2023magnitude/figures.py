@@ -20,8 +20,6 @@ from reluflow.geometry import local_minima
 from reluflow.papers.lee2023magnitude import population, setting
 from reluflow.papers.lee2023magnitude.bounds import room
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
-from reluflow.papers.lee2023magnitude.layers import excess, near_descent
-from reluflow.papers.lee2023magnitude.rates import best_norm
 from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, distance, magnitude_curves
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
 
@@ -120,12 +118,11 @@ def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
 
 @in_house_style
 def passage_times() -> Figure:
-    """Time against |w_0|, from phi_0 = pi/2, (a) to an angle, with the powers 1 - m, (b) to a loss,
-    for m = 0 from phi_0 = 3 pi/4 too, with the norm that is best for small losses."""
+    """Time against |w_0|, from phi_0 = pi/2, (a) to an angle, with the powers 1 - m, (b) to a
+    loss."""
     titles = ("(a) to the angle $\\varphi = 3\\pi/4$", "(b) to the loss $10^{-4}\\,|w^*|^{2(m+1)}$")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    sizes, nearer, level = np.geomspace(1e-3, 1e2, 41), 0.75 * math.pi, 1e-4
-    psi = population.log_tan(nearer)
+    sizes, level, psi = np.geomspace(1e-3, 1e2, 41), 1e-4, population.log_tan(0.75 * math.pi)
     for m, colour, line in zip(range(4), FAMILY, DEPTH_LINES, strict=False):
         times = population.time_to_angle(0.0, np.log(sizes), m, psi)
         look = {"color": colour, "ls": line, "label": f"$m = {m}$"}
@@ -136,12 +133,6 @@ def passage_times() -> Figure:
             left.loglog(sizes[:14], guide, color=style.QUIET, lw=0.9)
             halo_text(left, np.array([sizes[6], 2.4 * guide[6]]), f"power ${1 - m}$",
                       color=style.QUIET, fontsize=9)  # fmt: skip
-    times = population.time_to_loss(psi, np.log(sizes), 0, level)
-    right.semilogx(sizes, times, color=MOVES, lw=1.5, label="$m = 0$, from $3\\pi/4$")
-    best = float(best_norm(nearer))
-    fastest = float(population.time_to_loss(psi, np.log([best]), 0, level)[0])
-    right.semilogx([best], fastest, "o", ms=6, mfc=MOVES, mec="white", ls="")
-    point_out(right, "best start\nfrom $3\\pi/4$", (best, fastest), (0.0, -28.0))
     left.set(xlabel="$|w_0| / |w^*|$", ylabel="time $s = |w^*|^{2m}\\, t$", ylim=(2e-3, 2e7))
     right.set(xlabel="$|w_0| / |w^*|$", ylim=(0.0, 30.0))
     for ax in (left, right):
@@ -367,37 +358,22 @@ Pair = tuple[float, float]
 
 
 @in_house_style
-def bounds_missed(steps: Sequence[float], low: Pair, high: Pair, gaps: Sequence[float]) -> Figure:
-    """By how many eta descent is outside its bounds, a colour each step eta. Theorem A.3, v* = 1,
-    against eta T: |w| (a) below the lower bound from `low`, (b) above the upper one from `high`.
-    Theorem 4.2, m = v* = 1, against (pi - phi0) / eta, the `gaps`: (c) lower, (d) upper bound."""
-    sides = ("below its lower bound", "above its upper bound")
-    titles = [f"{what} {side}" for what in ("$|w|$", r"$\varphi$") for side in sides]
-    titles = [f"({letter}) {title}" for letter, title in zip("abcd", titles, strict=True)]
-    fig, axes = panels(2, 2, height=5.0, titles=titles)
+def bounds_missed(steps: Sequence[float], low: Pair, high: Pair) -> Figure:
+    """By how many eta descent is outside the bounds of Theorem A.3, v* = 1, against eta T, a colour
+    each step eta: |w| (a) below the lower bound from `low`, (b) above the upper one from `high`."""
+    titles = ("(a) below its lower bound", "(b) above its upper bound")
+    fig, axes = panels(1, 2, height=3.0, titles=titles)
     for step, colour in zip(steps, FAMILY, strict=False):
-        look = {"color": colour, "label": f"step 1/{1 / step:.0f}"}
         for ax, (phi0, norm), side in ((axes[0], low, 0), (axes[1], high, 1)):
             path = Start.at(phi0, norm, 1).descent(step, math.ceil(12.0 / step))
-            bounds = two_layer_magnitude_bounds(path.t, phi0, norm, 1.0, step)
-            outside = (bounds[0] - path.length, path.length - bounds[1])[side]
-            ax.plot(step * path.t, outside / step, **look)
-        for ax, norm, side in ((axes[2], 0.5, 1), (axes[3], 2.0, 0)):
-            paths = [near_descent(gap * step, norm, step, math.ceil(2.0 / step)) for gap in gaps]
-            most = [excess(path, step, side)[1:].max() / step for path in paths]
-            ax.plot(gaps, most, **look)
-    heights = ((-0.1, 0.55), (-0.1, 0.1), (-0.05, 0.4), (-0.05, 0.4))
-    for k, (ax, height) in enumerate(zip(axes, heights, strict=True)):
+            bound = two_layer_magnitude_bounds(path.t, phi0, norm, 1.0, step)[side]
+            outside = (path.length - bound) * (1.0 if side else -1.0)
+            ax.plot(step * path.t, outside / step, color=colour, label=f"step 1/{1 / step:.0f}")
+    for ax, height in zip(axes, ((-0.1, 0.55), (-0.1, 0.1)), strict=True):
         ax.axhline(0.0, color=style.QUIET, lw=0.9, zorder=1)
-        ax.set_ylim(height)
-        if k < 2:
-            ax.set(xlabel="step size times $T$", xlim=(0.0, 12.0))
-        else:
-            ax.set(xlabel=r"$(\pi - \varphi_0)$ / step", xscale="log", xlim=(min(gaps), max(gaps)))
+        ax.set(xlabel="step size times $T$", xlim=(0.0, 12.0), ylim=height)
     axes[0].set_ylabel("how far outside / step")
-    axes[2].set_ylabel(r"excess / ($\pi - \varphi$) / step")
     name_curves(axes[0], axes[1])
-    name_curves(axes[2], axes[3])
     return fig
 
 

@@ -391,14 +391,7 @@ _RIGHT, _SMALL, _STEP = 0.5 * math.pi, 0.1, 1e-2
 """phi_0, |w_0| for |w*| = 1, and the step of the differences."""
 
 
-def _second_derivatives() -> tuple[float, float]:
-    """Of the lower and of the upper bound of Theorem 3.3 at t = 1, by differences."""
-    t = 1.0 + _STEP * np.arange(-1, 2)
-    lower, upper = setting.magnitude_bounds(t, _RIGHT, _SMALL, 1.0)
-    return float(np.diff(lower, 2)[0]) / _STEP**2, float(np.diff(upper, 2)[0]) / _STEP**2
-
-
-def bends() -> list[Evidence]:
+def bends(case: Counterexample) -> list[Evidence]:
     """ma.text.convex: all bounds are convex, and where a lower one's convexity changes (D.1)."""
 
     def lower(t: np.ndarray) -> np.ndarray:
@@ -407,11 +400,8 @@ def bends() -> list[Evidence]:
     share = float(pull(_RIGHT))
     where = brentq(lambda t: float(np.diff(lower(t + _STEP * np.arange(-1, 2)), 2)[0]), 0.1, 60.0)
     level = float(lower(np.array([where]))[0])
-    second = _second_derivatives()
     return [
-        bound("second derivative at t = 1 of the lower bound of Theorem 3.3 from |w0| = 1/10, "
-              "by differences", second[0], ">=", 0, "|w*|"),
-        bound("the same of the upper bound", second[1], ">=", 0, "|w*|"),
+        *case.breaks,
         bound("two layers, |w0| = 1/10: distance of the level at which the lower bound bends "
               "from (1 - ε0) |w*|", round(abs(level - share), 4), "<=", 0.001, "|w*|"),
         note("that level, and its value (1 - ε0)^(1/2) / 3^(1/2) by our formula",
@@ -423,13 +413,15 @@ def concave_bounds() -> Counterexample:
     """Both bounds of one layer from |w_0| = |w*|/10 at a right angle, at t = 1."""
     t, kappa = sp.symbols("t kappa", positive=True)
     curve = kappa * (1 - sp.exp(-t / 2)) + sp.Rational(1, 10) * sp.exp(-t / 2)
-    names, measured, limits = ("lower", "upper"), _second_derivatives(), (1 / sp.pi, 1)
+    names, limits = ("lower", "upper"), (1 / sp.pi, 1)
+    drawn = setting.magnitude_bounds(1.0 + _STEP * np.arange(-1, 2), _RIGHT, _SMALL, 1.0)
     return Counterexample(
         instance={"φ0": "π/2", "|w0|": "1/10", "|w*|": 1, "t": 1},
         assumptions={"0 < φ0 < π": 0.0 < _RIGHT < math.pi, "|w0| > 0": _SMALL > 0.0},
         breaks=tuple(
-            bound(f"second difference of the {name} bound, over h², h = 1/100", value, ">=", 0, "")
-            for name, value in zip(names, measured, strict=True)
+            bound(f"second difference of the {name} bound, over h², h = 1/100",
+                  float(np.diff(values, 2)[0]) / _STEP**2, ">=", 0, "")
+            for name, values in zip(names, drawn, strict=True)
         ),
         recheck=tuple(
             bound(f"second derivative of the {name} bound by SymPy",
@@ -440,52 +432,23 @@ def concave_bounds() -> Counterexample:
     )  # fmt: skip
 
 
-def inflection(level: float, m: int) -> float:
-    """The value at which a solution of u' = -1/2 u^m (u^(m+1) - level^(m+1)) below `level` turns
-    from convex to concave: level (m/(2m+1))^(1/(m+1)). Above `level` it is convex."""
-    return level * (m / (2 * m + 1)) ** (1.0 / (m + 1))
+def inflection(m: sp.Expr) -> sp.Expr:
+    """u^(m+1) over level^(m+1) where a solution of u' = -1/2 u^m (u^(m+1) - level^(m+1)) below the
+    level turns from convex to concave, m/(2m+1). Above the level it is convex."""
+    return m / (2 * m + 1)
 
 
-def survey_bounds(seed: int, count: int) -> pd.DataFrame:
-    """Random starts with phi_0 in (0, pi), |w_0|/|w*| in (0.01, 10), m = 0, ..., 3.
-
-    bent          how often second differences of the lower bound had another sign than `inflection`
-                  says, of `looked`; near the inflection and near the level they are not looked at
-    convex        whether the lower bound starts below its end, where it is said to be convex, and
-                  is not; `between`, whether with v_0 > (1 - eps_0) v* all the same
-    """
-    rng = np.random.default_rng(seed)
-
-    def measure(m: int) -> dict[str, float | bool]:
-        phi0 = float(rng.uniform(0.02, np.pi - 0.02))
-        v0 = float(10.0 ** rng.uniform(-2, 1))
-        level = float(pull(phi0)) ** (1.0 / (m + 1))
-        h, turn = 1e-3 / max(1.0, v0, level) ** (2 * m), inflection(level, m)
-        t = np.linspace(0.0, 8.0, 40)[:, None] + h * np.arange(3)
-        lower, _ = setting.layered_magnitude_bounds(t.ravel(), phi0, v0, 1.0, m)
-        early, u, late = lower.reshape(t.shape).T
-        bend = early - 2.0 * u + late
-        said = np.where(u > level, 1.0, np.sign(turn - u))
-        clear = (np.abs(bend) > 1e-12 * u) & (np.abs(u / max(turn, 1e-300) - 1.0) > 1e-2)
-        return {
-            "bent": int(np.sum(clear & (np.sign(bend) != said))),
-            "looked": int(clear.sum()),
-            "convex": v0 < level,
-            "between": level ** (m + 1) < v0 < level,
-        }
-
-    return survey((int(rng.integers(4)) for _ in range(count)), measure)
-
-
-def bent_bounds(found: pd.DataFrame) -> list[Evidence]:
-    """ma.ours.restart.bend: where the bounds of the flow are convex and where they are concave."""
+def bent_bounds() -> list[Evidence]:
+    """ma.ours.restart.bend: where the bounds of the flow are convex and where they are concave, by
+    u'' = f'(u) f(u) for u' = f(u), for all m at once."""
+    m, u, level = sp.symbols("m u l", positive=True)
+    z, end = u ** (m + 1), level ** (m + 1)
+    f = -(u**m) * (z - end) / 2
+    said = (2 * m + 1) * (z - inflection(m) * end) * (z - end) / 4
+    apart = sp.expand(sp.diff(f, u) * f / u ** (2 * m - 1) - said)
     return [
-        fact("second differences of another sign", int(found.bent.sum()), 0),
-        bound("second differences looked at", int(found.looked.sum()), ">", 0, ""),
-        bound("lower bounds that start below their end, where D.1's 'convex' fails",
-              int(found.convex.sum()), ">", 0, ""),
-        note("of them with v_0 > (1 - eps_0) v*, where D.1 says that convexity holds",
-             int(found.between.sum())),
+        fact("u'' is a positive multiple of (z - m/(2m+1) ℓ^(m+1)) (z - ℓ^(m+1)), z = u^(m+1), "
+             "for every m (SymPy)", sp.simplify(sp.powsimp(apart, force=True)) == 0, True),
     ]  # fmt: skip
 
 
@@ -581,12 +544,10 @@ RESTARTS_READING = Reading(
 )
 
 
-def bounds_restarted(
-    drawn: Sequence[Restarts], population: Sequence[Restarts], small: Sequence[Restarts]
-) -> list[Evidence]:
+def bounds_restarted(drawn: Sequence[Restarts], population: Sequence[Restarts]) -> list[Evidence]:
     """ma.fig3: bounds that start again are tighter, and the lower one tends to follow at first, the
     upper one at last. `drawn` are the figure's two panels, on data; `population` many starts of
-    middle and large norm, and `small` two of small norm, on the population."""
+    middle and large norm, on the population."""
     found, count = survey(population, measured), len(population[0].points)
     low = float(wilson(sum(found.early > count / 2), len(found))[0])
     return [
@@ -600,8 +561,6 @@ def bounds_restarted(
               after="the share, once starts had shown one such restart of the other kind"),
         note("population: starts, and those of which it is so after every restart",
              (len(found), int((found.early == count).sum()))),
-        note("small norm: starts that fall and rise, of two",
-             sum(measured(panel)["falls"] for panel in small)),
     ]  # fmt: skip
 
 

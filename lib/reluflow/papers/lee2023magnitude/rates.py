@@ -233,15 +233,6 @@ TENDENCY = Reading(
 # --- The scale of the start (Section 3.2): how long the flow takes to an angle and to a loss ------
 
 
-def best_norm(phi0: ArrayLike) -> NDArray:
-    """|w_0|/|w*| at phi0 (...) of the least lim e^(t/2) |w(t) - w*|, one layer: 0 unless pi - phi_0
-    < arctan(pi). Over |w*| the limit is K, K^2 = (pi a)^2 + (1 + a b)^2, where a = |w_0| sin(phi_0)
-    / (|w*| phi_0) and b = 1 + pi cot(phi_0)."""
-    phi0 = np.asarray(phi0, float)
-    b = 1.0 + np.pi / np.tan(phi0)
-    return np.maximum(-b, 0.0) / (np.pi**2 + b**2) * phi0 / np.sin(phi0)
-
-
 def _of_times(
     says: str, layers: Sequence[int], slack: Callable[[NDArray, NDArray], NDArray], **more: Any
 ) -> Statement:

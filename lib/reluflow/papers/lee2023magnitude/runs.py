@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -220,15 +219,6 @@ def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
     return float(angle), float(np.abs(one.length - other.length).max() / one.target)
 
 
-def step_share(runs: Sequence[Run]) -> str:
-    """In words, how far a finite step moves the angle, from the flow, beside the finite sample."""
-    shares = [distance(run.population, run.flow)[0] / distance(run.empirical, run.population)[0]
-              for run in runs if run.empirical is not None]  # fmt: skip
-    if not shares:
-        return "all there is: no data were drawn"
-    return f"in every panel at most {100 * max(shares):.0f} % of that of the sample"
-
-
 def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...] | None:
     """D.3's nine panels among the runs, trained on data, of any seed; None if one is missing."""
     wanted = experiment(seed=runs[0].setting.seed)
@@ -261,21 +251,14 @@ ANGLES = ("A.2", "4.2")
 """The theorems on the angle, which suppose that r < |w(T)| < R."""
 
 
-class Breach(NamedTuple):
-    """At which steps a path passes a bound, and by how much at most, in radians for angles and in
-    units of |w*| for magnitudes; 0 without a breach."""
-
-    steps: NDArray
-    excess: float
-
-
 @dataclass(frozen=True)
 class Check:
     """One side of one bound in one panel.
 
     panel, bound   as "2L-SN" and "A.3"; side "lower" or "upper"; start, the step it starts from
-    steps          the number of steps at which it was checked
-    breaches       by path: "empirical" (absent if there was no such run), "population", "flow"
+    excess         by path, "empirical" (absent if there was no such run), "population" and "flow":
+                   by how much it is beyond the bound at the steps from `start` on, in radians for
+                   angles and in units of |w*| for magnitudes
     applies        by path, whether r < |w(T)| < R at all those steps, where the theorem asks it
     """
 
@@ -283,29 +266,36 @@ class Check:
     bound: str
     side: str
     start: int
-    steps: int
-    breaches: dict[str, Breach]
+    excess: dict[str, NDArray]
     applies: dict[str, bool]
 
     @property
     def trained(self) -> str:
         """The path that the panel is about."""
-        return "empirical" if "empirical" in self.breaches else "population"
+        return "empirical" if "empirical" in self.excess else "population"
+
+    def broken(self, path: str) -> NDArray:
+        """At which of the steps from `start` on this path passes the bound, beyond rounding or as
+        it is no number; at `start` itself the angle is inside and the magnitude on the bound."""
+        return ~(self.excess[path] <= ROUNDING)
 
     def passed(self, path: str) -> bool:
         """Whether this path passes the bound at some step."""
-        return len(self.breaches[path].steps) > 0
+        return bool(self.broken(path).any())
+
+    def most(self, path: str) -> float:
+        """By how much this path passes the bound at most; 0 if it does not."""
+        return float(np.max(self.excess[path], where=self.broken(path), initial=0.0))
 
     @property
     def causes(self) -> dict[str, int]:
         """The trained path's breaches by cause: numbers of steps, without zeros. It is "r, R" where
         |w(T)| leaves the theorem's interval (r, R)."""
-        broken = self.breaches[self.trained].steps
+        broken, flow, descent = map(self.broken, (self.trained, "flow", "population"))
+        counts = {"statement": broken & flow, "finite step": broken & descent & ~flow}
+        counts["finite sample"] = broken & ~flow & ~descent
         if not self.applies[self.trained]:
-            return {"r, R": len(broken)} if len(broken) else {}
-        flow, descent = (np.isin(broken, self.breaches[k].steps) for k in ("flow", "population"))
-        counts = {"statement": flow, "finite step": descent & ~flow}
-        counts["finite sample"] = ~flow & ~descent
+            counts = {"r, R": broken}
         return {cause: int(steps.sum()) for cause, steps in counts.items() if steps.any()}
 
 
@@ -362,10 +352,10 @@ def magnitude_curves(
 
 def compliance_table(checks: Iterable[Check]) -> pd.DataFrame:
     """One row for each check of a bound that some path passes: where, by how much, and why."""
-    checks, rows = [check for check in checks if any(map(check.passed, check.breaches))], []
+    checks, rows = [check for check in checks if any(map(check.passed, check.excess))], []
     for check in checks:
-        broken, excess = check.breaches[check.trained]
-        most, some = approx(excess, 2).replace("-", NO_BREAK), check.passed(check.trained)
+        broken = check.start + np.flatnonzero(check.broken(check.trained))
+        most, some = approx(check.most(check.trained), 2).replace("-", NO_BREAK), len(broken) > 0
         rows.append({
             "panel": check.panel.replace("-", NO_BREAK),
             "theorem": check.bound + (f" from w({check.start})" if check.start else ""),
@@ -374,7 +364,7 @@ def compliance_table(checks: Iterable[Check]) -> pd.DataFrame:
             "first": int(broken[0]) if some else "–",
             "last": int(broken[-1]) if some else "–",
             "by at most": most if some else "–",
-            **{f"{name}: steps": len(found.steps) for name, found in check.breaches.items()
+            **{f"{name}: steps": int(check.broken(name).sum()) for name in check.excess
                if name != check.trained},
             "cause": ", ".join(f"{cause} {k}" for cause, k in check.causes.items()) or "–",
             "r < |w| < R": "yes" if check.applies[check.trained] else "no",
@@ -394,18 +384,9 @@ def _sides(
     applies: dict[str, bool],
 ) -> list[Check]:
     """The checks of the lower and of the upper bound, by each path's excess over either."""
-    name, steps = run.setting.name, run.setting.steps - start
-    breaches = [{key: _breach(pair[k], start) for key, pair in excess.items()} for k in range(2)]
-    sides = zip(("lower", "upper"), breaches, strict=True)
-    return [Check(name, theorem, side, start, steps, found, applies) for side, found in sides]
-
-
-def _breach(excess: NDArray, start: int) -> Breach:
-    """The steps at which the excess (k,), from `start` on, is positive beyond rounding; `start`
-    itself is none: there the angle is inside its bounds and the magnitude on them."""
-    excess = np.where(np.isnan(excess), np.inf, excess)
-    broken = np.nonzero(excess > ROUNDING)[0]
-    return Breach(broken + start, float(excess[broken].max(initial=0.0)))
+    sides = [{path: pair[k] for path, pair in excess.items()} for k in range(2)]
+    return [Check(run.setting.name, theorem, side, start, by, applies)
+            for side, by in zip(("lower", "upper"), sides, strict=True)]  # fmt: skip
 
 
 VISIBLE = 1e-3
@@ -435,7 +416,7 @@ def figure_1(panels: Sequence[Run]) -> list[Evidence]:
     outside = [c.panel for c in checks if c.side == "lower" and not c.applies["empirical"]]
     return [
         fact("panels", len(panels), len(RATES) * len(NORMS)),
-        fact("steps checked in each", {c.steps for c in checks} == {STEPS}, True),
+        fact("steps checked in each", {len(c.excess["flow"]) - 1 for c in checks} == {STEPS}, True),
         *(fact(f"of 18 bounds, passed {by}", sum(check.passed(path) for check in checks), 0)
           for path, by in (("empirical", "at some step by the run on data"),
                            ("population", "by descent on the population"),
@@ -467,7 +448,7 @@ def figure_2(runs: Sequence[Run]) -> list[Evidence]:
     return [
         fact("panels", count, 2 * len(NORMS)),
         deviation("largest excess over a bound, restarted ones included",
-                  max(check.breaches["empirical"].excess for check in checks), "|w*|"),
+                  max(check.most("empirical") for check in checks), "|w*|"),
         fact("of 24 bounds, passed by the population's flow",
              sum(check.passed("flow") for check in checks), 0),
         fact("panels whose lower bound is the nearer one after 1 % of the steps", early, count),

@@ -267,12 +267,6 @@ def step_limit(phi0: float, r: float, R: float, target: float, m: int) -> float:
     return min(1.0 / slow, 1.0 / (3.0 * fast))
 
 
-def enough_steps(log_eps: float, psi0: float, factor: float) -> float:
-    """Corollary 4.3: log(eps/2 tan(phi_0/2)) / log(factor) steps, not rounded, are said to give phi
-    > pi - eps. The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi)."""
-    return (log_eps - math.log(2.0) + psi0) / math.log(factor)
-
-
 # --- Second routes for the bounds on flows, with |w*| = 1, by mpmath ------------------------------
 
 
