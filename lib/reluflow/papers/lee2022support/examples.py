@@ -110,10 +110,10 @@ def starting_points(
 def _parse_points(given: Any, data: Dataset) -> NDArray:
     """The reader's initial points as an array (k, d)."""
     shape = f"a list of points, each a list of d = {data.d} numbers"
-    if not isinstance(given, (list, tuple, NDArray)) or len(given) == 0:
+    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) == 0:
         raise InputError(f"initial_points must be {shape}.")
     for i, point in enumerate(given, start=1):
-        if not isinstance(point, (list, tuple, NDArray)):
+        if not isinstance(point, (list, tuple, np.ndarray)):
             raise InputError(f"initial_points must be {shape}: point {i} is {point!r}.")
         if len(point) != data.d:
             raise InputError(

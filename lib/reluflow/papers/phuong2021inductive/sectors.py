@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from reluflow.errors import InputError
 from reluflow.falsify import Draw, Instance, statement
-from reluflow.flows.alignment import align, align_past_opposites
+from reluflow.flows.alignment import align
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
@@ -224,7 +224,7 @@ def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates
 def _dying(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> NDArray:
     """Which neurons (k,) die, of directions W (k, d) and signs (k,), in the limit of small
     weights."""
-    ends = (align_past_opposites(X, y, w, s) for w, s in zip(W, signs.tolist(), strict=True))
+    ends = (align(X, y, w, s, goes_on=True) for w, s in zip(W, signs.tolist(), strict=True))
     return np.array([end.status == "dead" for end in ends])
 
 
