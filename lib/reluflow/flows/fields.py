@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Neurons, Polar
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, LOG_SIZE, TIME, Chart, Neurons, Polar
 from reluflow.losses import Loss
-from reluflow.networks.indexed import Network
 
 _NOTHING = 1e-14
 """A datum that pulls less than this share of the largest pull is left out of derivatives."""
@@ -72,41 +69,14 @@ class Field(Protocol):
         return np.inf
 
 
-class ChartedField(Field):
-    """A field in a chart of a network's parameters, whose surfaces are those of the units."""
-
-    chart: Chart
-    X: NDArray
-
-    def surfaces(self, z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(z, self.X))
-
-    def seen(self, Z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(Z, self.X))
-
-    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
-
-    def restored(self, z: NDArray) -> NDArray:
-        return self.chart.restored(z)
-
-    def layers(self, active: NDArray) -> list[NDArray]:
-        """(n, units) as one array for each layer with a ReLU."""
-        ends = list(accumulate(self.chart.widths))[:-1]
-        return np.split(active, ends, axis=1) if ends else [active]
-
-    def _flat(self, layers: Sequence[NDArray]) -> NDArray:
-        lead = layers[0].shape[:-1] if layers else (len(self.X),)
-        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)
-
-
 @dataclass(frozen=True)
-class GradientFlow(ChartedField):
+class GradientFlow(Field):
     """The gradient flow of a network's loss on X (n, d), y (n,), in a chart and on a clock.
 
     chart  coordinates of the network's parameters (`reluflow.flows.charts`)
-    clock  "time"; "log(1/loss)", whose value tau = log(1/L) begins at the start's; or
-           "log log(1/loss)", whose value is log tau, from a start with L < 1 on
+    clock  "time"; "log(1/loss)", whose value tau = log(1/L) begins at the start's; "log
+           log(1/loss)", whose value is log tau, from a start with L < 1 on; or, in a polar chart,
+           "log |theta|"
     Raises InputError for an unknown clock.
     """
 
@@ -117,7 +87,7 @@ class GradientFlow(ChartedField):
     clock: str = TIME
 
     def __post_init__(self) -> None:
-        known = (TIME, LOG_LOSS, LOG_LOG)
+        known = (TIME, LOG_LOSS, LOG_LOG, LOG_SIZE)
         if self.clock not in known:
             names = ", ".join(f'"{name}"' for name in known)
             raise InputError(f"clock must be one of {names}, not {self.clock!r}.")
@@ -130,6 +100,8 @@ class GradientFlow(ChartedField):
     def begin(self, z: NDArray) -> float:
         if self.clock == TIME:
             return 0.0
+        if self.clock == LOG_SIZE:
+            return float(z[-1])
         tau = -self.log_loss(z)
         if self.clock == LOG_LOSS:
             return tau
@@ -145,8 +117,9 @@ class GradientFlow(ChartedField):
             return self.chart.velocity(z, self.X, c, TIME, patterns)
         log_loss = self.loss.log_value(outputs, self.y)
         c = self.loss.pull(outputs, self.y, log_loss)
-        rate = self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
-        return rate if self.clock == LOG_LOSS else -log_loss * rate
+        if self.clock != LOG_LOG:
+            return self.chart.velocity(z, self.X, c, self.clock, patterns)
+        return -log_loss * self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
 
     @property
     def has_jacobian(self) -> bool:
@@ -169,10 +142,10 @@ class GradientFlow(ChartedField):
         # on which the network is dead pulls at no parameter, however hard.
         pull = np.abs(c) > _NOTHING * np.abs(c[outputs != 0.0]).max(initial=0.0)
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
-        C = (0.0 if in_time else np.outer(c[pull], c[pull])) - np.diag(bend)
-        sides, clock = [layer[pull] for layer in patterns], TIME if in_time else LOG_LOSS
+        sides = [layer[pull] for layer in patterns]
+        clock = LOG_LOSS if self.clock == LOG_LOG else self.clock
         bent = {} if bends is None else {"bends": bends[pull]}
-        given = z, self.X[pull], c[pull], C, clock, sides
+        given = z, self.X[pull], c[pull], bend, clock, sides
         rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:
             return rate, matrix
@@ -181,62 +154,23 @@ class GradientFlow(ChartedField):
     def reach(self, z: NDArray, v: NDArray) -> float:
         return self.chart.reach(z, v) if self.clock == TIME else np.inf
 
+    def surfaces(self, z: NDArray) -> NDArray:
+        return self._flat(self.chart.cosines(z, self.X))
 
-# --- Gradient flow of an exponential loss very late, with the temperature held fixed --------------
-#
-# In direction the flow is du/ds = (G - <G,u> u) / <G,u> on the clock s = log |theta|, where G =
-# sum_i c_i y_i grad f(u; x_i) and c = softmax(-e^(m s) y f(u)). Late on, the pulls c balance what
-# they have to at any large factor before y f(u): holding it fixed moves u by about its inverse, and
-# leaves a flow whose stiffness does not grow, and whose sums do not drown in rounding.
+    def seen(self, Z: NDArray) -> NDArray:
+        return self._flat(self.chart.cosines(Z, self.X))
 
-LOG_SIZE = "log |theta|"
+    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
+        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
 
+    def restored(self, z: NDArray) -> NDArray:
+        return self.chart.restored(z)
 
-@dataclass(frozen=True)
-class FrozenFlow(ChartedField):
-    """The flow of z = (u, rho), rho = log |theta|, on the clock rho.
+    def layers(self, active: NDArray) -> list[NDArray]:
+        """(n, units) as one array for each layer with a ReLU."""
+        ends = list(accumulate(self.chart.widths))[:-1]
+        return np.split(active, ends, axis=1) if ends else [active]
 
-    network, X (n, d), y (n,) of +-1; factor, the fixed e^(m s)
-    """
-
-    network: Network
-    X: NDArray
-    y: NDArray
-    factor: float
-    clock: str = LOG_SIZE
-
-    @cached_property
-    def chart(self) -> Chart:  # type: ignore[override]
-        return Polar(self.network)
-
-    has_jacobian = True
-
-    def begin(self, z: NDArray) -> float:
-        return float(z[-1])
-
-    def pulls(self, z: NDArray, patterns: list[NDArray] | None = None) -> NDArray:
-        """The shares c (n,) of the data in the pull on the weights."""
-        return softmax(-self.factor * self.y * self.network.output(z[:-1], self.X, patterns))
-
-    def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        u, patterns = z[:-1], self.layers(active)
-        G = self.network.gradient(u, self.X, self.pulls(z, patterns) * self.y, patterns)
-        along = (G @ u) / (u @ u)
-        return np.append(G / along - u, 1.0)
-
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        return self.linearised(z, active)[1]
-
-    def linearised(self, z: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
-        """Velocity and derivative."""
-        u, patterns, p = z[:-1], self.layers(active), len(z) - 1
-        network, X, c = self.network, self.X, self.pulls(z, patterns)
-        bend, moves = network.turned(u, X, c * self.y, np.eye(p), patterns)
-        tangents = self.y[:, None] * moves.T
-        spread = self.factor * (np.outer(c, c) - np.diag(c))
-        dG, G, square = bend.T + tangents.T @ (spread @ tangents), c @ tangents, u @ u
-        along = (G @ u) / square
-        d_along = (u @ dG + G - 2.0 * along * u) / square
-        out = np.zeros((p + 1, p + 1))
-        out[:p, :p] = dG / along - np.outer(G, d_along) / along**2 - np.eye(p)
-        return np.append(G / along - u, 1.0), out
+    def _flat(self, layers: Sequence[NDArray]) -> NDArray:
+        lead = layers[0].shape[:-1] if layers else (len(self.X),)
+        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)

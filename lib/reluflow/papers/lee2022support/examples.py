@@ -71,13 +71,8 @@ def settings(name: str) -> Settings:
     """
     if name not in PAPER:
         raise InputError(f'no paper prints settings for dataset "{name}".')
-    entry = paper_settings(name)
-    points, small = (
-        np.array(entry[key], float) if key in entry else None
-        for key in ("initial_points", "small_initial_points")
-    )
-    at, step, iterations = entry["at"], entry["step"], entry["iterations"]
-    return Settings(at, step, iterations, points, entry.get("initial_scale"), small)
+    given = paper_settings(name).items()
+    return Settings(**{key: np.array(v, float) if "points" in key else v for key, v in given})
 
 
 def starting_points(
