@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
-from reluflow.flows.fields import Field, GradientFlow
+from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, _Path, integrate, then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
 from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
@@ -204,18 +204,16 @@ def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
         integrate(two, chart.coordinates(1e-3 * THETA), 1.0)
 
 
-class _Lines(Field):
+class _Lines(GradientFlow):
     """Two surfaces: -t, which leaves its start on 0 at once, and 1/2 - t."""
 
-    clock = TIME
-
     def surfaces(self, z):
-        return np.array([[-z[0], 0.5 - z[0]]])
+        return np.stack([-z, 0.5 - z], axis=-1)
 
 
 def test_a_surface_that_was_left_on_zero_comes_before_a_later_crossing() -> None:
     """Parallel data cross together; rounding may put a twin on 0 exactly, and not beyond it."""
-    path = _Path(_Lines(), 1.0, None, None, DOP853, {}, 10)
+    path = _Path(_Lines(Plain(TWO), SQUARE, APART, np.ones(2)), 1.0, None, None, DOP853, {}, 10)
     at, crossed = path.first_crossing(lambda t: np.array([t]), 0.0, 1.0, np.ones((1, 2)))
     assert at == 0.0
     assert crossed.tolist() == [[True, False]]

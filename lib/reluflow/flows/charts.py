@@ -9,13 +9,12 @@ tau's, at tau times the speed: `reluflow.flows.fields` sees to that.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.networks.indexed import Network, Patterns
+from reluflow.networks.indexed import Network, Patterns, lengths
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 LOG_SIZE = "log |theta|"
@@ -24,36 +23,52 @@ _FAR = 300.0  # exponents are cut here: no flow gets there, but the trial step o
 _BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron is balanced
 
 
-class Chart(Protocol):
-    """Coordinates z (k,); X is (n, d), patterns fixes the units' activity.
+class Chart:
+    """Coordinates z (k,) of a network; X is (n, d), patterns fixes the units' activity.
 
     c (n,) are the pulls -dl/dz_i at the outputs, on the clock "log(1/loss)" -d(log L)/dz_i.
     """
 
+    network: Network
+
     @property
     def widths(self) -> tuple[int, ...]:
         """Number of units of each layer with a ReLU."""
+        return self.network.widths
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         """z (..., k) of the parameters e^log_scale theta, theta (..., p), log_scale (...)."""
+        raise NotImplementedError
 
     def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
         """theta (..., p) of moderate size and log_scale (...) of coordinates z (..., k)."""
+        raise NotImplementedError
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         """The network's outputs (n,), 0 where they are too small for a float."""
+        theta, log_scale = self.parameters(z)
+        size = _exp(self.network.degree * log_scale)[..., None]
+        return size * self.network.output(theta, X, patterns)
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         """The pre-activations (..., n, h_l) of each layer at z (..., k), in units that care for no
         scale."""
+        return self.network.cosines(self.parameters(z)[0], X)
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         """Their rates (n, h_l) at velocity v (k,), each unit's in a unit of its own."""
+        theta, rate = (self.parameters(each)[0] for each in (z, v))
+        return self.network.rates(theta, X, rate, patterns)[0]
 
     def velocity(
         self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
         """dz/dt or dz/dtau, shape (k,); 0 where nothing pulls."""
+        return self.rate(z, self.network.gradient(self.parameters(z)[0], X, c, patterns), clock)
+
+    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
+        """The velocity for the gradient G (p,) at theta."""
+        raise NotImplementedError
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
@@ -66,10 +81,6 @@ class Chart(Protocol):
 
 def _exp(x: NDArray) -> NDArray:
     return np.exp(np.minimum(x, _FAR))
-
-
-def _lengths(rows: NDArray) -> NDArray:
-    return np.sqrt(np.vecdot(rows, rows))
 
 
 def _per(rate: NDArray, fall: ArrayLike) -> NDArray:
@@ -86,39 +97,10 @@ def _reach(log_sizes: NDArray, rates: NDArray) -> float:
 
 
 @dataclass(frozen=True)
-class OfNetwork(Chart):
-    """A chart of all parameters of a network."""
+class Plain(Chart):
+    """z = theta."""
 
     network: Network
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.network.widths
-
-    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
-        theta, log_scale = self.parameters(z)
-        size = _exp(self.network.degree * log_scale)[..., None]
-        return size * self.network.output(theta, X, patterns)
-
-    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.cosines(self.parameters(z)[0], X)
-
-    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
-        theta, rate = (self.parameters(each)[0] for each in (z, v))
-        return self.network.rates(theta, X, rate, patterns)[0]
-
-    def velocity(
-        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
-    ) -> NDArray:
-        return self.rate(z, self.network.gradient(self.parameters(z)[0], X, c, patterns), clock)
-
-    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
-        """The velocity for the gradient G (p,) at theta."""
-        raise NotImplementedError
-
-
-class Plain(OfNetwork):
-    """z = theta."""
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         return np.exp(np.asarray(log_scale, float))[..., None] * np.asarray(theta, float)
@@ -130,7 +112,8 @@ class Plain(OfNetwork):
         return _per(G, G @ G) if clock == LOG_LOSS else G
 
 
-class Polar(OfNetwork):
+@dataclass(frozen=True)
+class Polar(Chart):
     """z = (u, rho) with u = theta / |theta| and rho = log |theta|, for a network of degree m.
 
     With G = grad_u sum_i c_i f(u; x_i), c_i = -dl/dz_i at the outputs e^(m rho) f(u; x_i):
@@ -140,6 +123,8 @@ class Polar(OfNetwork):
     on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2,
     and on the clock rho 1 / <G,u>.
     """
+
+    network: Network
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         theta = np.asarray(theta, float)
@@ -304,7 +289,7 @@ class Neurons(Chart):
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
-        size = _lengths(X)[:, None] * _lengths(U)[..., None, :]
+        size = lengths(X)[:, None] * lengths(U)[..., None, :]
         return [X @ U.swapaxes(-1, -2) / np.where(size > 0.0, size, 1.0)]
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
@@ -337,8 +322,8 @@ class Neurons(Chart):
         data, before = slopes[:, :, None] * X[:, None], X @ U.T
         moved, rows = data, data.reshape(len(X), h * d)
         if bends is not None:
-            lengths = _lengths(X)[:, None]
-            around = (X / lengths)[:, None] - (before / lengths)[..., None] * U
+            size = lengths(X)[:, None]
+            around = (X / size)[:, None] - (before / size)[..., None] * U
             turned = bends[..., None] * around
             moved = data + before[..., None] * turned
         ends = self.signs * sizes
@@ -369,7 +354,7 @@ class Neurons(Chart):
 
     def restored(self, z: NDArray) -> NDArray:
         U, R = self.split(z)
-        return np.concatenate([(U / _lengths(U)[:, None]).ravel(), R])
+        return np.concatenate([(U / lengths(U)[:, None]).ravel(), R])
 
     def reach(self, z: NDArray, v: NDArray) -> float:
         return _reach(self.split(z)[1], self.split(v)[1])

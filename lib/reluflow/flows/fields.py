@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,59 +17,8 @@ _NOTHING = 1e-14
 """A datum that pulls less than this share of the largest pull is left out of derivatives."""
 
 
-class Field(Protocol):
-    """dz/ds = velocity(z), z (k,), on a clock s; smooth unless `surfaces` is overridden.
-
-    A piecewise smooth field is smooth while each of its functions `surfaces` (n, units) keeps its
-    sign. `active` (n, units), 1 above 0 and 0 below, holds the field to the formula of one side;
-    factors between mix the two.
-    """
-
-    clock: str
-
-    def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        """dz/ds, shape (k,); 0 where nothing pulls any more."""
-
-    def begin(self, z: NDArray) -> float:
-        """The clock's value at a start z."""
-        return 0.0
-
-    def log_loss(self, z: NDArray) -> float:
-        """log L at z (k,); NaN for a field of no loss."""
-        return np.nan
-
-    def surfaces(self, z: NDArray) -> NDArray:
-        """Functions (n, units) of a moderate size on whose zeros the velocity jumps."""
-        return np.zeros((0, 0))
-
-    def seen(self, Z: NDArray) -> NDArray:
-        """The `surfaces` (m, n, units) of many states Z (m, k)."""
-        return np.array([self.surfaces(z) for z in Z])
-
-    @property
-    def has_jacobian(self) -> bool:
-        """Whether `jacobian` gives the derivative; else only differences do."""
-        return False
-
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        """The derivative (k, k) of the velocity; NaN where it is not known."""
-        return np.full((len(z), len(z)), np.nan)
-
-    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
-        return np.zeros((0, 0))
-
-    def restored(self, z: NDArray) -> NDArray:
-        """z without what an integrator's drift has spoiled."""
-        return z
-
-    def reach(self, z: NDArray, v: NDArray) -> float:
-        """The longest step that may be taken from z at velocity v (k,)."""
-        return np.inf
-
-
 @dataclass(frozen=True)
-class GradientFlow(Field):
+class GradientFlow:
     """The gradient flow of a network's loss on X (n, d), y (n,), in a chart and on a clock.
 
     chart  coordinates of the network's parameters (`reluflow.flows.charts`)
@@ -95,9 +43,11 @@ class GradientFlow(Field):
         object.__setattr__(self, "y", np.asarray(self.y, float))
 
     def log_loss(self, z: NDArray) -> float:
+        """log L at z (k,)."""
         return float(self.loss.log_value(self.chart.outputs(z, self.X), self.y))
 
     def begin(self, z: NDArray) -> float:
+        """The clock's value at a start z."""
         if self.clock == TIME:
             return 0.0
         if self.clock == LOG_SIZE:
@@ -110,60 +60,70 @@ class GradientFlow(Field):
         return float(np.log(tau))
 
     def velocity(self, z: NDArray, active: NDArray) -> NDArray:
+        """dz/ds (k,) on the clock s by one side's formula: `active` (n, units) is 1 where a unit
+        is active and 0 where it is not; factors between mix the two. 0 where nothing pulls."""
         patterns = self.layers(active)
         outputs = self.chart.outputs(z, self.X, patterns)
-        if self.clock == TIME:
-            c = self.loss.pull(outputs, self.y)
-            return self.chart.velocity(z, self.X, c, TIME, patterns)
-        log_loss = self.loss.log_value(outputs, self.y)
+        log_loss = self._unit(outputs)
         c = self.loss.pull(outputs, self.y, log_loss)
-        if self.clock != LOG_LOG:
-            return self.chart.velocity(z, self.X, c, self.clock, patterns)
-        return -log_loss * self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
+        rate = self.chart.velocity(z, self.X, c, self._clock, patterns)
+        return -log_loss * rate if self.clock == LOG_LOG else rate
+
+    def _unit(self, outputs: NDArray) -> NDArray | float:
+        """The logarithm of the unit in which the loss is differentiated: 1, or L on its clocks."""
+        return 0.0 if self.clock == TIME else self.loss.log_value(outputs, self.y)
+
+    @property
+    def _clock(self) -> str:
+        """The chart's."""
+        return LOG_LOSS if self.clock == LOG_LOG else self.clock
 
     @property
     def has_jacobian(self) -> bool:
+        """Whether `jacobian` gives the derivative; else only differences do."""
         polar = isinstance(self.chart, Polar) and self.clock != TIME
         return polar or isinstance(self.chart, Neurons)
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        """The derivative (k, k) of the velocity."""
         return self.linearised(z, active)[1]
 
     def linearised(
         self, z: NDArray, active: NDArray, bends: NDArray | None = None
     ) -> tuple[NDArray, NDArray]:
         """Velocity and derivative, where it `has_jacobian`; `bends` as for `Neurons`."""
-        chart, patterns, in_time = self.chart, self.layers(active), self.clock == TIME
+        chart, patterns = self.chart, self.layers(active)
         assert isinstance(chart, Neurons | Polar)
         outputs = chart.outputs(z, self.X, patterns)
-        log_loss = 0.0 if in_time else self.loss.log_value(outputs, self.y)
+        log_loss = self._unit(outputs)
         c = self.loss.pull(outputs, self.y, log_loss)
         # Data that pull next to nothing change it by less than rounding, and are most of many; one
         # on which the network is dead pulls at no parameter, however hard.
         pull = np.abs(c) > _NOTHING * np.abs(c[outputs != 0.0]).max(initial=0.0)
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         sides = [layer[pull] for layer in patterns]
-        clock = LOG_LOSS if self.clock == LOG_LOG else self.clock
         bent = {} if bends is None else {"bends": bends[pull]}
-        given = z, self.X[pull], c[pull], bend, clock, sides
+        given = z, self.X[pull], c[pull], bend, self._clock, sides
         rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:
             return rate, matrix
         return -log_loss * rate, -log_loss * matrix + np.outer(rate, slopes)
 
     def reach(self, z: NDArray, v: NDArray) -> float:
+        """The longest step that may be taken from z at velocity v (k,)."""
         return self.chart.reach(z, v) if self.clock == TIME else np.inf
 
     def surfaces(self, z: NDArray) -> NDArray:
+        """Functions (..., n, units) of z (..., k), of a moderate size, on whose zeros the velocity
+        jumps."""
         return self._flat(self.chart.cosines(z, self.X))
 
-    def seen(self, Z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(Z, self.X))
-
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
+        """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
         return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
 
     def restored(self, z: NDArray) -> NDArray:
+        """z without what an integrator's drift has spoiled."""
         return self.chart.restored(z)
 
     def layers(self, active: NDArray) -> list[NDArray]:

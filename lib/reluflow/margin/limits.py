@@ -250,10 +250,8 @@ def _extrapolated(
 
 def _trail(network: Network, path: FlowPath) -> list[Seen]:
     """States at log(1/L) of 1/1000, 1/100, 1/10 and 1 times the end's."""
-    field = path.field
-    assert isinstance(field, GradientFlow)
-    tau = -field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
-    return _seen(field, _states(path, tau))
+    tau = -path.field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
+    return _seen(path.field, _states(path, tau))
 
 
 def _seen(field: GradientFlow, Z: NDArray) -> list[Seen]:
@@ -352,7 +350,6 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
 def _propagators(path: FlowPath) -> Iterator[NDArray]:
     """Of each step what it makes of a small deviation, (k, k): one step of Radau."""
     for leg in path.legs or (path,):
-        assert isinstance(leg.field, GradientFlow)
         assert isinstance(leg.interpolant, Pieces)
         pieces, one = leg.interpolant.pieces, np.eye(len(leg.states[0]))
         many = max(1, _AT_ONCE // (len(one) * (len(one) + leg.field.X.size)))

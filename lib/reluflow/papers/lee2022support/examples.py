@@ -71,8 +71,10 @@ def settings(name: str) -> Settings:
     """
     if name not in PAPER:
         raise InputError(f'no paper prints settings for dataset "{name}".')
-    given = paper_settings(name).items()
-    return Settings(**{key: np.array(v, float) if "points" in key else v for key, v in given})
+    given: dict[str, Any] = {
+        key: np.array(v, float) if "points" in key else v for key, v in paper_settings(name).items()
+    }
+    return Settings(**given)
 
 
 def starting_points(
