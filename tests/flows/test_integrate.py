@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flows import assert_jacobian
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
@@ -148,15 +149,6 @@ def test_a_budget_of_steps_ends_as_stiff() -> None:
     path = integrate(flow, THETA, 1e6, max_steps=5)
     assert path.status == "stiff"
     assert "no progress" in path.detail
-
-
-def assert_jacobian(flow: GradientFlow, z: NDArray, tolerance: float) -> None:
-    """The derivative is that by central differences, to this share of its largest entry."""
-    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
-    ahead, behind = ([flow.velocity(z + s * e, active) for e in np.eye(len(z))] for s in (h, -h))
-    wanted = (np.array(ahead) - np.array(behind)).T / (2.0 * h)
-    atol = tolerance * np.abs(wanted).max()
-    np.testing.assert_allclose(flow.jacobian(z, active), wanted, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("clock", [LOG_LOSS, LOG_LOG])

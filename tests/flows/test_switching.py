@@ -150,7 +150,8 @@ class Rounded(GradientFlow):
 
     def surfaces(self, z: NDArray) -> NDArray:
         h = super().surfaces(z)
-        h[0] = np.where((h[0] < 0.0) & (h[0] > -1e-9), 0.0, h[0])
+        first = h[..., 0, :]
+        first[(first < 0.0) & (first > -1e-9)] = 0.0
         return h
 
 
