@@ -12,10 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
 
 from reluflow.errors import InputError, meant
 from reluflow.places import DATASETS
@@ -37,14 +35,12 @@ class Dataset:
     X        (n, d) inputs, one sample a row, read-only
     y        (n,) labels, read-only
     printed  whether these are the numbers that a paper prints
-    note     one phrase on where the numbers come from
     """
 
     name: str
     X: np.ndarray
     y: np.ndarray
     printed: bool
-    note: str
 
     def __post_init__(self) -> None:
         self.X.setflags(write=False)
@@ -69,16 +65,13 @@ def load(name: str) -> Dataset:
     Raises InputError, in one sentence, for an unknown name or a file that is not such a CSV.
     """
     if name in PAPER:
-        X, y = _read(DATASETS / f"{name}.csv")
-        at = paper_settings(name)["at"]
-        return Dataset(name, X, y, printed=True, note=f"as printed in {at} of Lee, Sim & Ye (2022)")
+        return Dataset(name, *_read(DATASETS / f"{name}.csv"), printed=True)
     path = Path(name)
     if path.suffix.lower() != ".csv" and not _exists(path):
         names = ("paper", *PAPER)
         hint = meant(name.lower(), names)
         raise InputError(f'dataset "{_short(name)}" is neither a known name nor a CSV file: {hint}')
-    X, y = _read(path)
-    return Dataset(path.stem, X, y, printed=False, note=f"read from {path.name}")
+    return Dataset(path.stem, *_read(path), printed=False)
 
 
 def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Dataset:
@@ -103,11 +96,6 @@ def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Datas
             f'dataset "{given.name}" has {given.n} data, and the page takes {least} to {most}.'
         )
     return given
-
-
-def paper_settings(name: str) -> dict[str, Any]:
-    """What the paper prints of one of PAPER besides its data (Lee, Sim & Ye 2022, Appendix G)."""
-    return yaml.safe_load((DATASETS / "settings.yml").read_text(encoding="utf-8"))[name]
 
 
 def data_row(i: int) -> str:

@@ -29,7 +29,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def own(X, y, starts: list | None, **other) -> examples.Experiment:
-    data = Dataset("mine", np.array(X, float), np.array(y, float), False, "")
+    data = Dataset("mine", np.array(X, float), np.array(y, float), False)
     return replace(examples.experiment(data, starts, STEP, 0), **other)
 
 
@@ -134,7 +134,7 @@ def test_printed_settings() -> None:
 
 def mine(d: int) -> Dataset:
     X = np.eye(d) + 1.0
-    return Dataset("mine", X, np.ones(d), printed=False, note="")
+    return Dataset("mine", X, np.ones(d), printed=False)
 
 
 @given(d=st.integers(1, 9), seed=st.integers(0, 2**32))

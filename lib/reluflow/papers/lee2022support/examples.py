@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from numpy.typing import NDArray
 
 from reluflow import rational
 from reluflow.approx import approx, on_grain
-from reluflow.datasets import PAPER, Dataset, load, paper_settings, sized
+from reluflow.datasets import PAPER, Dataset, load, sized
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
@@ -28,6 +29,7 @@ from reluflow.papers.lee2022support.setting import (
     plain_descent,
     smallest_force,
 )
+from reluflow.places import DATASETS
 from reluflow.progress import progress
 
 # --- What Appendix G prints besides the data, and the points where flows start -------------------
@@ -71,10 +73,11 @@ def settings(name: str) -> Settings:
     """
     if name not in PAPER:
         raise InputError(f'no paper prints settings for dataset "{name}".')
-    given: dict[str, Any] = {
-        key: np.array(v, float) if "points" in key else v for key, v in paper_settings(name).items()
+    given = yaml.safe_load((DATASETS / "settings.yml").read_text(encoding="utf-8"))[name]
+    found: dict[str, Any] = {
+        key: np.array(v, float) if "points" in key else v for key, v in given.items()
     }
-    return Settings(**given)
+    return Settings(**found)
 
 
 def starting_points(
