@@ -30,9 +30,9 @@ from scipy.integrate import solve_ivp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference_flow import ReferenceFlow, reference_flow
-from reluflow.datasets import load, settings
+from reluflow.datasets import load
 from reluflow.flows.affine import affine_flow
-from reluflow.papers.lee2022support.examples import affine_descent, flips
+from reluflow.papers.lee2022support.examples import affine_descent, flips, settings
 
 DATA = load("example-5.1")
 X, Y = np.array(DATA.X), np.array(DATA.y)

@@ -104,6 +104,15 @@ def of_two_legs(seed: int) -> Flow:
     return Flow(path, of_field(late, path).value, None, of_field(late, path).surfaces, 1e-6)
 
 
+def assert_jacobian(flow: GradientFlow, z: NDArray, tolerance: float) -> None:
+    """The derivative is that by central differences, to this share of its largest entry."""
+    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
+    ahead, behind = ([flow.velocity(z + s * e, active) for e in np.eye(len(z))] for s in (h, -h))
+    wanted = (np.array(ahead) - np.array(behind)).T / (2.0 * h)
+    atol = tolerance * np.abs(wanted).max()
+    np.testing.assert_allclose(flow.jacobian(z, active), wanted, rtol=0, atol=atol)
+
+
 CHAIN = Network((np.array([[1, 2, 3]]), np.ones((1, 1), int), np.ones((1, 1), int)))
 SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.array([[1, 2]])))
 FLOWS: dict[str, Callable[[int], Flow]] = {

@@ -1,4 +1,4 @@
-"""Data sets: the papers' printed ones, a reader's own CSV, and the points where flows start.
+"""Data sets: the papers' printed ones, and a reader's own CSV.
 
 Data are X of shape (n, d), one sample a row, and y of shape (n,).  The papers print the samples as
 the columns of a matrix; the files under `data/datasets` hold them as rows.
@@ -12,10 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import yaml
 
 from reluflow.errors import InputError, meant
 from reluflow.places import DATASETS
@@ -37,14 +35,12 @@ class Dataset:
     X        (n, d) inputs, one sample a row, read-only
     y        (n,) labels, read-only
     printed  whether these are the numbers that a paper prints
-    note     one phrase on where the numbers come from
     """
 
     name: str
     X: np.ndarray
     y: np.ndarray
     printed: bool
-    note: str
 
     def __post_init__(self) -> None:
         self.X.setflags(write=False)
@@ -61,32 +57,6 @@ class Dataset:
         return self.X.shape[1]
 
 
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """What the paper prints of an experiment besides its data.
-
-    at              where the paper prints it
-    step            learning rate of the paper's gradient descent
-    iterations      number of its steps
-    initial_points  (k, d) printed starts; None where the paper draws one from s * U([0, 1]^d)
-    initial_scale   that s; None where the starts are printed
-    small_points    (m, d) printed starts near the origin (Figure 3(b)); None elsewhere
-    """
-
-    at: str
-    step: float
-    iterations: int
-    initial_points: np.ndarray | None = None
-    initial_scale: float | None = None
-    small_points: np.ndarray | None = None
-
-    def drawn_points(self, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        """Starts (count, d) by the law s U([0, 1]^d). Raises ValueError where they are printed."""
-        if self.initial_scale is None:
-            raise ValueError(f"{self.at} prints its starts, and draws none")
-        return self.initial_scale * rng.uniform(size=(count, d))
-
-
 def load(name: str) -> Dataset:
     """The data set with this name in the book, or the one in this CSV file.
 
@@ -95,16 +65,13 @@ def load(name: str) -> Dataset:
     Raises InputError, in one sentence, for an unknown name or a file that is not such a CSV.
     """
     if name in PAPER:
-        X, y = _read(DATASETS / f"{name}.csv")
-        at = settings(name).at
-        return Dataset(name, X, y, printed=True, note=f"as printed in {at} of Lee, Sim & Ye (2022)")
+        return Dataset(name, *_read(DATASETS / f"{name}.csv"), printed=True)
     path = Path(name)
     if path.suffix.lower() != ".csv" and not _exists(path):
         names = ("paper", *PAPER)
         hint = meant(name.lower(), names)
         raise InputError(f'dataset "{_short(name)}" is neither a known name nor a CSV file: {hint}')
-    X, y = _read(path)
-    return Dataset(path.stem, X, y, printed=False, note=f"read from {path.name}")
+    return Dataset(path.stem, *_read(path), printed=False)
 
 
 def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Dataset:
@@ -129,54 +96,6 @@ def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Datas
             f'dataset "{given.name}" has {given.n} data, and the page takes {least} to {most}.'
         )
     return given
-
-
-def select(dataset: str) -> tuple[Dataset, ...]:
-    """The data sets that a chapter shows: all three printed ones for "paper", else `load`'s one."""
-    return tuple(load(name) for name in (PAPER if dataset == "paper" else (dataset,)))
-
-
-def settings(name: str) -> Settings:
-    """The printed settings of one of PAPER, the paper's examples (Lee, Sim & Ye 2022, Appendix G).
-
-    Raises InputError for any other name.
-    """
-    if name not in PAPER:
-        raise InputError(f'no paper prints settings for dataset "{name}".')
-    entry = yaml.safe_load((DATASETS / "settings.yml").read_text(encoding="utf-8"))[name]
-    points, small = (
-        np.array(entry[key], float) if key in entry else None
-        for key in ("initial_points", "small_initial_points")
-    )
-    at, step, iterations = entry["at"], entry["step"], entry["iterations"]
-    return Settings(at, step, iterations, points, entry.get("initial_scale"), small)
-
-
-def initial_points(
-    data: Dataset, given: Sequence[Sequence[float]] | None = None, seed: int = 0
-) -> np.ndarray:
-    """The points w_0 of weight space where a chapter starts its flows on `data`.
-
-    given   the reader's own points, each with d coordinates; None for the default ones:
-            the paper's printed points, or its one draw from 1e-4 * U([0, 1]^d) (Appendix G);
-            for a reader's data that draw times r, the norm of the least-squares solution, and two
-            larger points in random non-negative directions, of norm 2 r and 10 r.
-    seed    of the draws.
-    Returns (k, d).  Raises InputError for points that are not k >= 1 lists of d finite numbers.
-    """
-    if given is not None:
-        return _parse_points(given, data)
-    rng = np.random.default_rng(seed)
-    if data.printed:
-        printed = settings(data.name)
-        if printed.initial_points is not None:
-            return printed.initial_points
-        return printed.drawn_points(1, data.d, rng)
-    radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
-    small = 1e-4 * radius * rng.uniform(size=data.d)
-    directions = rng.uniform(size=(2, data.d))
-    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    return np.vstack([small, 2 * radius * directions[0], 10 * radius * directions[1]])
 
 
 def data_row(i: int) -> str:
@@ -263,10 +182,10 @@ def _number(cell: str, where: str) -> float:
     if not _is_number(cell):
         shown = cell if len(cell) <= 20 else cell[:20] + "…"
         raise InputError(f'{where}: "{shown}" is not a number.')
-    return _sized(float(cell), where)
+    return sized(float(cell), where)
 
 
-def _sized(value: float, where: str) -> float:
+def sized(value: float, where: str) -> float:
     """The value, or InputError where it is not finite or its powers leave the range of floats."""
     if not np.isfinite(value):
         raise InputError(f"{where}: {value} is not a finite number.")
@@ -277,27 +196,3 @@ def _sized(value: float, where: str) -> float:
             f"{LARGEST:g} in size, so choose another unit."
         )
     return value
-
-
-def _parse_points(given: Any, data: Dataset) -> np.ndarray:
-    """The reader's initial points as an array (k, d)."""
-    shape = f"a list of points, each a list of d = {data.d} numbers"
-    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) == 0:
-        raise InputError(f"initial_points must be {shape}.")
-    for i, point in enumerate(given, start=1):
-        if not isinstance(point, (list, tuple, np.ndarray)):
-            raise InputError(f"initial_points must be {shape}: point {i} is {point!r}.")
-        if len(point) != data.d:
-            raise InputError(
-                f"initial_points: point {i} has {len(point)} coordinates, "
-                f'but dataset "{data.name}" has d = {data.d}.'
-            )
-        for value in point:
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if not number:
-                raise InputError(f"initial_points: point {i} holds {value!r}, not a number.")
-            try:
-                _sized(float(value), f"initial_points, point {i}")
-            except OverflowError:  # a whole number of more than 308 digits
-                raise InputError(f"initial_points, point {i}: a number is too large.") from None
-    return np.array(given, dtype=float)

@@ -29,13 +29,6 @@ def wilson(hits: ArrayLike, trials: ArrayLike, level: float = 0.95) -> tuple[NDA
     return low, high
 
 
-def normal_interval(values: NDArray) -> tuple[float, float, float]:
-    """The mean of values (m,), m >= 2, and the ends of its 95 % interval, by the normal law."""
-    mean = float(values.mean())
-    half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
-    return mean, mean - half, mean + half
-
-
 def share_interval(hits: int, trials: int) -> str:
     """Wilson's 95 % interval for the probability behind `hits` of `trials`, as it is written."""
     low, high = wilson(hits, trials)

@@ -1,4 +1,4 @@
-"""The printed data, a reader's CSV, the assumptions and the initial points."""
+"""The printed data, a reader's CSV and the assumptions."""
 
 from __future__ import annotations
 
@@ -39,20 +39,6 @@ def test_printed_data(name: str) -> None:
     assert np.array_equal(data.X, np.transpose(columns))
     assert np.array_equal(data.y, labels)
     check_assumptions(data.X, data.y)
-
-
-def test_printed_settings() -> None:
-    first, second, third = (datasets.settings(name) for name in datasets.PAPER)
-    assert (first.step, first.iterations) == (0.005, 200_000)
-    assert np.array_equal(first.initial_points, [[1e-4, 1e-4], [0, 8], [0, 45]])
-    assert first.small_points.shape == (7, 2)
-    # The paper's own words for the seven: |w0| < 0.3.
-    assert np.all(np.linalg.norm(first.small_points, axis=1) < 0.3)
-    assert np.allclose(first.small_points.sum(axis=0), [-0.07, 0.02])
-    assert (second.step, second.iterations, second.initial_scale) == (0.005, 10_000, 1e-4)
-    assert (third.step, third.iterations, third.initial_scale) == (0.005, 20_000, 1e-4)
-    with pytest.raises(InputError, match='settings for dataset "mine"'):
-        datasets.settings("mine")
 
 
 usable = st.just(0.0) | st.floats(1e-30, 1e30) | st.floats(-1e30, -1e-30)
@@ -142,36 +128,3 @@ def test_what_is_no_csv_file(
     with pytest.raises(InputError, match=sentence) as caught:
         datasets.load(name)
     assert "\0" not in str(caught.value)
-
-
-def mine(d: int) -> datasets.Dataset:
-    X = np.eye(d) + 1.0
-    return datasets.Dataset("mine", X, np.ones(d), printed=False, note="")
-
-
-@given(d=st.integers(1, 9), seed=st.integers(0, 2**32))
-def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
-    data = mine(d)
-    points = datasets.initial_points(data, seed=seed)
-    radius = np.linalg.norm(np.linalg.solve(data.X, data.y))
-    assert points.shape == (3, d)
-    assert np.all(points >= 0)
-    assert np.all(points[0] < 1e-4 * radius)
-    assert np.allclose(np.linalg.norm(points[1:], axis=1), [2 * radius, 10 * radius])
-
-
-@pytest.mark.parametrize(
-    ("given_points", "sentence"),
-    [
-        ([], "must be a list of points"),
-        ([[1, 2], [1, 2, 3]], r'point 2 has 3 coordinates, but dataset "mine" has d = 2'),
-        ([[1, float("nan")]], "point 1: nan is not a finite"),
-        ([[1, "2"]], "point 1 holds '2'"),
-        ([[1, True]], "point 1 holds True"),
-        ([[1, -1e-300]], "point 1: -1e-300 is too small"),
-        ([[1, 10**400]], "point 1: a number is too large"),
-    ],
-)
-def test_bad_initial_points(given_points: object, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        datasets.initial_points(mine(2), given_points)

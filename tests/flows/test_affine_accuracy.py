@@ -162,3 +162,23 @@ def test_columns_in_different_units(seed, decades, activation):
     assert_same(flow, expected, 1e-12)
     # Each weight is large as its column is small, and right to 1e-12 of its own size.
     np.testing.assert_allclose(flow.end, np.array(expected.end, float), 1e-12)
+
+
+ACROSS, ALONG = np.array([0.6, 0.8]), np.array([-0.8, 0.6])
+BEGIN = 1e-9 * (ACROSS + ALONG), np.array([1e-3, 1e3]), np.array([1e-8, 1e-7, 1e-6, 1e-5]), 1e-12
+FAR = 1e6 * ACROSS + 2.0 * ALONG, np.array([1e3, 1e-3]), np.array([1e6]), 1e-9
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize(("w0", "y", "times", "tolerance"), [BEGIN, FAR])
+def test_a_fit_keeps_its_digits_beside_one_a_million_times_as_far(
+    w0, y, times, tolerance, activation
+):
+    """Rates 1e6 and 1e-6. The difference to a limit that is a million away tells the near fit to
+    1e-10; its force does better. A start far along the slow direction leaves the force without
+    digits, and its limit does better."""
+    X = np.array([1e3 * ACROSS, 1e-3 * ALONG])
+    exact = reference_flow(X, y, w0, activation)
+    for t, w in zip(times, affine_flow(X, y, w0, activation).at(times), strict=True):
+        known = np.array(exact.at(mpf(t)), float).ravel()
+        assert np.linalg.norm(w - known) <= tolerance * np.linalg.norm(known)

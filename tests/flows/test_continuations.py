@@ -80,11 +80,7 @@ def test_one_surface_met_tangentially(y1, bend, expected) -> None:
     w = np.array([0.0, 1.0, 1.0])
     y = np.array([y1, 2.0 + 2.0, 1.0 + 1.0])
     here, modes = leave(X, y, w)
-    velocity = X[1:].T @ (y[1:] - X[1:] @ w)
     assert here[0].data == (0,)
-    assert velocity[0] == pytest.approx(-2.0 * bend + 2.0 * bend)
-    turn = (-X[1:].T @ X[1:] @ velocity)[0]
-    assert np.sign(turn) == bend
     assert sides(modes) == expected
 
 
@@ -119,7 +115,6 @@ def test_no_way_out_is_missed(seed, k, dependent) -> None:
     y = np.append(rng.choice([-1.0, -2.0, 1.0], k, p=[0.5, 0.3, 0.2]), 2.0)
     here, modes = leave(X, y, w)
     assume(len(here) >= 4)
-    active = np.arange(k + 1) == k
     H, v, B = np.outer(X[k], X[k]), X[k] * (2.0 - X[k] @ w), np.abs(X[k])
     sizes = np.outer(B, B), B * (2.0 + B @ np.abs(w))
     every = [
@@ -128,7 +123,6 @@ def test_no_way_out_is_missed(seed, k, dependent) -> None:
         if affine._consistent(X, y, H, v, sizes, here, face) is not None
     ]
     assert sides(modes) == sorted(every)
-    assert active.sum() == 1
 
 
 def test_many_surfaces_that_only_attract_are_resolved() -> None:

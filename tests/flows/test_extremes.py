@@ -66,38 +66,6 @@ def test_labels_that_cancel_and_parallel_data_at_their_boundary(X, y, w0) -> Non
     assert follows(*(np.array(v, float) for v in (X, y, w0)))
 
 
-def test_a_slide_in_the_plane_into_zero_meets_all_boundaries() -> None:
-    """The rounding that it brings from farther away hid that its end is 0."""
-    X = [[-2.4052999908657564, 0.7206191788137917], [0.9635589156875939, -0.7429322712552711],
-         [-0.11946193574208293, -0.877218774012344],
-         [1.1246319313173596, -0.7885972562446044]]  # fmt: skip
-    y = [-0.5837466853015344, -0.8424489775019054, -0.5079600975874302, 0.5723286754296721]
-    path = affine_flow(X, y, [-1.5960534456894047, 0.3408508930900613])
-    assert path.status == "non-unique"
-    assert path.end.tolist() == [0.0, 0.0]
-    assert "x_1, x_2, x_3, x_4" in path.detail
-
-
-def test_dependent_boundaries_are_met_at_once_and_their_hold_fades() -> None:
-    """x_5 = x_7 - x_1. What holds on the three comes from sums of their jumps that cancel."""
-    X = [[-1, -1, 0, 1], [1, 0, -1, 0], [0, 1, 0, -1], [-1, 1, -1, -1], [1, 0, 1, -1],
-         [-1, -1, 1, -1], [0, -1, 1, 0]]  # fmt: skip
-    w0 = [0.13548585944998648, -1.3704076401837166, -0.051139903075536924, 1.487840671700908]
-    path = affine_flow(X, [-1, 0, 0, -1, 0, 1, -1], w0)
-    assert path.status == "sliding"
-    assert [(e.datum, e.kind) for e in path.events][:2] == [(6, "deactivate"), (0, "slide")]
-    np.testing.assert_allclose(path.end, path.end[0] * np.array([1, 1, 1, 2]), rtol=1e-14)
-
-
-def test_a_direction_that_is_rounding_has_no_rate() -> None:
-    """A singular vector's entry of 1e-17 was all that a datum had of it, and so seemed sure."""
-    X = [[1, -1, -1, -1], [-1, 0, 0, 0], [1, -1, -1, 0], [1, 0, 0, -1], [1, -1, -1, -1],
-         [1, 0, -1, 1], [0, -1, 0, -1], [0, -1, 0, 1]]  # fmt: skip
-    path = affine_flow(X, [1, 0, 1, 0, 1, 1, 1, 1], [1, -1, -1, 1])
-    assert [(e.datum, e.kind) for e in path.events] == [
-        (6, "activate"), (3, "activate"), (3, "deactivate")]  # fmt: skip
-
-
 def follows(X, y, w0) -> bool:
     """Whether both decide; and then they agree."""
     path = affine_flow(X, y, w0, max_events=500)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flows import assert_jacobian
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
-from reluflow.flows.fields import Field, GradientFlow
+from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, _Path, integrate, then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
 from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
@@ -150,15 +151,6 @@ def test_a_budget_of_steps_ends_as_stiff() -> None:
     assert "no progress" in path.detail
 
 
-def assert_jacobian(flow: GradientFlow, z: NDArray, tolerance: float) -> None:
-    """The derivative is that by central differences, to this share of its largest entry."""
-    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
-    ahead, behind = ([flow.velocity(z + s * e, active) for e in np.eye(len(z))] for s in (h, -h))
-    wanted = (np.array(ahead) - np.array(behind)).T / (2.0 * h)
-    atol = tolerance * np.abs(wanted).max()
-    np.testing.assert_allclose(flow.jacobian(z, active), wanted, rtol=0, atol=atol)
-
-
 @pytest.mark.parametrize("clock", [LOG_LOSS, LOG_LOG])
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
 @pytest.mark.parametrize(
@@ -204,18 +196,16 @@ def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
         integrate(two, chart.coordinates(1e-3 * THETA), 1.0)
 
 
-class _Lines(Field):
+class _Lines(GradientFlow):
     """Two surfaces: -t, which leaves its start on 0 at once, and 1/2 - t."""
 
-    clock = TIME
-
     def surfaces(self, z):
-        return np.array([[-z[0], 0.5 - z[0]]])
+        return np.stack([-z, 0.5 - z], axis=-1)
 
 
 def test_a_surface_that_was_left_on_zero_comes_before_a_later_crossing() -> None:
     """Parallel data cross together; rounding may put a twin on 0 exactly, and not beyond it."""
-    path = _Path(_Lines(), 1.0, None, None, DOP853, {}, 10)
+    path = _Path(_Lines(Plain(TWO), SQUARE, APART, np.ones(2)), 1.0, None, None, DOP853, {}, 10)
     at, crossed = path.first_crossing(lambda t: np.array([t]), 0.0, 1.0, np.ones((1, 2)))
     assert at == 0.0
     assert crossed.tolist() == [[True, False]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,8 +42,6 @@ def test_states_between_knots_and_clock_values_off_the_path() -> None:
 def test_the_first_time_of_an_event() -> None:
     kinds = [(1, "activate"), (0, "deactivate"), (0, "activate"), (0, "deactivate")]
     path = replace(line(), events=tuple(Event(float(t), *e) for t, e in enumerate(kinds)))
-    assert path.first_time(0, "deactivate") == 1
-    assert path.first_time(0, "activate") == 2
-    assert path.first_time(1, "activate") == 0
-    assert np.isnan(path.first_time(1, "deactivate"))
-    assert np.isnan(path.first_time(2, "activate"))
+    asked = product(range(3), ("activate", "deactivate"))
+    found = [path.first_time(*each) for each in asked]
+    np.testing.assert_array_equal(found, [2.0, 1.0, 0.0, np.nan, np.nan, np.nan])

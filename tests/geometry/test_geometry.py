@@ -12,7 +12,6 @@ from reluflow.geometry import (
     enumerate_cells,
     local_minima,
     rank,
-    virtual_minimum,
 )
 from reluflow.networks import gradient, loss
 
@@ -62,23 +61,6 @@ def test_the_gradient_is_that_of_the_loss(activation) -> None:
     one = 0.5 * sum((max(x @ w[0, 0], 0.0) - t) ** 2 for x, t in zip(X, y, strict=True))
     assert loss(X, y, w[0, 0]) == pytest.approx(one, rel=1e-14)
     np.testing.assert_array_equal(gradient(X, y, np.zeros(3)), 0.0)  # relu'(0) = 0
-
-
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (2, 2), (5, 3), (2, 5)])
-def test_a_virtual_minimum_is_the_least_squares_fit(n, d) -> None:
-    rng = np.random.default_rng(n)
-    X, y = rng.normal(size=(n + 2, d)), rng.normal(size=n + 2)
-    X[n - 1] = X[0] * 2  # rank n - 1 or less, if there is room
-    active = np.arange(n + 2) < n
-    w, N = virtual_minimum(X, y, active)
-    expected, _, r, _ = np.linalg.lstsq(X[:n], y[:n], rcond=1e-10)
-    np.testing.assert_allclose(w, expected, atol=1e-12)
-    assert N.shape == (d, d - r)
-    np.testing.assert_allclose(X[:n] @ N, 0.0, atol=1e-13)
-    np.testing.assert_allclose(N.T @ N, np.eye(d - r), atol=1e-13)
-    w, N = virtual_minimum(X, y, np.zeros(n + 2, bool))
-    assert not w.any()
-    assert N.shape == (d, d)
 
 
 def test_ranks_count_distinct_losses() -> None:

@@ -151,24 +151,6 @@ def test_the_limit_counts_what_must_fit_in_memory() -> None:
         local_minima(np.random.default_rng(0).uniform(size=(20_000, 2)), np.ones(20_000))
 
 
-def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
-    # The fit (2, 0) of the first two data lies on the boundary of the third, or just beside it.
-    for tilt, inside in ((0.0, True), (2.0**-50, False), (-(2.0**-50), True)):
-        X = [[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]]
-        assert geometry.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
-
-
-def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:
-    # w = (1, 1, s) fits the first two data; the others want s < -1 and s > -1. Their cell is open.
-    X, y = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, -1, -1]]), [1, 1, 1, 1]
-    active = [True, True, False, False]
-    assert active in enumerate_cells(X).patterns.tolist()
-    assert geometry.meets_cell(X, y, active)
-    assert (0, 1) not in [m.support for m in local_minima(X, y)]
-    assert (0, 1) in [m.support for m in local_minima(X, [1, 1.01, 1, 1])]
-    assert not geometry.meets_cell(X, [1, 0.99, 1, 1], active)
-
-
 # Of more than fifty half-spaces some are taken first.
 @pytest.mark.parametrize("most", [8, 90])
 @FEW

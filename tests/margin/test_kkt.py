@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reluflow.errors import InputError
 from reluflow.margin.confirm import _System, polished
-from reluflow.margin.kkt import cells, kkt, margins, quotient, scaled
+from reluflow.margin.kkt import cells, kkt, margins, scaled
 from reluflow.networks.indexed import Network, convolutional, fully_connected
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
@@ -18,7 +18,6 @@ def test_a_scaled_point_has_least_margin_one_at_any_length() -> None:
     theta = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
     for factor in (1e-120, 1.0, 1e120):
         np.testing.assert_allclose(scaled(TWO, factor * theta, APART, np.ones(2)), theta)
-        assert quotient(TWO, factor * theta, APART, np.ones(2)) == pytest.approx(8.0)
     np.testing.assert_allclose(margins(TWO, theta, APART, -np.ones(2)), [-1.0, -1.0])
     with pytest.raises(InputError, match="classify"):
         scaled(TWO, theta, APART, -np.ones(2))

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flows import assert_jacobian
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOSS, Polar
-from reluflow.flows.fields import FrozenFlow, GradientFlow
+from reluflow.flows.charts import LOG_LOSS, LOG_SIZE, Frozen, Polar
+from reluflow.flows.fields import GradientFlow
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt, growth
 from reluflow.margin.kkt import kkt
@@ -86,13 +87,10 @@ def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None
     rng = np.random.default_rng(0)
     network = fully_connected([2, 3])
     X, theta = rng.uniform(0.2, 1.0, (3, 2)), rng.uniform(0.2, 1.0, network.size)
-    flow = FrozenFlow(network, X, np.ones(3), 5.0)
+    flow = GradientFlow(Frozen(network, 5.0), EXPONENTIAL, X, np.ones(3), LOG_SIZE)
     z = Polar(network).coordinates(theta)
-    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
-    columns = [(flow.velocity(z + h * e, active) - flow.velocity(z - h * e, active)) / (2 * h)
-               for e in np.eye(len(z))]  # fmt: skip
-    np.testing.assert_allclose(flow.jacobian(z, active), np.array(columns).T, atol=1e-7)
-    np.testing.assert_allclose(flow.pulls(z).sum(), 1.0)
+    assert_jacobian(flow, z, 1e-7)
+    active = (flow.surfaces(z) > 0.0).astype(float)
     assert flow.velocity(z, active)[:-1] @ z[:-1] == pytest.approx(0.0, abs=1e-12)
     assert flow.velocity(z, active)[-1] == 1.0
     for field in (flow, GradientFlow(Polar(network), LOGISTIC, X, np.ones(3), LOG_LOSS)):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import lsq_linear
 from scipy.spatial import QhullError
@@ -563,26 +563,28 @@ def _beyond(state: _State, last: Segment) -> str:
     if not near.size and not fades:
         return ""
     # Not by `reluflow.exact`: second routes stand on that, which share nothing with this flow.
-    rational = np.vectorize(Fraction, otypes=[object])
-    A, target, along = (rational(v) for v in (X[state.on], y[state.on], X[held]))
-    d, size = X.shape[1], X.shape[1] + len(held)
-    K = np.zeros((size, size + 1), object)  # the normal equations, within the boundary of `held`
-    K[:d, :d], K[:d, d:size], K[d:, :d], K[:d, size] = A.T @ A, along.T, along, A.T @ target
-    for c in range(size):  # by Gauss and Jordan
-        rows = c + np.flatnonzero(K[c:, c])
-        if not rows.size:
-            return ""
-        K[[c, rows[0]]] = K[[rows[0], c]]
-        K[c] = K[c] / K[c, c]
-        others = np.arange(size) != c
-        K[others] -= np.outer(K[others, c], K[c])
-    w = K[:d, size]
-    sides = zip(near, rational(X[near]) @ w, strict=True) if near.size else ()
+    A, target, along = (_rational(v) for v in (X[state.on], y[state.on, None], X[held]))
+    d, H, q = X.shape[1], A.transpose() * A, A.transpose() * target
+    K, right = H.tolist(), q.tolist()
+    if held:  # within its boundary
+        normal = along.entries()
+        K, right = [[*row, v] for row, v in zip(K, normal, strict=True)], [*right, [fmpq(0)]]
+        K.append([*normal, fmpq(0)])
+    try:
+        w = fmpq_mat(fmpq_mat(K).solve(fmpq_mat(right)).tolist()[:d])
+    except ZeroDivisionError:
+        return ""
+    sides = zip(near, (_rational(X[near]) * w).entries(), strict=True) if near.size else ()
     past = [j for j, h in sides if h and (h > 0) != state.on[j]]
     if fades:
-        push = along[0] @ (A.T @ (target - A @ w))
-        past += [j for j in held if not 0 <= push <= -Fraction(y[j]) * (along[0] @ along[0])]
+        (push,), (size,) = (along * (q - H * w)).entries(), (along * along.transpose()).entries()
+        past += [j for j in held if not 0 <= push <= -fmpq(*y[j].as_integer_ratio()) * size]
     return f"x_{past[0] + 1}" if past else ""
+
+
+def _rational(v: NDArray) -> fmpq_mat:
+    """Doubles (m, k) as the fractions that they are."""
+    return fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in v.tolist()])
 
 
 def _names(named: tuple[SwitchingSurface, ...]) -> str:

@@ -16,7 +16,6 @@ space the same path is the line w + sigma s b, sigma >= 0, and the whole path is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -156,10 +155,6 @@ def align(
     rests = status in ("serves", "rests") and last.e.any()
     end = last.c if rests else last.at(last.t)
     return Alignment(status, last.t, tuple(events), tuple(legs), end)
-
-
-align_past_opposites = partial(align, goes_on=True)
-"""As `align`, of a neuron that goes on past an opposite datum which draws it on."""
 
 
 def _point(c: NDArray, e: NDArray, q: float) -> NDArray:

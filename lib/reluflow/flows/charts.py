@@ -9,50 +9,66 @@ tau's, at tau times the speed: `reluflow.flows.fields` sees to that.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.networks.indexed import Network, Patterns
+from reluflow.networks.indexed import Network, Patterns, lengths
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
+LOG_SIZE = "log |theta|"
 
 _FAR = 300.0  # exponents are cut here: no flow gets there, but the trial step of an integrator may
 _BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron is balanced
 
 
-class Chart(Protocol):
-    """Coordinates z (k,); X is (n, d), patterns fixes the units' activity.
+class Chart:
+    """Coordinates z (k,) of a network; X is (n, d), patterns fixes the units' activity.
 
     c (n,) are the pulls -dl/dz_i at the outputs, on the clock "log(1/loss)" -d(log L)/dz_i.
     """
 
+    network: Network
+
     @property
     def widths(self) -> tuple[int, ...]:
         """Number of units of each layer with a ReLU."""
+        return self.network.widths
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         """z (..., k) of the parameters e^log_scale theta, theta (..., p), log_scale (...)."""
+        raise NotImplementedError
 
     def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
         """theta (..., p) of moderate size and log_scale (...) of coordinates z (..., k)."""
+        raise NotImplementedError
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         """The network's outputs (n,), 0 where they are too small for a float."""
+        theta, log_scale = self.parameters(z)
+        size = _exp(self.network.degree * log_scale)[..., None]
+        return size * self.network.output(theta, X, patterns)
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         """The pre-activations (..., n, h_l) of each layer at z (..., k), in units that care for no
         scale."""
+        return self.network.cosines(self.parameters(z)[0], X)
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         """Their rates (n, h_l) at velocity v (k,), each unit's in a unit of its own."""
+        theta, rate = (self.parameters(each)[0] for each in (z, v))
+        return self.network.rates(theta, X, rate, patterns)[0]
 
     def velocity(
         self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
         """dz/dt or dz/dtau, shape (k,); 0 where nothing pulls."""
+        return self.rate(z, self.network.gradient(self.parameters(z)[0], X, c, patterns), clock)
+
+    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
+        """The velocity for the gradient G (p,) at theta."""
+        raise NotImplementedError
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
@@ -65,10 +81,6 @@ class Chart(Protocol):
 
 def _exp(x: NDArray) -> NDArray:
     return np.exp(np.minimum(x, _FAR))
-
-
-def _lengths(rows: NDArray) -> NDArray:
-    return np.sqrt(np.vecdot(rows, rows))
 
 
 def _per(rate: NDArray, fall: ArrayLike) -> NDArray:
@@ -85,38 +97,10 @@ def _reach(log_sizes: NDArray, rates: NDArray) -> float:
 
 
 @dataclass(frozen=True)
-class OfNetwork(Chart):
-    """A chart of all parameters of a network."""
+class Plain(Chart):
+    """z = theta."""
 
     network: Network
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return self.network.widths
-
-    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
-        theta, log_scale = self.parameters(z)
-        return _exp(self.network.degree * log_scale) * self.network.output(theta, X, patterns)
-
-    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.cosines(self.parameters(z)[0], X)
-
-    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
-        theta, rate = (self.parameters(each)[0] for each in (z, v))
-        return self.network.rates(theta, X, rate, patterns)[0]
-
-    def velocity(
-        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
-    ) -> NDArray:
-        return self.rate(z, self.network.gradient(self.parameters(z)[0], X, c, patterns), clock)
-
-    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
-        """The velocity for the gradient G (p,) at theta."""
-        raise NotImplementedError
-
-
-class Plain(OfNetwork):
-    """z = theta."""
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         return np.exp(np.asarray(log_scale, float))[..., None] * np.asarray(theta, float)
@@ -128,15 +112,19 @@ class Plain(OfNetwork):
         return _per(G, G @ G) if clock == LOG_LOSS else G
 
 
-class Polar(OfNetwork):
+@dataclass(frozen=True)
+class Polar(Chart):
     """z = (u, rho) with u = theta / |theta| and rho = log |theta|, for a network of degree m.
 
     With G = grad_u sum_i c_i f(u; x_i), c_i = -dl/dz_i at the outputs e^(m rho) f(u; x_i):
 
         du/dt = e^((m-2) rho) (G - <G,u> u),    d rho/dt = e^((m-2) rho) <G,u>;
 
-    on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2.
+    on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2,
+    and on the clock rho 1 / <G,u>.
     """
+
+    network: Network
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         theta = np.asarray(theta, float)
@@ -152,39 +140,80 @@ class Polar(OfNetwork):
     def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
         u, rho, m = z[:-1], z[-1], self.network.degree
         along = (G @ u) / (u @ u)
+        if clock == LOG_SIZE:
+            return np.append(G / along - u, 1.0)
         rate = np.append(G - along * u, along)
         if clock == LOG_LOSS:
             return _exp(-m * rho) * _per(rate, G @ G)
         return _exp((m - 2) * rho) * rate
 
+    def sized(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        """By how much the outputs are larger than at u, (...), and the derivative (..., p) in u of
+        what they change with rho."""
+        return _exp(self.network.degree * z[..., -1]), z[..., :-1]
+
+    def turned(
+        self, z: NDArray, X: NDArray, c: NDArray, bend: NDArray, patterns: Patterns
+    ) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
+        """v = (G - <G,u> u, <G,u>) (..., p + 1) and its derivative (..., p + 1, p + 1) at states z
+        (..., p + 1); G, its derivative (..., p, p + 1), and that of log(1/L) (..., p + 1).
+
+        c and bend (..., n) are the derivatives of the loss by the outputs, over the loss.
+        """
+        u, (size, radial) = z[..., :-1], self.sized(z)
+        p, each = self.network.size, c[..., None, :]
+        at = u if u.ndim == 1 else u[:, None]
+        H, T = self.network.turned(at, X, each, np.eye(p), patterns)
+        moved = size[..., None, None] * np.concatenate([T, radial[..., None, :] @ T], axis=-2)
+        G, d_log = np.vecdot(T, each), np.vecdot(moved, each)
+        dG = G[..., None] * d_log[..., None, :] - (T * bend[..., None, :]) @ moved.mT
+        dG[..., :-1] += H
+        square = np.vecdot(u, u)[..., None]
+        along = np.vecdot(G, u)[..., None] / square
+        d_along = (u[..., None, :] @ dG)[..., 0, :] / square
+        d_along[..., :-1] += (G - 2.0 * along * u) / square
+        turn = dG - u[..., None] * d_along[..., None, :]
+        turn[..., :-1] -= along[..., None] * np.eye(p)
+        v = np.concatenate([G - along * u, along], axis=-1)
+        return v, np.concatenate([turn, d_along[..., None, :]], axis=-2), G, dG, d_log
+
     def linearised(
-        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns
+        self, z: NDArray, X: NDArray, c: NDArray, bend: NDArray, clock: str, patterns: Patterns
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """As `Neurons.linearised`, on the clock log(1/loss)."""
-        u, rho, m = z[:-1], z[-1], self.network.degree
-        network, p, size = self.network, len(z) - 1, _exp(m * rho)
-        bend, along_each = network.turned(u, X, c, np.eye(p), patterns)
-        tangents = along_each.T
-        G, square = c @ tangents, u @ u
-        outputs = size * np.append(tangents, (tangents @ u)[:, None], axis=1)
-        dG = np.append(bend.T, np.zeros((p, 1)), axis=1) + tangents.T @ (C @ outputs)
-        along = (G @ u) / square
-        d_along = u @ dG / square
-        d_along[:p] += (G - 2.0 * along * u) / square
-        turn = dG - np.outer(u, d_along)
-        turn[:, :p] -= along * np.eye(p)
-        speed = _exp(-m * rho) / (G @ G)
-        d_log_speed = -2.0 * (G @ dG) / (G @ G)
-        d_log_speed[p] -= m
-        rate = np.append(G - along * u, along)
-        matrix = speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
-        return speed * rate, matrix, c @ outputs
+        """As `Neurons.linearised`, on the clocks log(1/loss) and log |theta|."""
+        v, J, G, dG, d_log = self.turned(z, X, c, bend, patterns)
+        if clock == LOG_SIZE:
+            return v / v[-1], (J - np.outer(v / v[-1], J[-1])) / v[-1], d_log
+        square = G @ G
+        d_log_speed, speed = -2.0 * (G @ dG) / square, _exp(-self.network.degree * z[-1]) / square
+        d_log_speed[-1] -= self.network.degree
+        return speed * v, speed * (J + np.outer(v, d_log_speed)), d_log
 
     def restored(self, z: NDArray) -> NDArray:
         return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])
 
     def reach(self, z: NDArray, v: NDArray) -> float:
         return _reach(z[-1:], v[-1:])
+
+
+@dataclass(frozen=True)
+class Frozen(Polar):
+    """The polar chart of an exponential loss very late, on the clock rho = log |theta|: the size of
+    the outputs, e^(m rho), is held fixed at `factor`.
+
+    In direction the flow is du/ds = (G - <G,u> u) / <G,u>, where G = sum_i c_i y_i grad f(u; x_i)
+    and c = softmax(-e^(m s) y f(u)). Late on, the pulls c balance what they have to at any large
+    factor before y f(u): holding it fixed moves u by about its inverse, and leaves a flow whose
+    stiffness does not grow, and whose sums do not drown in rounding.
+    """
+
+    factor: float
+
+    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+        return self.factor * self.network.output(z[..., :-1], X, patterns)
+
+    def sized(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        return np.full(z.shape[:-1], self.factor), 0.0 * z[..., :-1]
 
 
 @dataclass(frozen=True)
@@ -260,7 +289,7 @@ class Neurons(Chart):
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
-        size = _lengths(X)[:, None] * _lengths(U)[..., None, :]
+        size = lengths(X)[:, None] * lengths(U)[..., None, :]
         return [X @ U.swapaxes(-1, -2) / np.where(size > 0.0, size, 1.0)]
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
@@ -279,13 +308,13 @@ class Neurons(Chart):
         return rate
 
     def linearised(
-        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, clock: str, patterns: Patterns,
+        self, z: NDArray, X: NDArray, c: NDArray, bend: NDArray, clock: str, patterns: Patterns,
         bends: NDArray | None = None,
     ) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
         """The velocity (k,), its derivative (k, k), the activity held fixed, and that of c.f (k,).
 
-        C (n, n) holds the derivatives of the pulls c by the outputs; `bends` (n, h) those of the
-        slopes s' by the cosines of data and neurons, where these are not constant.
+        bend (n,) is d^2 L/df^2, over L on the clock log(1/loss); `bends` (n, h) the derivatives of
+        the slopes s' by the cosines of data and neurons, where these are not constant.
         """
         U, R = self.split(z)
         (h, d), k, slopes, sizes = U.shape, len(z), self.slopes(patterns[0]), _exp(2.0 * R)
@@ -293,14 +322,16 @@ class Neurons(Chart):
         data, before = slopes[:, :, None] * X[:, None], X @ U.T
         moved, rows = data, data.reshape(len(X), h * d)
         if bends is not None:
-            lengths = _lengths(X)[:, None]
-            around = (X / lengths)[:, None] - (before / lengths)[..., None] * U
+            size = lengths(X)[:, None]
+            around = (X / size)[:, None] - (before / size)[..., None] * U
             turned = bends[..., None] * around
             moved = data + before[..., None] * turned
         ends = self.signs * sizes
         by_U = moved.reshape(len(X), h * d) * np.repeat(ends, d)
         outputs = np.hstack([by_U, 2.0 * slopes * before * ends])
-        g, dg = (c @ rows).reshape(h, d), (rows.T @ (C @ outputs)).reshape(h, d, k)
+        d_log = c @ outputs
+        pulled = (0.0 if clock == TIME else np.outer(c, d_log)) - bend[:, None] * outputs
+        g, dg = (c @ rows).reshape(h, d), (rows.T @ pulled).reshape(h, d, k)
         if bends is not None:
             for j, own in enumerate(np.einsum("id,ije->jde", c[:, None] * X, turned)):
                 dg[j, :, j * d : (j + 1) * d] += own
@@ -319,11 +350,11 @@ class Neurons(Chart):
             d_fall[h * d :] += 2.0 * parts
             rate = rate / parts.sum()
             matrix = (matrix - np.outer(rate, d_fall)) / parts.sum()
-        return rate, matrix, c @ outputs
+        return rate, matrix, d_log
 
     def restored(self, z: NDArray) -> NDArray:
         U, R = self.split(z)
-        return np.concatenate([(U / _lengths(U)[:, None]).ravel(), R])
+        return np.concatenate([(U / lengths(U)[:, None]).ravel(), R])
 
     def reach(self, z: NDArray, v: NDArray) -> float:
         return _reach(self.split(z)[1], self.split(v)[1])

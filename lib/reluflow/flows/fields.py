@@ -4,109 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Neurons, Polar
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, LOG_SIZE, TIME, Chart, Neurons, Polar
 from reluflow.losses import Loss
-from reluflow.networks.indexed import Network
 
 _NOTHING = 1e-14
 """A datum that pulls less than this share of the largest pull is left out of derivatives."""
 
 
-class Field(Protocol):
-    """dz/ds = velocity(z), z (k,), on a clock s; smooth unless `surfaces` is overridden.
-
-    A piecewise smooth field is smooth while each of its functions `surfaces` (n, units) keeps its
-    sign. `active` (n, units), 1 above 0 and 0 below, holds the field to the formula of one side;
-    factors between mix the two.
-    """
-
-    clock: str
-
-    def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        """dz/ds, shape (k,); 0 where nothing pulls any more."""
-
-    def begin(self, z: NDArray) -> float:
-        """The clock's value at a start z."""
-        return 0.0
-
-    def log_loss(self, z: NDArray) -> float:
-        """log L at z (k,); NaN for a field of no loss."""
-        return np.nan
-
-    def surfaces(self, z: NDArray) -> NDArray:
-        """Functions (n, units) of a moderate size on whose zeros the velocity jumps."""
-        return np.zeros((0, 0))
-
-    def seen(self, Z: NDArray) -> NDArray:
-        """The `surfaces` (m, n, units) of many states Z (m, k)."""
-        return np.array([self.surfaces(z) for z in Z])
-
-    @property
-    def has_jacobian(self) -> bool:
-        """Whether `jacobian` gives the derivative; else only differences do."""
-        return False
-
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        """The derivative (k, k) of the velocity; NaN where it is not known."""
-        return np.full((len(z), len(z)), np.nan)
-
-    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
-        return np.zeros((0, 0))
-
-    def restored(self, z: NDArray) -> NDArray:
-        """z without what an integrator's drift has spoiled."""
-        return z
-
-    def reach(self, z: NDArray, v: NDArray) -> float:
-        """The longest step that may be taken from z at velocity v (k,)."""
-        return np.inf
-
-
-class ChartedField(Field):
-    """A field in a chart of a network's parameters, whose surfaces are those of the units."""
-
-    chart: Chart
-    X: NDArray
-
-    def surfaces(self, z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(z, self.X))
-
-    def seen(self, Z: NDArray) -> NDArray:
-        return self._flat(self.chart.cosines(Z, self.X))
-
-    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
-
-    def restored(self, z: NDArray) -> NDArray:
-        return self.chart.restored(z)
-
-    def layers(self, active: NDArray) -> list[NDArray]:
-        """(n, units) as one array for each layer with a ReLU."""
-        ends = list(accumulate(self.chart.widths))[:-1]
-        return np.split(active, ends, axis=1) if ends else [active]
-
-    def _flat(self, layers: Sequence[NDArray]) -> NDArray:
-        lead = layers[0].shape[:-1] if layers else (len(self.X),)
-        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)
-
-
 @dataclass(frozen=True)
-class GradientFlow(ChartedField):
+class GradientFlow:
     """The gradient flow of a network's loss on X (n, d), y (n,), in a chart and on a clock.
 
     chart  coordinates of the network's parameters (`reluflow.flows.charts`)
-    clock  "time"; "log(1/loss)", whose value tau = log(1/L) begins at the start's; or
-           "log log(1/loss)", whose value is log tau, from a start with L < 1 on
+    clock  "time"; "log(1/loss)", whose value tau = log(1/L) begins at the start's; "log
+           log(1/loss)", whose value is log tau, from a start with L < 1 on; or, in a polar chart,
+           "log |theta|"
     Raises InputError for an unknown clock.
     """
 
@@ -117,7 +35,7 @@ class GradientFlow(ChartedField):
     clock: str = TIME
 
     def __post_init__(self) -> None:
-        known = (TIME, LOG_LOSS, LOG_LOG)
+        known = (TIME, LOG_LOSS, LOG_LOG, LOG_SIZE)
         if self.clock not in known:
             names = ", ".join(f'"{name}"' for name in known)
             raise InputError(f"clock must be one of {names}, not {self.clock!r}.")
@@ -125,11 +43,15 @@ class GradientFlow(ChartedField):
         object.__setattr__(self, "y", np.asarray(self.y, float))
 
     def log_loss(self, z: NDArray) -> float:
+        """log L at z (k,)."""
         return float(self.loss.log_value(self.chart.outputs(z, self.X), self.y))
 
     def begin(self, z: NDArray) -> float:
+        """The clock's value at a start z."""
         if self.clock == TIME:
             return 0.0
+        if self.clock == LOG_SIZE:
+            return float(z[-1])
         tau = -self.log_loss(z)
         if self.clock == LOG_LOSS:
             return tau
@@ -138,105 +60,77 @@ class GradientFlow(ChartedField):
         return float(np.log(tau))
 
     def velocity(self, z: NDArray, active: NDArray) -> NDArray:
+        """dz/ds (k,) on the clock s by one side's formula: `active` (n, units) is 1 where a unit
+        is active and 0 where it is not; factors between mix the two. 0 where nothing pulls."""
         patterns = self.layers(active)
         outputs = self.chart.outputs(z, self.X, patterns)
-        if self.clock == TIME:
-            c = self.loss.pull(outputs, self.y)
-            return self.chart.velocity(z, self.X, c, TIME, patterns)
-        log_loss = self.loss.log_value(outputs, self.y)
+        log_loss = self._unit(outputs)
         c = self.loss.pull(outputs, self.y, log_loss)
-        rate = self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
-        return rate if self.clock == LOG_LOSS else -log_loss * rate
+        rate = self.chart.velocity(z, self.X, c, self._clock, patterns)
+        return -log_loss * rate if self.clock == LOG_LOG else rate
+
+    def _unit(self, outputs: NDArray) -> NDArray | float:
+        """The logarithm of the unit in which the loss is differentiated: 1, or L on its clocks."""
+        return 0.0 if self.clock == TIME else self.loss.log_value(outputs, self.y)
+
+    @property
+    def _clock(self) -> str:
+        """The chart's."""
+        return LOG_LOSS if self.clock == LOG_LOG else self.clock
 
     @property
     def has_jacobian(self) -> bool:
+        """Whether `jacobian` gives the derivative; else only differences do."""
         polar = isinstance(self.chart, Polar) and self.clock != TIME
         return polar or isinstance(self.chart, Neurons)
 
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
+        """The derivative (k, k) of the velocity."""
         return self.linearised(z, active)[1]
 
     def linearised(
         self, z: NDArray, active: NDArray, bends: NDArray | None = None
     ) -> tuple[NDArray, NDArray]:
         """Velocity and derivative, where it `has_jacobian`; `bends` as for `Neurons`."""
-        chart, patterns, in_time = self.chart, self.layers(active), self.clock == TIME
+        chart, patterns = self.chart, self.layers(active)
         assert isinstance(chart, Neurons | Polar)
         outputs = chart.outputs(z, self.X, patterns)
-        log_loss = 0.0 if in_time else self.loss.log_value(outputs, self.y)
+        log_loss = self._unit(outputs)
         c = self.loss.pull(outputs, self.y, log_loss)
         # Data that pull next to nothing change it by less than rounding, and are most of many; one
         # on which the network is dead pulls at no parameter, however hard.
         pull = np.abs(c) > _NOTHING * np.abs(c[outputs != 0.0]).max(initial=0.0)
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
-        C = (0.0 if in_time else np.outer(c[pull], c[pull])) - np.diag(bend)
-        sides, clock = [layer[pull] for layer in patterns], TIME if in_time else LOG_LOSS
+        sides = [layer[pull] for layer in patterns]
         bent = {} if bends is None else {"bends": bends[pull]}
-        given = z, self.X[pull], c[pull], C, clock, sides
+        given = z, self.X[pull], c[pull], bend, self._clock, sides
         rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:
             return rate, matrix
         return -log_loss * rate, -log_loss * matrix + np.outer(rate, slopes)
 
     def reach(self, z: NDArray, v: NDArray) -> float:
+        """The longest step that may be taken from z at velocity v (k,)."""
         return self.chart.reach(z, v) if self.clock == TIME else np.inf
 
+    def surfaces(self, z: NDArray) -> NDArray:
+        """Functions (..., n, units) of z (..., k), of a moderate size, on whose zeros the velocity
+        jumps."""
+        return self._flat(self.chart.cosines(z, self.X))
 
-# --- Gradient flow of an exponential loss very late, with the temperature held fixed --------------
-#
-# In direction the flow is du/ds = (G - <G,u> u) / <G,u> on the clock s = log |theta|, where G =
-# sum_i c_i y_i grad f(u; x_i) and c = softmax(-e^(m s) y f(u)). Late on, the pulls c balance what
-# they have to at any large factor before y f(u): holding it fixed moves u by about its inverse, and
-# leaves a flow whose stiffness does not grow, and whose sums do not drown in rounding.
+    def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
+        """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
+        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
 
-LOG_SIZE = "log |theta|"
+    def restored(self, z: NDArray) -> NDArray:
+        """z without what an integrator's drift has spoiled."""
+        return self.chart.restored(z)
 
+    def layers(self, active: NDArray) -> list[NDArray]:
+        """(n, units) as one array for each layer with a ReLU."""
+        ends = list(accumulate(self.chart.widths))[:-1]
+        return np.split(active, ends, axis=1) if ends else [active]
 
-@dataclass(frozen=True)
-class FrozenFlow(ChartedField):
-    """The flow of z = (u, rho), rho = log |theta|, on the clock rho.
-
-    network, X (n, d), y (n,) of +-1; factor, the fixed e^(m s)
-    """
-
-    network: Network
-    X: NDArray
-    y: NDArray
-    factor: float
-    clock: str = LOG_SIZE
-
-    @cached_property
-    def chart(self) -> Chart:  # type: ignore[override]
-        return Polar(self.network)
-
-    has_jacobian = True
-
-    def begin(self, z: NDArray) -> float:
-        return float(z[-1])
-
-    def pulls(self, z: NDArray, patterns: list[NDArray] | None = None) -> NDArray:
-        """The shares c (n,) of the data in the pull on the weights."""
-        return softmax(-self.factor * self.y * self.network.output(z[:-1], self.X, patterns))
-
-    def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        u, patterns = z[:-1], self.layers(active)
-        G = self.network.gradient(u, self.X, self.pulls(z, patterns) * self.y, patterns)
-        along = (G @ u) / (u @ u)
-        return np.append(G / along - u, 1.0)
-
-    def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
-        return self.linearised(z, active)[1]
-
-    def linearised(self, z: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
-        """Velocity and derivative."""
-        u, patterns, p = z[:-1], self.layers(active), len(z) - 1
-        network, X, c = self.network, self.X, self.pulls(z, patterns)
-        bend, moves = network.turned(u, X, c * self.y, np.eye(p), patterns)
-        tangents = self.y[:, None] * moves.T
-        spread = self.factor * (np.outer(c, c) - np.diag(c))
-        dG, G, square = bend.T + tangents.T @ (spread @ tangents), c @ tangents, u @ u
-        along = (G @ u) / square
-        d_along = (u @ dG + G - 2.0 * along * u) / square
-        out = np.zeros((p + 1, p + 1))
-        out[:p, :p] = dG / along - np.outer(G, d_along) / along**2 - np.eye(p)
-        return np.append(G / along - u, 1.0), out
+    def _flat(self, layers: Sequence[NDArray]) -> NDArray:
+        lead = layers[0].shape[:-1] if layers else (len(self.X),)
+        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)

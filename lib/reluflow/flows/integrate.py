@@ -1,4 +1,4 @@
-"""The flow of any vector field: SciPy's integrators underneath, switching surfaces located.
+"""The gradient flow of any network: SciPy's integrators underneath, switching surfaces located.
 
 `integrate` follows the smooth flow of one side of the switching surfaces up to the next one, and
 goes on behind it if the field leads away there. Where the field pushes back, or leads away on both
@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
-from reluflow.flows.fields import Field, GradientFlow
+from reluflow.flows.fields import GradientFlow
 from reluflow.flows.trajectory import Event, Trajectory, piecewise
 from reluflow.losses import Loss
 
@@ -49,7 +49,7 @@ WORDS = {
 class FlowPath(Trajectory):
     """A trajectory in the coordinates of `field`; one of several `legs` lists them."""
 
-    field: Field
+    field: GradientFlow
     legs: tuple[FlowPath, ...] = ()
 
     @property
@@ -64,7 +64,7 @@ class FlowPath(Trajectory):
 
 
 def integrate(
-    field: Field,
+    field: GradientFlow,
     start: ArrayLike,
     until: float,
     stop: Stop | None = None,
@@ -127,7 +127,7 @@ class Pieces:
 class _Path:
     """One integration under way: the problem, and the pieces found so far."""
 
-    field: Field
+    field: GradientFlow
     until: float
     stop: Stop | None
     at_zero: float | None
@@ -258,7 +258,7 @@ class _Path:
             return brentq(lambda s: self.field.surfaces(dense(s))[k], last, float(t))
 
         times = a + (b - a) * _SHARES
-        seen = side * self.field.seen(dense(times).T)
+        seen = side * self.field.surfaces(dense(times).T)
         before, last = seen[0], a
         if seen.min() >= -_NOISE and before.min() > 0.0:
             return np.inf, culprits
@@ -353,10 +353,8 @@ def then(path: FlowPath, field: GradientFlow, until: float, **options: Any) -> F
     )
 
 
-def _carried(z: NDArray, here: Field, there: Field) -> NDArray:
+def _carried(z: NDArray, here: GradientFlow, there: GradientFlow) -> NDArray:
     """Coordinates z (k,) of one field's chart in another one's."""
-    if not (isinstance(here, GradientFlow) and isinstance(there, GradientFlow)):
-        raise InputError("only the gradient flow of a network has a chart to change.")
     if here.chart is there.chart:
         return z
     return there.chart.coordinates(*here.chart.parameters(z))

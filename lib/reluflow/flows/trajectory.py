@@ -99,9 +99,3 @@ def piecewise(starts: Sequence[float], pieces: Sequence[Interpolant], d: int) ->
         return out
 
     return states
-
-
-def largest_norm_drop(path: Trajectory) -> float:
-    """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
-    norms = np.linalg.norm(path.at(path.grid(60)), axis=1)
-    return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))

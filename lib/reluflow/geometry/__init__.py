@@ -15,9 +15,7 @@ from reluflow.geometry.exact import rank
 from reluflow.geometry.minima import (
     StationarySet,
     local_minima,
-    meets_cell,
     nested_pairs,
-    virtual_minimum,
 )
 
 __all__ = [
@@ -28,8 +26,6 @@ __all__ = [
     "enumerable",
     "enumerate_cells",
     "local_minima",
-    "meets_cell",
     "nested_pairs",
     "rank",
-    "virtual_minimum",
 ]

@@ -65,13 +65,6 @@ def integer_columns(X: NDArray) -> tuple[Rows, list[Fraction]]:
     return [list(row) for row in zip(*columns, strict=True)] or [[] for _ in X], scale
 
 
-def integer_rows(X: ArrayLike) -> list[tuple[int, ...]]:
-    """The data X (n, d) as directions: each row the coprime integers of which it is a multiple."""
-    exact = [read(x) for x in np.asarray(X, float)]
-    scales = [lcm(*(v.denominator for v in row)) for row in exact]
-    return [direction([int(v * s) for v in row]) for row, s in zip(exact, scales, strict=True)]
-
-
 def matrix(rows: Sequence[Sequence[int]], columns: int) -> fmpz_mat:
     """Whole-number matrix of so many columns, of any number of rows."""
     return fmpz_mat([list(row) for row in rows]) if len(rows) else fmpz_mat(0, columns)

@@ -36,8 +36,6 @@ from reluflow.geometry.exact import (
 # Doubles sort out the cells that plainly do not contain their virtual minimum; every other question
 # is decided in rational arithmetic, for the data as `exact.read` takes them.
 
-_SOUND = 1e-6  # singular values within this factor: doubles give the fit to about ten digits
-
 
 class Problem(NamedTuple):
     """Data X = Z diag(s) and labels y = t u, all exact; a weight w of X is W_c = s_c w_c / u."""
@@ -63,39 +61,6 @@ def problem(X: NDArray, y: NDArray) -> Problem:
     labels, unit = integer_columns(y[:, None])
     exact, (one,) = ([fmpq(s.numerator, s.denominator) for s in many] for many in (scale, unit))
     return Problem(rows, exact, [t for (t,) in labels], one)
-
-
-def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Virtual minimiser of a cell (eq. 4): the least-squares fit of its active data.
-
-    Parameters: X (n, d), y (n,), active (n,) bool. Returns the fit of least norm (d,) and an
-    orthonormal basis (d, d - rank) of the directions along which it is free. The rank is exact.
-    """
-    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
-    A, d = X[active], X.shape[1]
-    if not A.any():
-        return np.zeros(d), np.eye(d)
-    size = np.ldexp(1.0, np.frexp(np.abs(A).max(axis=0))[1])
-    if len(A) >= d and A.any(axis=0).all():
-        U, s, Vt = np.linalg.svd(A / size, full_matrices=False)
-        if s[-1] > _SOUND * s[0]:
-            return (Vt.T @ (U.T @ y[active] / s)) / size, np.zeros((d, 0))
-    exact = problem(A, y[active])
-    W, N = fit(matrix(exact.rows, d), exact.labels)
-    basis = exact.span(N)
-    w = without(exact.weight(W.entries()), basis)
-    return np.array([nearest(v) for v in w]), unit_vectors(basis, d)
-
-
-def meets_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> bool:
-    """Whether some virtual minimum of the cell lies in it, boundary as in conditions (5).
-
-    There is a least-squares fit w of the active data with x_i.w > 0 on them (the fitted values are
-    the same for all fits) and x_i.w <= 0 on the others: exactly, for the data as they are read.
-    """
-    active = np.asarray(active, bool)
-    exact = problem(np.asarray(X, float), np.asarray(y, float))
-    return placed(exact.rows, exact.labels, len(exact.scale), active, closed=True) is not None
 
 
 def fit(A: fmpz_mat, labels: Sequence[int]) -> tuple[fmpq_mat, fmpz_mat]:

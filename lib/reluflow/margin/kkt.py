@@ -53,17 +53,6 @@ def scaled(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> ND
     return direction / least ** (1.0 / network.degree)
 
 
-def quotient(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> float:
-    """|theta|^2 / (min_i y_i f(theta; x_i))^(2/m): what theta's direction costs in Problem (2).
-
-    Parameters: theta (p,), X (n, d), y (n,). It is |theta|^2 of the `scaled` theta, and does not
-    change when theta is multiplied by a positive number.
-    Raises InputError unless theta classifies every datum correctly.
-    """
-    point = scaled(network, theta, X, y)
-    return float(point @ point)
-
-
 _RANK = 1e-9
 _MOST = 4096
 

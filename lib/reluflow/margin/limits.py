@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
 
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Polar
-from reluflow.flows.fields import FrozenFlow, GradientFlow
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, LOG_SIZE, TIME, Frozen, Polar
+from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Pieces, integrate, then
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt
@@ -146,16 +146,15 @@ def _once(
     paths = [(path, rtol)]
     found, told = _judged(network, X, y, _trail(network, path), paths, at_zero or 0.0, _EXACT)
     if not found.converged:
-        field, end = path.field, path.end
-        assert isinstance(field, GradientFlow)
-        frozen = FrozenFlow(network, X, y, FACTOR / margins(network, end[:-1], X, y).min())
+        end = path.end
+        chart = Frozen(network, FACTOR / margins(network, end[:-1], X, y).min())
+        frozen = GradientFlow(chart, EXPONENTIAL, X, y, LOG_SIZE)
         late = integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
         paths.append((late, 1.0 / FACTOR))
         # Its last four states at equal steps of log |theta|.
         last, first = late.t[-1], late.t[0]
         states = late.at(last - (last - first) * np.array([0.3, 0.2, 0.1, 0.0]))
-        trail = [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), frozen.pulls(z))
-                 for z in states]  # fmt: skip
+        trail = _seen(frozen, states)
         later, later_told = _judged(network, X, y, trail, paths, at_zero or 0.0, _EXACT_BEYOND)
         told = later.converged or (told and later_told)
         found = later if later.converged else replace(found, detail=later.detail)
@@ -251,15 +250,16 @@ def _extrapolated(
 
 def _trail(network: Network, path: FlowPath) -> list[Seen]:
     """States at log(1/L) of 1/1000, 1/100, 1/10 and 1 times the end's."""
-    field = path.field
-    assert isinstance(field, GradientFlow)
-    tau = -field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
-    found = []
-    for z in _states(path, tau):
-        outputs = field.chart.outputs(z, field.X)
-        pulls = np.abs(field.loss.pull(outputs, field.y, field.loss.log_value(outputs, field.y)))
-        found.append(Seen(z[:-1], float(z[-1]), pulls / pulls.sum()))
-    return found
+    tau = -path.field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
+    return _seen(path.field, _states(path, tau))
+
+
+def _seen(field: GradientFlow, Z: NDArray) -> list[Seen]:
+    """What is seen of states Z (k, p + 1)."""
+    outputs = field.chart.outputs(Z, field.X)
+    pulls = np.abs(field.loss.pull(outputs, field.y, field.loss.log_value(outputs, field.y)))
+    return [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), share / share.sum())
+            for z, share in zip(Z, pulls, strict=True)]  # fmt: skip
 
 
 def _states(path: FlowPath, tau: NDArray) -> NDArray:
@@ -350,7 +350,6 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
 def _propagators(path: FlowPath) -> Iterator[NDArray]:
     """Of each step what it makes of a small deviation, (k, k): one step of Radau."""
     for leg in path.legs or (path,):
-        assert isinstance(leg.field, GradientFlow | FrozenFlow)
         assert isinstance(leg.interpolant, Pieces)
         pieces, one = leg.interpolant.pieces, np.eye(len(leg.states[0]))
         many = max(1, _AT_ONCE // (len(one) * (len(one) + leg.field.X.size)))
@@ -361,33 +360,16 @@ def _propagators(path: FlowPath) -> Iterator[NDArray]:
             yield from np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
 
 
-def _turning(field: GradientFlow | FrozenFlow, Z: NDArray) -> NDArray:
-    """The derivative (k, p + 1, p + 1) of the velocity's direction v / |v| at states Z (k, p + 1):
-    the same on every clock, so that v is (G - <G,u> u, <G,u>), with G from the pulls on log(1/L).
-    A frozen flow is that of the exponential loss at outputs which the length does not change."""
-    chart, u, X, y = field.chart, Z[:, :-1], field.X, field.y
+def _turning(field: GradientFlow, Z: NDArray) -> NDArray:
+    """The derivative (k, p + 1, p + 1) of the velocity's direction v / |v| at states Z (k, p + 1),
+    which is the same on every clock."""
+    chart, loss, X, y = field.chart, field.loss, field.X, field.y
     assert isinstance(chart, Polar)
-    network = chart.network
-    if isinstance(field, FrozenFlow):
-        loss, size, radial = EXPONENTIAL, np.full((len(Z), 1), field.factor), 0.0 * u
-    else:
-        loss, size, radial = field.loss, np.exp(network.degree * Z[:, -1:]), u
-    outputs = size * network.output(u, X)
+    outputs = chart.outputs(Z, X)
     log_loss = loss.log_value(outputs, y)
     c, bend = loss.pull(outputs, y, log_loss), loss.bend(outputs, y, log_loss)
-    patterns = [active[:, None] for active in network.patterns(u, X)]
-    H, T = network.turned(u[:, None], X, c[:, None], np.eye(network.size), patterns)
-    moved = size[..., None] * np.append(T, radial[:, None] @ T, axis=1)
-    G, d_log = np.vecdot(T, c[:, None]), np.vecdot(moved, c[:, None])
-    dG = G[..., None] * d_log[:, None] - (T * bend[:, None]) @ moved.mT
-    dG[..., :-1] += H
-    along, square = np.vecdot(G, u)[:, None], np.vecdot(u, u)[:, None]
-    along = along / square
-    d_along = (u[:, None] @ dG)[:, 0] / square
-    d_along[:, :-1] += (G - 2.0 * along * u) / square
-    dG -= u[..., None] * d_along[:, None]
-    dG[..., :-1] -= along[..., None] * np.eye(network.size)
-    v = np.append(G - along * u, along, axis=1)
-    J, speed = np.append(dG, d_along[:, None], axis=1), np.linalg.norm(v, axis=1)
+    patterns = [active[:, None] for active in chart.network.patterns(Z[:, :-1], X)]
+    v, J, *_ = chart.turned(Z, X, c, bend, patterns)
+    speed = np.linalg.norm(v, axis=1)
     w = v / speed[:, None]
     return (J - w[..., None] * (w[:, None] @ J)) / speed[:, None, None]

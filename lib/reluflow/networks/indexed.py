@@ -157,7 +157,7 @@ class Network:
         inputs, before, _ = self._forward(W, X)
         found = []
         for matrix, x, h in zip(W, inputs, before[: self.layers], strict=False):
-            size = _lengths(x)[..., :, None] * _lengths(matrix)[..., None, :]
+            size = lengths(x)[..., :, None] * lengths(matrix)[..., None, :]
             found.append(np.divide(h, size, out=np.zeros_like(h), where=size > 0.0))
         return found
 
@@ -249,8 +249,9 @@ class Network:
         return forward(W, X, self._behind, slopes)
 
 
-def _lengths(rows: NDArray) -> NDArray:
-    return np.sqrt((rows * rows).sum(axis=-1))
+def lengths(rows: NDArray) -> NDArray:
+    """The lengths (...) of rows (..., d)."""
+    return np.sqrt(np.vecdot(rows, rows))
 
 
 def neuron(d: int, activation: str = "relu") -> Network:

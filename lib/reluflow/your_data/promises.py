@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.approx import approx
-from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.geometry import nested_pairs
 from reluflow.ledger.scoreboard import View
 from reluflow.margin.limits import AT_REST
+from reluflow.papers.lee2022support.norm import largest_norm_drop
 from reluflow.papers.lee2022support.setting import assumptions as of_support
 from reluflow.papers.lee2022support.starts import entered
 from reluflow.papers.min2024early import own_data as early

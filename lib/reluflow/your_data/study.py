@@ -386,7 +386,7 @@ def one_neuron(study: Study) -> OneNeuron:
         for _ in range(study.starts):
             u = support.random_direction(X, y, rng) if held["A1"] and held["A2"] else _drawn(X, rng)
             starts.append(norm * u)
-    data = Dataset(study.name, X, y, printed=False, note="")
+    data = Dataset(study.name, X, y, printed=False)
     run = examples.Experiment(data, np.array(starts), _STEP, 1, False, _MOST_CELLS)
     forced = tuple(support.forced(X, y, w) for w in starts[: study.starts])
     return OneNeuron(run, study.starts, radius, forced)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from reluflow.approx import MARK
-from reluflow.datasets import Dataset
+from reluflow.datasets import PAPER, Dataset
 from reluflow.errors import InputError
 from reluflow.papers.lee2022support import examples
 
@@ -27,7 +29,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def own(X, y, starts: list | None, **other) -> examples.Experiment:
-    data = Dataset("mine", np.array(X, float), np.array(y, float), False, "")
+    data = Dataset("mine", np.array(X, float), np.array(y, float), False)
     return replace(examples.experiment(data, starts, STEP, 0), **other)
 
 
@@ -114,3 +116,50 @@ def test_a_minimum_that_rounding_makes_is_marked() -> None:
     )
     assert computed.iloc[0] == "point, by the last digits of the data"
     assert not any("digits" in shape for shape in printed)
+
+
+def test_printed_settings() -> None:
+    first, second, third = (examples.settings(name) for name in PAPER)
+    assert (first.step, first.iterations) == (0.005, 200_000)
+    assert np.array_equal(first.initial_points, [[1e-4, 1e-4], [0, 8], [0, 45]])
+    assert first.small_points.shape == (7, 2)
+    # The paper's own words for the seven: |w0| < 0.3.
+    assert np.all(np.linalg.norm(first.small_points, axis=1) < 0.3)
+    assert np.allclose(first.small_points.sum(axis=0), [-0.07, 0.02])
+    assert (second.step, second.iterations, second.initial_scale) == (0.005, 10_000, 1e-4)
+    assert (third.step, third.iterations, third.initial_scale) == (0.005, 20_000, 1e-4)
+    with pytest.raises(InputError, match='settings for dataset "mine"'):
+        examples.settings("mine")
+
+
+def mine(d: int) -> Dataset:
+    X = np.eye(d) + 1.0
+    return Dataset("mine", X, np.ones(d), printed=False)
+
+
+@given(d=st.integers(1, 9), seed=st.integers(0, 2**32))
+def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
+    data = mine(d)
+    points = examples.starting_points(data, seed=seed)
+    radius = np.linalg.norm(np.linalg.solve(data.X, data.y))
+    assert points.shape == (3, d)
+    assert np.all(points >= 0)
+    assert np.all(points[0] < 1e-4 * radius)
+    assert np.allclose(np.linalg.norm(points[1:], axis=1), [2 * radius, 10 * radius])
+
+
+@pytest.mark.parametrize(
+    ("given_points", "sentence"),
+    [
+        ([], "must be a list of points"),
+        ([[1, 2], [1, 2, 3]], r'point 2 has 3 coordinates, but dataset "mine" has d = 2'),
+        ([[1, float("nan")]], "point 1: nan is not a finite"),
+        ([[1, "2"]], "point 1 holds '2'"),
+        ([[1, True]], "point 1 holds True"),
+        ([[1, -1e-300]], "point 1: -1e-300 is too small"),
+        ([[1, 10**400]], "point 1: a number is too large"),
+    ],
+)
+def test_bad_initial_points(given_points: object, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        examples.starting_points(mine(2), given_points)

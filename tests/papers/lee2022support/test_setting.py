@@ -7,6 +7,7 @@ import pytest
 from reluflow import datasets
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
+from reluflow.geometry import enumerate_cells, local_minima
 from reluflow.instances import draw_many
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support import dynamics, norm, setting
@@ -99,3 +100,38 @@ def test_a_datum_within_rounding_of_its_boundary_counts_as_inactive() -> None:
     assert [setting.forced(np.eye(2), np.ones(2), [1.0, h]) for h in (1e-9, 1e-14, 0.0)] == [
         True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 3), (2, 2), (5, 3), (2, 5)])
+def test_a_virtual_minimum_is_the_least_squares_fit(n, d) -> None:
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n + 2, d)), rng.normal(size=n + 2)
+    X[n - 1] = X[0] * 2  # rank n - 1 or less, if there is room
+    active = np.arange(n + 2) < n
+    w, N = setting.virtual_minimum(X, y, active)
+    expected, _, r, _ = np.linalg.lstsq(X[:n], y[:n], rcond=1e-10)
+    np.testing.assert_allclose(w, expected, atol=1e-12)
+    assert N.shape == (d, d - r)
+    np.testing.assert_allclose(X[:n] @ N, 0.0, atol=1e-13)
+    np.testing.assert_allclose(N.T @ N, np.eye(d - r), atol=1e-13)
+    w, N = setting.virtual_minimum(X, y, np.zeros(n + 2, bool))
+    assert not w.any()
+    assert N.shape == (d, d)
+
+
+def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
+    # The fit (2, 0) of the first two data lies on the boundary of the third, or just beside it.
+    for tilt, inside in ((0.0, True), (2.0**-50, False), (-(2.0**-50), True)):
+        X = [[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]]
+        assert setting.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
+
+
+def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:
+    # w = (1, 1, s) fits the first two data; the others want s < -1 and s > -1. Their cell is open.
+    X, y = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, -1, -1]]), [1, 1, 1, 1]
+    active = [True, True, False, False]
+    assert active in enumerate_cells(X).patterns.tolist()
+    assert setting.meets_cell(X, y, active)
+    assert (0, 1) not in [m.support for m in local_minima(X, y)]
+    assert (0, 1) in [m.support for m in local_minima(X, [1, 1.01, 1, 1])]
+    assert not setting.meets_cell(X, [1, 0.99, 1, 1], active)

@@ -14,7 +14,7 @@ import pytest
 from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.figures.vector import svg
-from reluflow.flows.alignment import align, align_past_opposites
+from reluflow.flows.alignment import align
 from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import figures, flows, own_data
@@ -100,7 +100,7 @@ def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
     assert table["closed form"].tolist() == ["0", "0", "0"]
     assert own_data.summary(own_data.train(own))[""]["neurons that live"] == "8 of 8"
     X, y = np.array([[1.0, 0], [-1, 0]]), np.ones(2)  # both draw a neuron with a < 0 back
-    assert align_past_opposites(X, y, (0.6, 0.8), -1.0).status == "dead"
+    assert align(X, y, (0.6, 0.8), -1.0, goes_on=True).status == "dead"
 
 
 @pytest.mark.parametrize(("d", "counts", "scale"), [(3, (3, 2), 1e-12), (2, (1, 2), 2.0)])

@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reluflow.errors import InputError
-from reluflow.margin.kkt import quotient
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import local_optima, two_layers
+from reluflow.papers.vardi2022margin.certificates import quotient
 from reluflow.papers.vardi2022margin.checker import check
 from reluflow.papers.vardi2022margin.counterexamples import values
 from reluflow.papers.vardi2022margin.local_optima import fitted, local_proof

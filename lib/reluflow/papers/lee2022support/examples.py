@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx, on_grain
-from reluflow.datasets import Dataset, load, select, settings
-from reluflow.datasets import initial_points as starting_points
+from reluflow.datasets import PAPER, Dataset, load, sized
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Data, check_steps, one_thread, problem, segment
@@ -29,6 +29,7 @@ from reluflow.papers.lee2022support.setting import (
     plain_descent,
     smallest_force,
 )
+from reluflow.places import DATASETS
 from reluflow.progress import progress
 
 # --- Full-batch gradient descent of one neuron, without taking the steps one by one ---------------
@@ -79,6 +80,105 @@ def path_distance(flow: Trajectory, descent: NDArray, step: float) -> float:
     on_flow = flow.at(step * np.arange(len(descent)))
     apart = np.linalg.norm(on_flow - descent, axis=1).max()
     return float(apart / np.linalg.norm(on_flow - flow.states[0], axis=1).max())
+
+
+# --- What Appendix G prints besides the data, and the points where flows start -------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What the paper prints of an experiment besides its data.
+
+    at              where the paper prints it
+    step            learning rate of the paper's gradient descent
+    iterations      number of its steps
+    initial_points  (k, d) printed starts; None where the paper draws one from s * U([0, 1]^d)
+    initial_scale   that s; None where the starts are printed
+    small_points    (m, d) printed starts near the origin (Figure 3(b)); None elsewhere
+    """
+
+    at: str
+    step: float
+    iterations: int
+    initial_points: NDArray | None = None
+    initial_scale: float | None = None
+    small_points: NDArray | None = None
+
+    def drawn_points(self, count: int, d: int, rng: np.random.Generator) -> NDArray:
+        """Starts (count, d) by the law s U([0, 1]^d). Raises ValueError where they are printed."""
+        if self.initial_scale is None:
+            raise ValueError(f"{self.at} prints its starts, and draws none")
+        return self.initial_scale * rng.uniform(size=(count, d))
+
+
+def select(dataset: str) -> tuple[Dataset, ...]:
+    """The data sets that a chapter shows: all three printed ones for "paper", else `load`'s one."""
+    return tuple(load(name) for name in (PAPER if dataset == "paper" else (dataset,)))
+
+
+def settings(name: str) -> Settings:
+    """The printed settings of one of PAPER, the paper's examples (Lee, Sim & Ye 2022, Appendix G).
+
+    Raises InputError for any other name.
+    """
+    if name not in PAPER:
+        raise InputError(f'no paper prints settings for dataset "{name}".')
+    given = yaml.safe_load((DATASETS / "settings.yml").read_text(encoding="utf-8"))[name]
+    found: dict[str, Any] = {
+        key: np.array(v, float) if "points" in key else v for key, v in given.items()
+    }
+    return Settings(**found)
+
+
+def starting_points(
+    data: Dataset, given: Sequence[Sequence[float]] | None = None, seed: int = 0
+) -> NDArray:
+    """The points w_0 of weight space where a chapter starts its flows on `data`.
+
+    given   the reader's own points, each with d coordinates; None for the default ones:
+            the paper's printed points, or its one draw from 1e-4 * U([0, 1]^d) (Appendix G);
+            for a reader's data that draw times r, the norm of the least-squares solution, and two
+            larger points in random non-negative directions, of norm 2 r and 10 r.
+    seed    of the draws.
+    Returns (k, d).  Raises InputError for points that are not k >= 1 lists of d finite numbers.
+    """
+    if given is not None:
+        return _parse_points(given, data)
+    rng = np.random.default_rng(seed)
+    if data.printed:
+        printed = settings(data.name)
+        if printed.initial_points is not None:
+            return printed.initial_points
+        return printed.drawn_points(1, data.d, rng)
+    radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
+    small = 1e-4 * radius * rng.uniform(size=data.d)
+    directions = rng.uniform(size=(2, data.d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return np.vstack([small, 2 * radius * directions[0], 10 * radius * directions[1]])
+
+
+def _parse_points(given: Any, data: Dataset) -> NDArray:
+    """The reader's initial points as an array (k, d)."""
+    shape = f"a list of points, each a list of d = {data.d} numbers"
+    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) == 0:
+        raise InputError(f"initial_points must be {shape}.")
+    for i, point in enumerate(given, start=1):
+        if not isinstance(point, (list, tuple, np.ndarray)):
+            raise InputError(f"initial_points must be {shape}: point {i} is {point!r}.")
+        if len(point) != data.d:
+            raise InputError(
+                f"initial_points: point {i} has {len(point)} coordinates, "
+                f'but dataset "{data.name}" has d = {data.d}.'
+            )
+        for value in point:
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if not number:
+                raise InputError(f"initial_points: point {i} holds {value!r}, not a number.")
+            try:
+                sized(float(value), f"initial_points, point {i}")
+            except OverflowError:  # a whole number of more than 308 digits
+                raise InputError(f"initial_points, point {i}: a number is too large.") from None
+    return np.array(given, dtype=float)
 
 
 # --- The experiments of Section 5 and Appendix G: data, starts, flows, descents, limits -----------
@@ -177,7 +277,7 @@ class Experiment:
 
 def experiment(dataset: Dataset, initial_points: list | None, step: float, seed: int) -> Experiment:
     """The experiment on a data set: the paper's own one, or a reader's. The starts are those of
-    `reluflow.datasets.initial_points`. Raises InputError for starts that do not fit the data."""
+    `starting_points`. Raises InputError for starts that do not fit the data."""
     printed = settings(dataset.name) if dataset.printed else None
     starts = starting_points(dataset, initial_points, seed)
     iterations = printed.iterations if printed else 200_000  # as in the paper's largest run

@@ -26,13 +26,13 @@ from reluflow.figures.weight_space import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import StationarySet, enumerate_cells, local_minima, virtual_minimum
+from reluflow.geometry import StationarySet, enumerate_cells, local_minima
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.deep import backpropagate, labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
 from reluflow.papers.lee2022support.linear import LinearNeuron, linear_neuron
-from reluflow.papers.lee2022support.setting import crossings
+from reluflow.papers.lee2022support.setting import crossings, virtual_minimum
 
 # --- The figures of Lee, Sim & Ye 2022a, and ours beside them, from computed objects --------------
 

@@ -16,13 +16,20 @@ from scipy.optimize import nnls
 from reluflow import instances
 from reluflow.exact import rationals
 from reluflow.falsify import Instance, Report, Statement, given, planted, statement, survey
-from reluflow.geometry import cell_bound, enumerate_cells, local_minima, meets_cell, virtual_minimum
+from reluflow.geometry import cell_bound, enumerate_cells, local_minima
 from reluflow.geometry.cells import extreme_rays
 from reluflow.geometry.exact import integer_columns, matrix
 from reluflow.instances import Draws, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.setting import also, assumptions, meets, parallel_classes
+from reluflow.papers.lee2022support.setting import (
+    also,
+    assumptions,
+    meets,
+    meets_cell,
+    parallel_classes,
+    virtual_minimum,
+)
 
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
 

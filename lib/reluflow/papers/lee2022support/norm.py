@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.exact import fraction
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import Trajectory, largest_norm_drop
-from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
+from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import enumerate_cells, local_minima
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
@@ -29,12 +29,14 @@ from reluflow.papers.lee2022support.setting import (
     gentle_radius,
     guaranteed_radius,
     meets,
+    meets_cell,
     parallel_classes,
     small,
     small_flows,
     smallest_force,
     start_direction,
     unit_of_norm,
+    virtual_minimum,
     visited_cells,
     within,
 )
@@ -591,3 +593,9 @@ def strict_under_conditions() -> Statement:
     )
     says = "under B1-B4 at one crossing or more the norm never drops"
     return Statement(says, {**plain, **twins}, slack, tests, tolerance=ROUNDING)
+
+
+def largest_norm_drop(path: Trajectory) -> float:
+    """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
+    norms = np.linalg.norm(path.at(path.grid(60)), axis=1)
+    return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))

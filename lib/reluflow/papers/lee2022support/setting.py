@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from itertools import product
+from math import lcm
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,8 +17,8 @@ from reluflow.errors import InputError
 from reluflow.falsify import Instance
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells, rank
-from reluflow.geometry.exact import integer_rows, normal
+from reluflow.geometry import enumerate_cells, minima, rank
+from reluflow.geometry.exact import matrix, nearest, normal, read, unit_vectors, without
 from reluflow.instances import Arrays, Draws, extended, fit_size, in_dimensions
 from reluflow.networks import gradient
 from reluflow.parameters import EFFORT, SEED, Parameter, between
@@ -365,8 +366,10 @@ def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tupl
 def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
     """The data X (n, d), not zero, grouped by boundary: x_i and x_j together if parallel."""
     classes: dict[tuple[int, ...], set[int]] = {}
-    for i, row in enumerate(integer_rows(X)):
-        classes.setdefault(normal(row), set()).add(i)
+    for i, x in enumerate(np.asarray(X, float)):
+        exact = read(x)
+        scale = lcm(*(v.denominator for v in exact))
+        classes.setdefault(normal([int(v * scale) for v in exact]), set()).add(i)
     return [frozenset(c) for c in classes.values()]
 
 
@@ -402,3 +405,43 @@ def common_point(item: Instance) -> NDArray:
     X, z = item["X"][item["some"]], item["z"]
     left = z - X.T @ np.linalg.lstsq(X.T, z, rcond=None)[0]
     return np.where(np.linalg.norm(left) > 1e-9 * np.linalg.norm(z), left, 0.0)
+
+
+# --- Virtual minima of cells, and whether these hold one (eq. 4 and 5) ----------------------------
+
+_SOUND = 1e-6  # singular values within this factor: doubles give the fit to about ten digits
+
+
+def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Virtual minimiser of a cell (eq. 4): the least-squares fit of its active data.
+
+    Parameters: X (n, d), y (n,), active (n,) bool. Returns the fit of least norm (d,) and an
+    orthonormal basis (d, d - rank) of the directions along which it is free. The rank is exact.
+    """
+    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
+    A, d = X[active], X.shape[1]
+    if not A.any():
+        return np.zeros(d), np.eye(d)
+    size = np.ldexp(1.0, np.frexp(np.abs(A).max(axis=0))[1])
+    if len(A) >= d and A.any(axis=0).all():
+        U, s, Vt = np.linalg.svd(A / size, full_matrices=False)
+        if s[-1] > _SOUND * s[0]:
+            return (Vt.T @ (U.T @ y[active] / s)) / size, np.zeros((d, 0))
+    exact = minima.problem(A, y[active])
+    W, N = minima.fit(matrix(exact.rows, d), exact.labels)
+    basis = exact.span(N)
+    w = without(exact.weight(W.entries()), basis)
+    return np.array([nearest(v) for v in w]), unit_vectors(basis, d)
+
+
+def meets_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> bool:
+    """Whether some virtual minimum of the cell lies in it, boundary as in conditions (5).
+
+    There is a least-squares fit w of the active data with x_i.w > 0 on them (the fitted values are
+    the same for all fits) and x_i.w <= 0 on the others: exactly, for the data as they are read.
+    """
+    active = np.asarray(active, bool)
+    exact = minima.problem(np.asarray(X, float), np.asarray(y, float))
+    return (
+        minima.placed(exact.rows, exact.labels, len(exact.scale), active, closed=True) is not None
+    )

@@ -17,7 +17,6 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered
-from reluflow.statistics import normal_interval
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
 
@@ -206,3 +205,10 @@ def norm_of_start(
     )
     holds = all(item.holds for item in evidence if item.decides)
     return evidence, None if holds else means
+
+
+def normal_interval(values: NDArray) -> tuple[float, float, float]:
+    """The mean of values (m,), m >= 2, and the ends of its 95 % interval, by the normal law."""
+    mean = float(values.mean())
+    half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
+    return mean, mean - half, mean + half

@@ -26,7 +26,6 @@ from scipy.optimize import brentq
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
-from reluflow.flows.fields import Field
 from reluflow.flows.segment import check_steps
 
 # --- psi = log tan(phi/2), in which no angle phi near 0 or pi loses digits ------------------------
@@ -113,11 +112,10 @@ def shortfall(theta: ArrayLike) -> NDArray:
 
 
 @dataclass(frozen=True)
-class BalancedFlow(Field):
+class BalancedFlow:
     """(9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1: d(psi, rho)/ds."""
 
     m: int
-    clock: str = TIME
 
     def velocity(self, z: NDArray, active: NDArray | None = None) -> NDArray:
         m, psi, rho = self.m, float(z[0]), float(z[1])

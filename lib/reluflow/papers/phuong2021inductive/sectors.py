@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from reluflow.errors import InputError
 from reluflow.falsify import Draw, Instance, statement
-from reluflow.flows.alignment import align, align_past_opposites
+from reluflow.flows.alignment import align
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
@@ -210,7 +210,7 @@ def fates(
     for sign in BOTH_SIGNS:
         doubtful = ~(lives & np.any(X[y == sign] @ W.T > 0.0, axis=0))
         dead = np.zeros(count, bool)
-        dead[doubtful] = [align_past_opposites(X, y, w, sign).status == "dead" for w in W[doubtful]]
+        dead[doubtful] = [align(X, y, w, sign, goes_on=True).status == "dead" for w in W[doubtful]]
         found.append(dead)
     return Fates(*found)
 

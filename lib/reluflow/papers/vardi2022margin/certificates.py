@@ -18,7 +18,7 @@ from reluflow.errors import InputError
 from reluflow.falsify import PLANTED, Instance, Statement, given, planted
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.margin.kkt import kkt, quotient, scaled
+from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import CONVERGED, UNDECIDED, Limit, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.networks.indexed import Network, fully_connected
@@ -727,3 +727,14 @@ def slopes(beta: Fraction, alpha: Fraction) -> tuple[int, ...]:
 def _value(w: Sequence[Fraction], alpha: Fraction) -> Fraction:
     first, second, third = (max(z, Fraction(0)) for z in (w[0], -w[0], w[1]))
     return alpha * (first + third) - alpha * second
+
+
+def quotient(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> float:
+    """|theta|^2 / (min_i y_i f(theta; x_i))^(2/m): what theta's direction costs in Problem (2).
+
+    Parameters: theta (p,), X (n, d), y (n,). It is |theta|^2 of the `scaled` theta, and does not
+    change when theta is multiplied by a positive number.
+    Raises InputError unless theta classifies every datum correctly.
+    """
+    point = scaled(network, theta, X, y)
+    return float(point @ point)

@@ -23,7 +23,7 @@ from reluflow.papers.vardi2022margin.setting import Construction
 # --- The margin problem: its value around a KKT point, and how fast a flow comes there ------------
 #
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
-# feasible multiple (`reluflow.margin.kkt.quotient`).
+# feasible multiple (`certificates.quotient`).
 
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
