@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from axe_playwright_python.base import AXE_FILE_PATH
-from browser import LAPTOP, PHONE, Opened
+from browser import PHONE, Opened
 
 A4 = (718, 1000)
 NODES = 13_000  # most are those of formulas, here without what is read aloud
@@ -134,9 +134,13 @@ MARKED = """([part, known]) => {
         if (!seen.has(way)) e.dataset[name] = "";
         seen.add(way);
     };
-    const own = /^(id|href|src|alt|style|title|data-.*|download|aria-(describedby|controls))$/;
-    const marks = e => [...e.attributes].map(({ name, value }) => own.test(name)
-        ? `${name}${/^#?/.exec(value)}` : `${name}=${value.replace(/drawn-\\S+/, "")}`);
+    const own = /^(id|href|src|alt|style|title|download|aria-(describedby|controls))$/;
+    const said = e => [...e.attributes].filter(({ name }) => !name.startsWith("data-"));
+    const marks = e => said(e).map(({ name, value }) => own.test(name)
+        ? `${name}${value[0] === "#" && e.hash && document.getElementById(value.slice(1)) === null}`
+        : `${name}=${value.replace(/drawn-\\S+/, "")}`);
+    for (const name of ["asked", "drawn"])  // of what was asked before
+        document.querySelectorAll(`[data-${name}]`).forEach(e => delete e.dataset[name]);
     const parts = `${part}, ${part} *`, formula = ":is(mjx-container, mjx-container *, svg *)";
     for (const e of document.querySelectorAll(parts)) {
         if (e.matches(formula) || !e.checkVisibility()) continue;
@@ -162,9 +166,10 @@ AXE = """async part => {
     axe.configure({ rules: Object.entries(asked).map(([id, selector]) => ({ id, selector })) });
     const rules = { "label-content-name-mismatch": { enabled: true } };
     for (const id in asked) rules[id] = { enabled: Boolean(document.querySelector(asked[id])) };
-    rules.region = { enabled: "outside" in document.body.dataset };
+    const outside = "outside" in document.body.dataset;  // a landmark is asked for on a whole page
+    rules.region = { enabled: outside };
     const options = { preload: false, resultTypes: ["violations"], rules };
-    const found = await axe.run(part, options);
+    const found = await axe.run(outside ? document : part, options);
     return found.violations.flatMap(({ id, nodes }) =>
         nodes.slice(0, 3).map(({ html }) => `axe: ${id}, ${html.slice(0, 120)}`));
 }"""
@@ -197,7 +202,7 @@ def followed(visit: Opened) -> list[str]:
         const bar = document.querySelector(".bd-header-article").offsetHeight;
         const heading = link => {
             const part = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-            return part.querySelector("h1, h2, h3, h4") ?? part;  // a name of the library has none
+            return part?.querySelector("h1, h2, h3, h4") ?? part;  // a name of the library has none
         };
         const top = link => heading(link).getBoundingClientRect().top;
         const marked = () => links.filter(link => link.matches(".active")).map(l => l.textContent);
@@ -213,8 +218,9 @@ def followed(visit: Opened) -> list[str]:
             const before = found.length;
             for (const link of some) if (found.length === before) await go(link);
         };
-        links.forEach((link, k) => heading(link).checkVisibility()
-            && !(k && top(link) <= top(links[k - 1])) || found.push(`${link.hash} is not in order`));
+        const last = links.findIndex((link, k) => !heading(link)?.checkVisibility()
+            || (k && top(link) <= top(links[k - 1])));
+        if (last >= 0) return [`the contents lead to ${links[last].hash}, which is not in order`];
         await each(some, async link => {
             link.click();
             await want(link, "a jump to");
