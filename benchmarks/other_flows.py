@@ -113,6 +113,7 @@ def two_layers(depth: float) -> tuple[NDArray, Ways]:
     return np.append(parts @ turn, v), ways
 
 
+@mp.workdps(26)
 def separate(x: NDArray, a: NDArray, v: NDArray, to: mpf) -> tuple[NDArray, NDArray]:
     """The neurons' parts a along their own data, and v, where log(1/L) = `to`.
 

@@ -34,6 +34,7 @@ FORMULAS = """set => {
             if (!sizes[k][0]) return;
             e.replaceChildren();
             e.nextSibling?.remove();  // what is read aloud
+            Object.assign(e, { role: "img", ariaLabel: "formula" });
             const [width, height, verticalAlign] = sizes[k].map(v => `${v}em`);
             Object.assign(e.style, { display: "inline-block", width, height, verticalAlign });
         });

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from axe_playwright_python.base import AXE_FILE_PATH
-from browser import LAPTOP, PHONE, Opened
+from browser import PHONE, Opened
 
 A4 = (718, 1000)
 NODES = 13_000  # most are those of formulas, here without what is read aloud
@@ -116,71 +116,83 @@ def tables(visit: Opened) -> list[str]:
     return found + [f"a table has as it is typed: {words}" for words in cells if TYPED(words)]
 
 
-# What MathJax draws is its own affair, and code is coloured alike in every block.
-EASED = """() => {
-    document.querySelectorAll("mjx-container").forEach(e => e.replaceWith("formula"));
-    [...document.querySelectorAll("pre")].slice(4).forEach(e => e.textContent = "code");
-}"""
-# To see what is behind words takes most of the time: axe is asked of one place for each way in
-# which words are drawn, and of no way for which it had nothing to say on another page; nor again
-# whether all is in a landmark where a page is built as another one around its article.
+# To ask axe takes long: it is asked of the places that are built or drawn in a way in which none of
+# a page before was, where it found nothing, and of no formula, which is MathJax's own affair. All
+# of the first page is new. What is behind words takes most of the time, and has marks of its own.
 MARKED = """([part, known]) => {
-    const seen = new Set(known), ground = ({ backgroundColor, backgroundImage, opacity }) =>
-        [backgroundColor, backgroundImage, opacity].join(" ");
-    const behind = e => e ? [...behind(e.parentElement), ground(getComputedStyle(e))] : [];
-    const beside = e => [getComputedStyle(e).textDecorationLine,
-        getComputedStyle(e.parentElement).color];
-    for (const e of document.querySelectorAll(`${part}, ${part} *`)) {
-        const told = e.matches("input, select, textarea")
-            || [...e.childNodes].some(part => part.nodeType === 3 && part.data.trim());
-        if (!told || !e.checkVisibility()) continue;
-        const { color, fontSize, fontWeight } = getComputedStyle(e);
-        const large = parseFloat(fontSize) >= (fontWeight < 700 ? 24 : 18.66);
-        const below = behind(e).filter(drawn => drawn !== "rgba(0, 0, 0, 0) none 1");
-        const way = [color, large, e.matches("a") && beside(e), below].join();
-        if (seen.has(way)) continue;
+    const seen = new Set(known), style = new Map(), ground = new Map();
+    const drawn = e => style.get(e) ?? style.set(e, getComputedStyle(e)).get(e);
+    const behind = e => {
+        if (!e || ground.has(e)) return ground.get(e) ?? "";
+        const { backgroundColor, backgroundImage, opacity } = drawn(e);
+        const own = [backgroundColor, backgroundImage, opacity].join(" ");
+        const below = behind(e.parentElement);
+        ground.set(e, own === "rgba(0, 0, 0, 0) none 1" ? below : `${below}, ${own}`);
+        return ground.get(e);
+    };
+    const isNew = (e, name, way) => {
+        if (!seen.has(way)) e.dataset[name] = "";
         seen.add(way);
-        e.dataset.drawn = "";
+    };
+    const own = /^(id|href|src|alt|style|title|download|aria-(describedby|controls))$/;
+    const said = e => [...e.attributes].filter(({ name }) => !name.startsWith("data-"));
+    const marks = e => said(e).map(({ name, value }) => own.test(name)
+        ? `${name}${value[0] === "#" && e.hash && document.getElementById(value.slice(1)) === null}`
+        : `${name}=${value.replace(/drawn-\\S+/, "")}`);
+    for (const name of ["asked", "drawn"])  // of what was asked before
+        document.querySelectorAll(`[data-${name}]`).forEach(e => delete e.dataset[name]);
+    const parts = `${part}, ${part} *`, formula = ":is(mjx-container, mjx-container *, svg *)";
+    for (const e of document.querySelectorAll(parts)) {
+        if (e.matches(formula) || !e.checkVisibility()) continue;
+        const { color, fontSize, fontWeight, overflowX, textDecorationLine } = drawn(e);
+        const landmark = Boolean(e.closest("main, nav, header, footer, aside, [role]"));
+        const scrolls = overflowX === "auto" && e.scrollWidth > e.clientWidth;
+        const built = [e.tagName, e.parentElement?.tagName, landmark, scrolls,
+            Boolean(e.textContent.trim()), ...marks(e)];
+        isNew(e, "asked", built.join());
+        if (!landmark && "asked" in e.dataset) document.body.dataset.outside = "";
+        if (!e.matches("input, select, textarea")
+            && ![...e.childNodes].some(part => part.nodeType === 3 && part.data.trim())) continue;
+        const large = parseFloat(fontSize) >= (fontWeight < 700 ? 24 : 18.66);
+        const beside = e.matches("a") && [textDecorationLine, drawn(e.parentElement).color];
+        isNew(e, "drawn", [color, large, beside, behind(e)].join());
     }
-    const around = [...document.querySelectorAll("body *:not(article *, nav *)")];
-    const built = around.map(e => `${e.tagName}.${e.className}`).join();
-    if (!seen.has(built)) document.body.dataset.built = "";
-    seen.add(built);
     return [...seen].slice(known.length);
 }"""
 # The first three places of each fault. axe would load the styles once more, which a page in a
 # folder may not; and it does not ask by itself whether a name is what is written.
-AXE = """async ([part, drawn]) => {
+AXE = """async part => {
     const asked = { "color-contrast": "[data-drawn]", "link-in-text-block": "a[data-drawn]" };
     axe.configure({ rules: Object.entries(asked).map(([id, selector]) => ({ id, selector })) });
     const rules = { "label-content-name-mismatch": { enabled: true } };
-    for (const id in asked) rules[id] = { enabled: drawn };
-    rules.region = { enabled: "built" in document.body.dataset };
+    for (const id in asked) rules[id] = { enabled: Boolean(document.querySelector(asked[id])) };
+    const outside = "outside" in document.body.dataset;  // a landmark is asked for on a whole page
+    rules.region = { enabled: outside };
     const options = { preload: false, resultTypes: ["violations"], rules };
-    const found = await axe.run(part ?? document, options);
+    const found = await axe.run(outside ? document : part, options);
     return found.violations.flatMap(({ id, nodes }) =>
         nodes.slice(0, 3).map(({ html }) => `axe: ${id}, ${html.slice(0, 120)}`));
 }"""
 FINE: dict[str, None] = {}
-"""The ways in which words are drawn where axe found nothing."""
+"""The ways in which places are built and drawn where axe found nothing."""
 
 
-def accessible(visit: Opened, part: str | None = None) -> list[str]:
-    """axe finds nothing on a laptop, in a part or at all.  The page is no use afterwards."""
-    visit.ask(EASED)
-    visit.page.emulate_media(media="screen")
-    with_size(visit, LAPTOP)
-    ways = visit.page.evaluate(MARKED, [part or "body", list(FINE)])
+def accessible(visit: Opened, part: str = "html") -> list[str]:
+    """axe finds nothing on a laptop, in a part or at all."""
+    ways = visit.page.evaluate(MARKED, [part, list(FINE)])
+    if not ways:
+        return []
     # By its address it is not sent to the browser again for each page.
     visit.page.add_script_tag(url=AXE_FILE_PATH.as_uri())
-    found: list[str] = visit.page.evaluate(AXE, [part, bool(ways)])
+    found: list[str] = visit.page.evaluate(AXE, ":is([data-asked], [data-drawn])")
     if not found:
         FINE.update(dict.fromkeys(ways))
     return found
 
 
 def followed(visit: Opened) -> list[str]:
-    """The contents mark what a jump lands on, below the header, and what is scrolled to."""
+    """The contents lead to all headings in their order, and mark what a jump lands on, below the
+    header, and what is scrolled to."""
     return visit.ask(
         """async () => {
         const links = [...document.querySelectorAll(".bd-toc nav a")], found = [];
@@ -190,7 +202,7 @@ def followed(visit: Opened) -> list[str]:
         const bar = document.querySelector(".bd-header-article").offsetHeight;
         const heading = link => {
             const part = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-            return part.querySelector("h1, h2, h3, h4") ?? part;  // a name of the library has none
+            return part?.querySelector("h1, h2, h3, h4") ?? part;  // a name of the library has none
         };
         const top = link => heading(link).getBoundingClientRect().top;
         const marked = () => links.filter(link => link.matches(".active")).map(l => l.textContent);
@@ -204,6 +216,9 @@ def followed(visit: Opened) -> list[str]:
             const before = found.length;
             for (const link of some) if (found.length === before) await go(link);
         };
+        const last = links.findIndex((link, k) => !heading(link)?.checkVisibility()
+            || (k && top(link) <= top(links[k - 1])));
+        if (last >= 0) return [`the contents lead to ${links[last].hash}, which is not in order`];
         await each(links, async link => {
             link.click();
             await want(link, "a jump to");
@@ -324,7 +339,7 @@ def with_size(visit: Opened, size: tuple[int, int]) -> None:
 
 
 CHECKS: tuple[Callable[[Opened], list[str]], ...] = (
-    described, headings, typeset, pictures, tables, followed, dark, phone, paper, quiet, accessible
+    described, headings, typeset, pictures, tables, accessible, followed, dark, phone, paper, quiet
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import looks
 import nbformat
@@ -168,8 +169,7 @@ def test_the_wheel_is_all_of_the_book_that_a_saved_notebook_needs(
     sums up what its sections found, and the command line."""
     target, empty = tmp_path / "target", tmp_path / "empty"
     empty.mkdir()
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "--target", str(target), str(wheel)], check=True)
+    ZipFile(wheel).extractall(target)
     monkeypatch.setenv("PYTHONPATH", str(target))
     run = [sys.executable, "-P", "-m", "reluflow.ledger"]
     told = subprocess.run(run, cwd=empty, capture_output=True, text=True, check=True).stdout

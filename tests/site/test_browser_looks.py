@@ -175,6 +175,19 @@ def test_every_fault_is_seen(site, browser, checks):
             assert any(word in each for each in said[check]), word
 
 
+def test_axe_is_asked_of_what_is_new_where_the_rest_is_known(site: Path, browser: Browser) -> None:
+    with opened(browser, site / "chapters/how.html", formulas=False) as visit:
+        assert looks.accessible(visit) == []
+        for fault, word in (
+            ("document.body.insertAdjacentHTML('beforeend', '<p>outside')", "region"),
+            (ADD.format("<ul><div>x</div></ul>"), "list"),
+            ("document.getElementById('main-content').id = ''", "skip-link,"),
+        ):
+            assert not any(f"axe: {word}" in each for each in looks.accessible(visit))
+            visit.ask(f"() => {{ {fault} }}")
+            assert any(f"axe: {word}" in each for each in looks.accessible(visit)), word
+
+
 def test_on_paper_cards_and_solutions_are_open(site: Path, browser: Browser) -> None:
     folded = "document.querySelectorAll('details:is(.claim, .sd-dropdown):not([open])').length"
     with opened(browser, site / SAMPLE, formulas=False) as visit:

@@ -88,7 +88,8 @@ def test_a_part_of_a_bar_has_the_colour_of_its_verdict_and_its_width(paper: str)
 
 def built(folder: Path) -> SimpleNamespace:
     """What is needed of Sphinx, for pages in a folder."""
-    return SimpleNamespace(outdir=folder, srcdir=ROOT, builder=SimpleNamespace(format="html"))
+    html, env = SimpleNamespace(format="html"), SimpleNamespace(found_docs={"a", "b"})
+    return SimpleNamespace(outdir=folder, srcdir=ROOT, builder=html, env=env)
 
 
 def test_an_earlier_wheel_does_not_outlive_a_build(tmp_path, monkeypatch):
@@ -126,6 +127,17 @@ def test_what_is_searched_has_every_settled_claim(tmp_path, capsys):
         assert claim["says"] == row.claim.says
         assert claim["page"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
         assert claim["by"].split()[0].rstrip(",").lower() in row.claim.paper
+
+
+def test_a_page_that_is_not_written_again_is_still_found(tmp_path: Path) -> None:
+    """And none that is gone: a build without `--all` writes only the pages that changed."""
+    (tmp_path / "_static").mkdir()
+    for pages in ({"a": "old", "b": "old", "c": "gone"}, {"b": "new"}):
+        searched = board.Searched()
+        searched.parts = [{"id": f"{page}.html#x", "text": text} for page, text in pages.items()]
+        searched.write(built(tmp_path), None)
+    script = (tmp_path / "_static" / "searched.js").read_text(encoding="utf-8")
+    assert re.findall(r'"(\w)\.html#x", "text": "(\w+)"', script) == [("a", "old"), ("b", "new")]
 
 
 def test_a_build_that_fails_writes_no_files_of_claims(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def in_type(words: str) -> str:
 
 CSV = "claims.csv"
 _SCRIPT = "searched.js"
+_PARTS = re.compile(r"^const PARTS = (.*);$", re.MULTILINE)
 _SEARCHED = ("id", "at", "says", "verdict", "page")
 _SILENT = (nodes.raw, nodes.literal_block, nodes.Invisible)
 """What no one searches: cards, which are claims, and code."""
@@ -129,12 +130,23 @@ class Searched:
             {name: each[name] for name in _SEARCHED} | {"by": authors[each["paper"]]}
             for each in book.records()
         ]
+        file, now = static / _SCRIPT, {_page(part) for part in self.parts}
+        earlier = _PARTS.search(file.read_text(encoding="utf-8")) if file.exists() else None
+        kept = [  # of pages that did not change, and are not written again
+            part
+            for part in json.loads(earlier[1] if earlier else "[]")
+            if _page(part) in app.env.found_docs - now
+        ]
         # A script, for a page that is opened from a folder may not read other files.
         script = "".join(
             f"const {name} = {json.dumps(told, ensure_ascii=False)};\n"
-            for name, told in (("CLAIMS", claims), ("PARTS", self.parts))
+            for name, told in (("CLAIMS", claims), ("PARTS", sorted(kept + self.parts, key=_page)))
         )
-        (static / _SCRIPT).write_text(script, encoding="utf-8")
+        file.write_text(script, encoding="utf-8")
+
+
+def _page(part: dict[str, str]) -> str:
+    return part["id"].partition(".html#")[0]
 
 
 def words(node: nodes.Node) -> str:
