@@ -60,6 +60,5 @@ def counted(number: int, digits: int = 3) -> str:
 
 
 def upwards(value: float) -> float:
-    """A deviation, rounded up to a multiple of 1e-6: what is below it is rounding of the way it
-    was computed."""
+    """A deviation, up to a multiple of 1e-6: below it is the rounding of how it was computed."""
     return math.ceil(value / 1e-6) * 1e-6

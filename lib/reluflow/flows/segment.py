@@ -282,8 +282,7 @@ class Segment:
         return self.V @ (self.b * self.rates * np.exp(-self.rates * s))
 
     def along(self, rows: NDArray) -> NDArray:
-        """The parts (k, r) of the data `rows` (k,) along V, those that are rounding alone set to
-        zero."""
+        """The parts (k, r) of the data `rows` (k,) along V; those that are rounding alone are 0."""
         found = _rounded(self.data.X[rows], self.V)
         if self.fit is not None:
             place = self.fit.place[rows]

@@ -234,8 +234,7 @@ def proof_label(id: str) -> str:
 
 
 def proofs(folder: Path = CHAPTERS) -> list[Proof]:
-    """All anchors of proofs on the pages below `folder`, in order; a label that occurs twice has
-    two."""
+    """All anchors of proofs on the pages below `folder`, in order, also those that occur twice."""
     listed = []
     for file in pages.in_order(folder):
         for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:

@@ -249,8 +249,7 @@ def causes(told: Mapping[str, Instead], ids: Iterable[str]) -> dict[str, str]:
 
 
 def in_short(board: Scoreboard, told: Mapping[str, Instead]) -> str:
-    """How many of the papers' claims of a board are false, from how many causes, and what falls
-    with them."""
+    """How many of the papers' claims are false, from how many causes, and what falls with them."""
     theirs = [row for row in board.rows if ".ours." not in row.claim.id]
     claims = sum(len(each.claims) for each in board.inventories if not each.ours)
     false = [row.claim.id for row in theirs if row.verdict == REFUTED]

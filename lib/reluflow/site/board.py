@@ -302,8 +302,7 @@ def table(board: Scoreboard, told: Mapping[str, Instead]) -> str:
 
 
 def _why(row: Row, told: Instead | None) -> str:
-    """What is true instead and how much falls, or how the claim was read; below it the beginning
-    of the evidence."""
+    """What is true instead and what falls, or how the claim was read; then the first evidence."""
     instead = told.sentence if told else ""
     if not instead and row.reading:
         instead = f"Read as: {row.reading.taken}"

@@ -160,8 +160,7 @@ def _left_out(found: int, most: int, what: str) -> str:
 
 
 def _map(swept: Swept) -> Iterator[str]:
-    """In how many of the runs at each point of two parameters a claim has its most frequent
-    verdict."""
+    """In how many runs at each point of two parameters a claim has its most frequent verdict."""
     yield "<h2>Verdicts over the grid</h2>"
     if not swept.flipped:
         yield "<p>Every claim has one verdict, the same in all runs that ended.</p>"

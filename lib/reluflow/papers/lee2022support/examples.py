@@ -458,8 +458,7 @@ def reactivation(run: Experiment) -> list[Evidence]:
 
 
 CAPTIONS = {"example-5.2": (0, "deactivate", 500), "example-5.3": (3, "activate", 8500)}
-"""Which first event of which datum (from 0) the captions of Figures 12 and 13 put near which
-iteration."""
+"""Which first event of which datum (from 0) Figures 12 and 13 put near which iteration."""
 
 NORMALISATIONS: Mapping[str, Callable[[int], float]] = {
     "1/2 of the sum, eq. (1)": lambda n: 1.0,

@@ -1,5 +1,4 @@
-"""The page `geometry`: Figure 1, Lemmas 3.2, 4.5, F.1 and F.2, Propositions 3.3 and F.3, Theorem
-3.4."""
+"""The page `geometry`: Figure 1, Lemmas 3.2, 4.5, F.1, F.2, Propositions 3.3, F.3, Theorem 3.4."""
 
 from __future__ import annotations
 

@@ -91,8 +91,7 @@ def all_active_draws(sizes: tuple[int, int] = (2, 8)) -> Draws:
 
 
 def _draws() -> Draws:
-    """Those, and again with labels along X e_1, e_1 the top eigenvector of X^T X: the coincidence
-    c_2^* = 0."""
+    """Those, and again with labels along X e_1, e_1 the top eigenvector of X^T X: c_2^* = 0."""
 
     def aligned(item: Arrays, rng: np.random.Generator) -> Arrays:
         top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])

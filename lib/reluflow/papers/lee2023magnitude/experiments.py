@@ -240,8 +240,7 @@ def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool,
 
 
 def norm_scale(seed: int, draws: int) -> list[Evidence]:
-    """ma.text.scaleconv.1: k = 0.1 k*, k*, 2 k* as standard deviations give small, middle and large
-    norm (D.3)."""
+    """ma.text.scaleconv.1: standard deviations 0.1 k*, k*, 2 k* give small to large norms (D.3)."""
     drawn = ratios(seed, draws)
     ordered = int((np.diff(drawn) > 0.0).all(axis=1).sum())
     likelier = exceeds(DEVIATION, max(runs.NORMS), 2.0) / exceeds(VARIANCE, max(runs.NORMS), 2.0)

@@ -132,8 +132,7 @@ class DeepProblem:
         return self.loss_and_direction(w)[1]
 
     def curvature(self, w: Tensor) -> float:
-        """The largest eigenvalue of the Hessian in size, within a few per cent, by the power
-        method."""
+        """The Hessian's eigenvalue of largest size, within a few per cent, by the power method."""
         slope = self.descent_direction(w)
         size, lead, radius = 1e-6 * w.norm(), slope / slope.norm(), 0.0
         for _ in range(12):
@@ -747,8 +746,7 @@ def still_moving(failed: Sequence[str]) -> str:
 
 
 def slower(small: Record, large: Record) -> list[Evidence]:
-    """ma.fig4.slower: small norm slows down convergence, in steps and in time, as the magnitude
-    shows it (D.2)."""
+    """ma.fig4.slower: a small norm converges more slowly, in steps and in the magnitude's time."""
     both = small, large
     steps, rates = [record.arrived for record in both], [record.setting.step for record in both]
     level = max(record.losses[-1] for record in both)

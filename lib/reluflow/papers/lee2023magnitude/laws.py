@@ -324,8 +324,7 @@ def one_layer_system() -> list[Evidence]:
 
 
 def layered_system() -> list[Evidence]:
-    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept (Proposition
-    3.6)."""
+    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept."""
     proved = [holds for m in (1, 2, 3, 4) for holds in identities(m).values()]
     return [
         fact("identities that follow from the loss, m = 1..4 (SymPy)", sum(proved), len(proved))

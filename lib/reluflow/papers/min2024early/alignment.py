@@ -62,8 +62,7 @@ def placed(item: Instance) -> tuple[NDArray, NDArray]:
            tolerance=ROUNDING, fixed=("y", "signs"))  # fmt: skip
 @where_mu_is_known
 def turns_across(item: Instance) -> float:
-    """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) over mu^(3/2) X_min / 2, less
-    1."""
+    """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) / (mu^(3/2) X_min / 2) - 1."""
     X, y = item["X"], item["y"]
     W, outputs = placed(item)
     active = X @ W[0] > 0.0

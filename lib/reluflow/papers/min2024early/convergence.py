@@ -215,8 +215,7 @@ def allowed(given: Start) -> float:
 
 
 def trajectories(seed: int, count: int) -> list[Trajectory]:
-    """The trajectories of `count` starts, without those that are outside the hypotheses. Raises
-    Lost as `begin`."""
+    """The trajectories of `count` starts that meet the hypotheses. Raises Lost as `begin`."""
     return [each for start in starts(seed, count) if (each := follow(start)) is not None]
 
 
@@ -332,8 +331,7 @@ def grows_from_t_1(found: list[Trajectory]) -> list[Evidence]:
 
 
 def log_margins(each: Trajectory, moments: Moments) -> NDArray:
-    """log(y_i f(x_i)) (m, n) of the living neurons at moments; minus infinity where it is not
-    positive."""
+    """log(y_i f(x_i)) (m, n) of the living neurons at moments; -inf where y_i f(x_i) <= 0."""
     given, on = each.given, np.flatnonzero(each.lives)
     before = np.einsum("nd,mjd->mnj", given.X, moments.U[:, on])
     parts = np.maximum(before, 0.0) * given.y[:, None] * given.signs[on]
@@ -343,8 +341,7 @@ def log_margins(each: Trajectory, moments: Moments) -> NDArray:
 
 
 def classified(found: list[Trajectory]) -> list[Evidence]:
-    """ea.thm1.classify: all data are classified correctly by the sign of f from t_1 on
-    (Section 3.1)."""
+    """ea.thm1.classify: the sign of f classifies all data correctly from t_1 on (Section 3.1)."""
     each = [(log_margins(one, one.waiting), log_margins(one, one.falling)) for one in found]
     wrong = [not all(np.isfinite(margins).all() for margins in both) for both in each]
     least = [float(waiting[0].min()) for waiting, _ in each]

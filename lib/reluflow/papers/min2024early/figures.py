@@ -136,8 +136,7 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
 
 
 def plane(ax: Axes, X: NDArray, y: NDArray, reach: float = 1.0) -> None:
-    """The unit circle, the cones as sectors up to `reach` and the data at their directions; lengths
-    are relative."""
+    """The unit circle, the cones as sectors up to `reach`, the data at their directions."""
     side = 1.5 if reach == 1.0 else 2.0
     ax.set(xlim=(-side, side), ylim=(-side, side), aspect="equal")
     _bare(ax)
@@ -399,8 +398,7 @@ def refined(runs: Sequence[Best]) -> Figure:
 
 @in_house_style
 def ranks(found: Sequence[Trajectory]) -> Figure:
-    """|W|_F^2/|W|_2^2 of the trajectories against log10(1/L), dots for the limits, bars for
-    2/(1 + mu)."""
+    """|W|_F^2/|W|_2^2 against log10(1/L); dots are the limits, bars 2/(1 + mu)."""
     fig, (left, right) = panels(1, 2, height=3.9, titles=["after $t_2$", "at the end"], sharey=True)
     for each in found:
         colour, dash = _LOSSES[each.given.loss.name]

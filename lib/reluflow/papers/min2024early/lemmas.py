@@ -307,8 +307,7 @@ def followed(seed: int, count: int) -> Followed:
 
 
 def table(found: Followed) -> pd.DataFrame:
-    """One row a flow: the largest ratios up to T and up to 2 T, and how long each bound holds, in
-    units of T."""
+    """One row a flow: the largest ratios up to T and 2 T, and how many T each bound holds."""
 
     def row(pair: tuple[Start, Slack]) -> dict[str, Any]:
         start, along = pair

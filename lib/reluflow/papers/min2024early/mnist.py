@@ -966,8 +966,7 @@ def two_phases(both: pd.DataFrame) -> list[Evidence]:
 
 
 def one_phase(only_w: pd.DataFrame) -> list[Evidence]:
-    """ea.fig13: with the first layer alone trained the loss becomes small, and there are no two
-    phases."""
+    """ea.fig13: the first layer alone trained, the loss becomes small without two phases."""
     start, one, later = only_w.iloc[0], only_w.iloc[1], only_w.iloc[1:].abs().max()
     return [
         fact("epochs at whose end only directions change", int(_only_directions(only_w).sum()), 0,

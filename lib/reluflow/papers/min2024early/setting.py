@@ -361,8 +361,7 @@ class Start:
 
     @property
     def T(self) -> float:
-        """log(1/(sqrt(h) eps)) / (4 n X_max), the end of Lemmas 1 and 3; not positive for a large
-        eps."""
+        """log(1/(sqrt(h) eps)) / (4 n X_max), the end of Lemmas 1 and 3; <= 0 for a large eps."""
         return -(0.5 * math.log(self.h) + self.log_eps) / (4.0 * len(self.X) * self.X_max)
 
     def log_eps_of_outputs(self, zeta: float) -> float:

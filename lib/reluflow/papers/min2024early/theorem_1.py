@@ -427,8 +427,7 @@ def start() -> Start:
 def _example(
     what: str, when: Callable[[FlowPath], float], part: float, recheck: Evidence
 ) -> Counterexample:
-    """When something happens along the flow at ln eps = LOG_EPS, against a part of the printed
-    t_1."""
+    """When something happens along the flow at ln eps = LOG_EPS, over a part of the printed t_1."""
     at = start()
     limit = setting.alignment_time(at.data, at.printed_zeta) / part
     found = at.flow(20.0, rtol=1e-12)  # the angle is 2e-7 at first

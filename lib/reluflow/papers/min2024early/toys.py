@@ -521,8 +521,7 @@ def ratio_of_sums(data: Data) -> float:
 
 
 def falls_table(runs: Mapping[str, Ensemble]) -> pd.DataFrame:
-    """For each data set its data, the ratio of |x_+| and |x_-|, and the starts with one, two, more
-    falls."""
+    """For each data set: its data, |x_+| : |x_-|, and the starts with one, two, more falls."""
     rows = []
     sets = FIGURE_6 | UNEQUAL
     for name, run in runs.items():

@@ -310,8 +310,7 @@ def spanning_of_sizes(seed: int, count: int) -> Survey:
 WIDTH = 1e-3
 """Cosines up to this are on a boundary."""
 _HOLDS = 0.05
-"""A neuron whose slope at a datum is smaller does not see it: dying ones come to 0 as slowly as
-e^-t."""
+"""A neuron with a smaller slope at a datum does not see it: dying ones fall as slowly as e^-t."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
 MOST = 3.3e10

@@ -53,16 +53,14 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 def both_ends_equal(
     X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
 ) -> np.floating:
-    """os.lemA.4: |w_j|^2 - a_j^2 stays 0 (eq 57): d|w_j|^2/dt = d a_j^2/dt = 2 times what (58)
-    prints."""
+    """os.lemA.4: |w_j|^2 - a_j^2 stays (eq 57): d|w_j|^2/dt = d a_j^2/dt = 2 times (58)."""
     inner, outer, printed = rates(X, y, W, a)
     off = max(np.abs(inner - outer).max(), np.abs(outer - 2 * planted * printed).max())
     return -off / (np.sum(a**2) * np.abs(X).max() * len(y))
 
 
 def lacks_a_factor() -> list[Evidence]:
-    """os.lemA.4.rate: d|w|^2/dt and d a^2/dt against (58), for one neuron w = a = 1 on one datum
-    x = y = 1."""
+    """os.lemA.4.rate: d|w|^2/dt and d a^2/dt against (58), for w = a = 1 on one datum x = y = 1."""
     one = np.ones((1, 1))
     inner, outer, printed = rates(one, np.ones(1), one, np.ones(1))
     return [

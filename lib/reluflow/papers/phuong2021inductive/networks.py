@@ -525,8 +525,7 @@ BARS = "the bars, after two trial runs of each network with other seeds"
 
 
 def in_most(what: str, hits: Sequence[bool], after: str = "") -> list[Evidence]:
-    """That most runs show something, over a list that says which do; `after` as `Evidence` has
-    it."""
+    """That most runs show something, by a list of which do; `after` as in `Evidence`."""
     low = float(wilson(sum(hits), len(hits))[0])
     return [
         bound(f"share of runs in which {what}: lower end of its 95 % interval", low, ">", 0.5, "",

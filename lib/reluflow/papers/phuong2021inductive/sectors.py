@@ -176,8 +176,7 @@ def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
 
 
 def plane(gap: float, width: float = 2.0) -> tuple[NDArray, NDArray]:
-    """Two unit data of each label, `width` degrees apart, the labels' nearest ones at `gap` >=
-    90."""
+    """Two unit data a label, `width` degrees apart, the labels' nearest at `gap` >= 90."""
     return unit(np.radians([-width, 0.0, gap, gap + width])), LABELS
 
 
@@ -505,8 +504,7 @@ _LONG = extended({"lengths": partial(setting.spanning, 2, 3)}, partial(lengthene
     fixed=_FIXED,
 )
 def one_way(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float) -> float:
-    """os.lemB.1: y_k a_j d<w_j, x_k>/dt >= 0 at any parameters and for any choice in Clarke's
-    subdifferential."""
+    """os.lemB.1: y_k a_j d<w_j, x_k>/dt >= 0 anywhere, for all of Clarke's subdifferential."""
     return float(_rates(X, y, pulls, shares, float(sign)).min())
 
 

@@ -519,8 +519,7 @@ def flows(
     layer: int | None = None,
     losses: Sequence[str] = tuple(LOSSES),
 ) -> Runs:
-    """The flows of constructions from their starts, judged in Problem (2) or (4), for these losses;
-    sigma'(0) = 0."""
+    """The flows of constructions for these losses, judged in Problem (2) or (4); sigma'(0) = 0."""
     found = []
     for c, name in product(constructions, losses):
         end = limit(c.network, LOSSES[name], c.X, c.y, c.start)

@@ -141,8 +141,7 @@ def _moves(
 
 RESIDUAL = 1e-7  # a residual smaller than this, over |theta|, is 0
 EQUAL = 7e-4
-"""A residual smaller than this, over |u|, is 0 for a layer: a share of the value that is its square
-is open."""
+"""A smaller residual, over |u|, is 0 for a layer: a share of the value whose square is open."""
 CURVED = 1e-6  # an eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing
 TRIES = 32  # directions that are drawn for an idle unit
 _ROUNDS = 200

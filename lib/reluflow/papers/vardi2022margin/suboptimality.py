@@ -259,8 +259,7 @@ def _saved(network: Network, X: NDArray, theta: NDArray) -> list[float]:
 
 
 def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the limit from its start is no global
-    optimum."""
+    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the limit is no global optimum."""
     return _told([(each.status, each.saved) for each in found], "no global optimum")
 
 
@@ -426,8 +425,7 @@ def uniform_probability() -> Fraction:
 
 
 def asked_for(W: NDArray, v: NDArray, X: NDArray = dead_neuron.PRINTED) -> NDArray:
-    """Whether starts W (..., 2, 2), v (..., 2) have w_1 active on both data and w_2 on none, and
-    v_1 > 0."""
+    """Whether W (..., 2, 2), v (..., 2): w_1 is active on both data, w_2 on none, and v_1 > 0."""
     h = W @ X.T
     return (h[..., 0, :] > 0).all(axis=-1) & (h[..., 1, :] < 0).all(axis=-1) & (v[..., 0] > 0)
 

@@ -270,8 +270,7 @@ class Survey(NamedTuple):
 
 
 def train(seed: int, count: int) -> Survey:
-    """Train `count` networks of the sparse linear family; more where flows are quick, fewer where
-    they are slow."""
+    """Train `count` networks of the sparse linear family; more where flows are quick."""
     few, some, many = (max(1, count * share // 3) for share in (1, 2, 4))
     shared = setting.trained_networks_shared
     return Survey(
@@ -382,8 +381,7 @@ relu_layers_with_inputs_are_local = partial(
 
 
 def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
-    """The first instance that the statement speaks of, its last problem said to be no optimum, by
-    half."""
+    """The first instance that the statement speaks of, its last problem said to be no optimum."""
     for _, item in ends:
         if statement.unmet(item) is None and np.isfinite(statement.slack(item)):
             *others, last = item["end"].judged
