@@ -125,7 +125,11 @@ class Shelf:
         command = f"papermill chapters/{self.page}.ipynb out.ipynb -p scale {name} -p seed {seed}"
         facts = {
             "command": command if device == "cpu" else f"{command} -p device {device}",
-            "versions": _versions(),
+            "versions": {
+                "python": platform.python_version(),
+                "numpy": metadata.version("numpy"),
+                "torch": metadata.version("torch"),
+            },
             "seed": seed,
             "wall_s": round(wall),
             "cpu_s": round(cpu),
@@ -148,12 +152,6 @@ def write(file: Path, data: bytes) -> None:
     finally:
         with suppress(OSError):
             new.unlink()  # what there is of it
-
-
-def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {
-        p: metadata.version(p) for p in ("numpy", "torch")
-    }
 
 
 def code(*more: str | Path) -> str:

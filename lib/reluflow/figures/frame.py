@@ -94,11 +94,6 @@ def distances(places: NDArray, segments: NDArray) -> NDArray:
     return np.sqrt(np.concatenate(found))
 
 
-def best_place(places: NDArray, scores: NDArray) -> NDArray:
-    """Return the place with the highest score; of places that tie to rounding, the first."""
-    return places[int(np.argmax(np.round(scores, 6)))]
-
-
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
 
 _AT_ONCE = 20_000  # distances, which stay within a processor's cache
@@ -166,7 +161,8 @@ class CurveName(Text):
             else:
                 room = np.minimum(room, 2.0) + 2.0 * np.minimum(distances(places, own), 1.3)
                 room += np.repeat(np.minimum(distances(way, others), 2.0), len(around))[fits]
-            self.set_position(to_data(best_place(places, room) * half))
+            best = int(np.argmax(np.round(room, 6)))  # of places that tie to rounding the first
+            self.set_position(to_data(places[best] * half))
         if self.stands:
             super().draw(renderer)
 

@@ -144,7 +144,9 @@ def _once(
         nothing = np.full(len(X), np.nan)
         return Limit(path.end[:-1], np.nan, nothing, path, status, np.inf, why), True
     paths = [(path, rtol)]
-    found, told = _judged(network, X, y, _trail(network, path), paths, at_zero or 0.0, _EXACT)
+    tau = -path.field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
+    trail = _seen(path.field, _states(path, tau))
+    found, told = _judged(network, X, y, trail, paths, at_zero or 0.0, _EXACT)
     if not found.converged:
         end = path.end
         chart = Frozen(network, FACTOR / margins(network, end[:-1], X, y).min())
@@ -246,12 +248,6 @@ def _extrapolated(
     pulls = ends[-1].multipliers / ends[-1].multipliers.sum()
     moved = candidate(network, X, y, replace(trail[-1], u=unit, pulls=pulls), at_zero)
     return moved, float(np.linalg.norm(guesses[1] - guesses[0]) / size)
-
-
-def _trail(network: Network, path: FlowPath) -> list[Seen]:
-    """States at log(1/L) of 1/1000, 1/100, 1/10 and 1 times the end's."""
-    tau = -path.field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
-    return _seen(path.field, _states(path, tau))
 
 
 def _seen(field: GradientFlow, Z: NDArray) -> list[Seen]:

@@ -74,11 +74,6 @@ class Descent:
         ratio = product / self.path.length
         return float(ratio.min()), float(ratio.max()), float(product.max())
 
-    def stays_positive(self) -> bool:
-        """Whether all v_k stay positive, and do not overflow."""
-        v = self.path.v
-        return bool(((v > 0.0) & (v < np.inf)).all())
-
     def overshoot(self) -> float:
         """eta max(v0, v*)^(2m)."""
         return self.step * max(self.start.v, self.start.target) ** (2 * self.start.m)

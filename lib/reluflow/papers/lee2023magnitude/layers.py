@@ -75,7 +75,7 @@ def steps_away(run: Descent) -> float:
     to_the_limit((0, 1, 2, 3, 10), lambda start: 2.0 / max(start.v, start.target) ** (2 * start.m)),
     {
         "start": lambda run: run.start.phi > 0.0 and run.start.theta > 0.0,
-        "range": Descent.stays_positive,
+        "range": lambda run: bool(((run.path.v > 0.0) & (run.path.v < np.inf)).all()),
         "step": lambda run: run.step * run.ranges()[2] ** 2 < 2.0,
     },
     "ma.ours.descent.angle",

@@ -441,11 +441,6 @@ def kept(found: Course) -> list[dict[str, Any]]:
     return told
 
 
-def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
-    """A course from a record."""
-    return Course(tuple(of_record(Seen, {**e, "loss": e["loss"] or np.nan}) for e in looks))
-
-
 # --- The records of the networks of Section 5 -----------------------------------------------------
 #
 # "deep" is the four-layer net, "readings" and "scales" train the two-layer one under other readings
@@ -1046,7 +1041,11 @@ PARAMETERS = {**SECTION, "scale": SHELF.parameter}
 def recorded(name: str, shelf: Shelf = SHELF) -> dict[str, list[Course]]:
     """The courses of a record, by the keys of its surveys."""
     facts = shelf.read(name)["surveys"]
-    return {key: [from_record(looks) for looks in each["networks"]] for key, each in facts.items()}
+
+    def course(looks: Sequence[Mapping[str, Any]]) -> Course:
+        return Course(tuple(of_record(Seen, {**e, "loss": e["loss"] or np.nan}) for e in looks))
+
+    return {key: [course(looks) for looks in each["networks"]] for key, each in facts.items()}
 
 
 def recorded_cases(shelf: Shelf = SHELF) -> list[Case]:
