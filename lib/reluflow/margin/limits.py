@@ -144,8 +144,7 @@ def _once(
         nothing = np.full(len(X), np.nan)
         return Limit(path.end[:-1], np.nan, nothing, path, status, np.inf, why), True
     paths = [(path, rtol)]
-    tau = -path.field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
-    trail = _seen(path.field, _states(path, tau))
+    trail = _seen(path.field, _states(path, tau * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])))
     found, told = _judged(network, X, y, trail, paths, at_zero or 0.0, _EXACT)
     if not found.converged:
         end = path.end
