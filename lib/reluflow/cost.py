@@ -92,8 +92,7 @@ def failures(solver: str) -> pd.DataFrame:
 
 @in_house_style
 def precision(against: str = "seconds", name: str = "precision") -> Figure:
-    """Errors against `against`, "seconds" or "evaluations", three problems a row; the record is
-    "precision" or "flows"."""
+    """Errors against `against`, "seconds" or "evaluations", three problems a row, of a `record`."""
     table = record(name)
     table = table[table["error"].ne("")].astype({"error": float, against: float})
     table["error"] = table["error"].clip(lower=1e-17)

@@ -40,8 +40,7 @@ class Loss:
         return np.exp(self.log_value(z, y))
 
     def pull(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
-        """-dL/dz_i over e^log_unit, shape (..., n): for log_unit = log L (...), the -d(log L)/dz_i,
-        with all their digits."""
+        """-dL/dz_i over e^log_unit (..., n): -d(log L)/dz_i, all digits, for log_unit = log L."""
         return self.factor(z, y) * np.exp(self.log_pull(z, y) - np.asarray(log_unit)[..., None])
 
     def bend(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:

@@ -95,8 +95,7 @@ class Report:
 
     @property
     def told(self) -> list[float]:
-        """The smallest slack, zero where it is rounding; none if there is none, or none that is the
-        same on every CPU."""
+        """The smallest slack, 0 where it is rounding; None if it is not the same on every CPU."""
         if not (self.statement.steady and np.isfinite(self.smallest)):
             return []
         return [0.0 if abs(self.smallest) <= self.statement.tolerance else float(self.smallest)]

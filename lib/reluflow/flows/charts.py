@@ -51,8 +51,7 @@ class Chart:
         return size * self.network.output(theta, X, patterns)
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        """The pre-activations (..., n, h_l) of each layer at z (..., k), in units that care for no
-        scale."""
+        """The pre-activations (..., n, h_l) of each layer at z (..., k), in units of any scale."""
         return self.network.cosines(self.parameters(z)[0], X)
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:

@@ -114,8 +114,7 @@ class GradientFlow:
         return self.chart.reach(z, v) if self.clock == TIME else np.inf
 
     def surfaces(self, z: NDArray) -> NDArray:
-        """Functions (..., n, units) of z (..., k), of a moderate size, on whose zeros the velocity
-        jumps."""
+        """Functions (..., n, units) of z (..., k), of moderate size, 0 where the velocity jumps."""
         return self._flat(self.chart.cosines(z, self.X))
 
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:

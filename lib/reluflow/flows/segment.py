@@ -356,8 +356,7 @@ class Moment:
 
     @cached_property
     def products(self) -> Products:
-        """The x.w (n,) and their errors; a far `rest` is no part of their rounding for the data
-        that do not feel it."""
+        """The x.w (n,) and their errors; a far `rest` adds none for data that do not feel it."""
         flow, gone, left, (h, known) = self.flow, self.gone, self.left, self.flow.start
         X, norms, fit = flow.data.X, flow.data.norms, flow.fit
         error = self.rounding * norms

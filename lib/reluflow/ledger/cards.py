@@ -83,8 +83,7 @@ def _sign(text: str) -> str:
 
 
 def _scientific(factor: str, exponent: str) -> str:
-    """3e-7 as a power of ten, 1e-7 without its factor; 1e-3 and 2.5e4 written out, as they are
-    shorter so."""
+    """3e-7 as a power of ten, 1e-7 without its factor; 1e-3 and 2.5e4, shorter so, as they are."""
     power = int(exponent.replace("‑", "-"))
     if -3 <= power < 6:
         return f"{Decimal(factor).scaleb(power):f}"

@@ -380,8 +380,7 @@ SMALL_PRINT = (
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a card: `mark` is ✓, ✗ or, where nothing depends on it, a dot; empty for words
-    that are no evidence."""
+    """A line of a card: `mark` is ✓, ✗ or a dot where nothing depends on it; empty: no evidence."""
 
     mark: str
     words: str

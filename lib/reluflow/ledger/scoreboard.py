@@ -161,8 +161,7 @@ def summary(claims: Ledger, sections: str = "") -> Scoreboard:
 
 
 def page(row: Row, folder: str = "") -> str:
-    """The built book's page of the row, relative to `folder` below the chapters'; empty for a row
-    of the page that asks."""
+    """The built page of the row, relative to `folder`; empty for a row of the page that asks."""
     if not row.chapter:
         return ""
     return posixpath.relpath(posixpath.splitext(row.chapter)[0] + ".html", folder or ".")

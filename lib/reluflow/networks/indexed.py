@@ -227,8 +227,7 @@ class Network:
     def _moved(
         self, W: Weights, V: Weights, inputs: Sequence[NDArray], slopes: Patterns
     ) -> tuple[list[NDArray], list[NDArray]]:
-        """Rates of all pre-activations, and of the inputs of every layer and the output behind
-        them, when W has rate V."""
+        """Rates of all pre-activations, and of what follows each layer, when W has rate V."""
         both = np.broadcast_shapes((*V[0].shape[:-2], 1, 1), inputs[0].shape)
         turns, moved = [], [np.zeros(both)]
         for layer in range(self.degree):
@@ -240,8 +239,7 @@ class Network:
     def _forward(
         self, W: Weights, X: ArrayLike, patterns: Patterns | None = None
     ) -> tuple[list[NDArray], list[NDArray], list[NDArray]]:
-        """Inputs of every layer, its pre-activations, the last of which is the output, and the
-        slopes of the activations."""
+        """Each layer's inputs and pre-activations, the last the output, and activations' slopes."""
         X = np.asarray(X, float)
         if W[0].ndim > 2:
             X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))

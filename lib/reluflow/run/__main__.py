@@ -148,8 +148,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
 
 
 def summary(page: Path, output: Path, values: Mapping[str, Any]) -> list[str]:
-    """What the run `output` of a page of the book was given, and how its verdicts compare with
-    those that the book shows."""
+    """What the run `output` of a page was given, and its verdicts beside those of the book."""
     known = pages.parameters(page)
     given = [f"`{name} = {value!r}`" for name, value in values.items()]
     rest = [f"`{name} = {value!r}`" for name, value in known.items() if name not in values]

@@ -218,8 +218,7 @@ def from_zero(seed: int, count: int, evaluations: int) -> list[Evidence]:
 
 
 def sharp_family() -> list[Evidence]:
-    """That no smaller constant would do: x = (m, m + 1), (m + 1, m), w0 = eps (m + 2, -m), as on
-    the page, at exp(-t) = u."""
+    """No smaller constant: x = (m, m + 1), (m + 1, m), w0 = eps (m + 2, -m), at exp(-t) = u."""
     eps, m, u = Fraction(1, 100), 60, Fraction(199, 200)
     along, across = 1 - (1 - eps) * u ** (2 * m + 1) ** 2, eps * (m + 1) * u
     lost = float((along**2 + across**2 - 1) / (eps**2 * (1 + (m + 1) ** 2)))

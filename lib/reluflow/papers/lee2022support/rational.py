@@ -99,8 +99,7 @@ def crosses(p: fmpq_poly, points: Iterable[Rational]) -> bool:
 
 
 def zeros_between(p: fmpq_poly, low: Rational = 0, high: Rational | None = None) -> int:
-    """How many different zeros u a polynomial other than 0 has in low < u < high (None: no end), by
-    Sturm's theorem."""
+    """How many zeros u of a polynomial, not 0, are in low < u < high (None: no end): Sturm."""
     chain = [p // p.gcd(p.derivative())]
     after = chain[0].derivative()
     while after:

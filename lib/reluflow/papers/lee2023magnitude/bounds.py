@@ -336,8 +336,7 @@ def printed_upper_tried(right: Report, v0: float, m: int) -> list[Evidence]:
 
 
 def repaired(layers: Sequence[int]) -> list[Evidence]:
-    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by ODE; `layered` tries it along
-    flows."""
+    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by ODE; `layered` has flows."""
     times, starts, a, by_ode = (0.05, 0.5, 5.0), (0.2, 0.8, 1.3, 4.0), 0.9, []
 
     def rate(_: float, x: NDArray, m: int) -> NDArray:

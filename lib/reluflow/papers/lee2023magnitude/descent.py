@@ -80,8 +80,7 @@ def flat_start() -> Profile:
 
 
 def approximation_errors(profile: Profile, step: float, n_steps: int) -> NDArray:
-    """|w(T) - g((1 - eta)^T)| at T = 0, ..., n_steps (12), for descent of F(g(x)) = -x g'(x) from
-    w(0) = g(1)."""
+    """|w(T) - g((1 - eta)^T)|, T = 0, ..., n_steps (12); F(g(x)) = -x g'(x), w(0) = g(1)."""
     w, errors = profile.value(1.0), np.empty(n_steps + 1)
     for k in range(n_steps + 1):
         errors[k] = abs(w - profile.value((1.0 - step) ** k))

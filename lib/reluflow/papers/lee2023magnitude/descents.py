@@ -141,8 +141,7 @@ def draws(
     rho: Range = (-3.0, 1.5),
     shares: tuple[int, ...] = SMALLNESS,
 ) -> Draws:
-    """Starts with psi and rho in these ranges; the step is limit(start) over one of the shares, or
-    up to two times smaller."""
+    """Starts with psi and rho in these ranges; the step is limit(start) over one to two shares."""
 
     def one(k: int, rng: np.random.Generator) -> Arrays:
         def step(start: Start, rng: np.random.Generator) -> float:

@@ -118,8 +118,7 @@ def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
 
 @in_house_style
 def passage_times() -> Figure:
-    """Time against |w_0|, from phi_0 = pi/2, (a) to an angle, with the powers 1 - m, (b) to a
-    loss."""
+    """Time against |w_0| from phi_0 = pi/2, (a) to an angle, with powers 1 - m, (b) to a loss."""
     titles = ("(a) to the angle $\\varphi = 3\\pi/4$", "(b) to the loss $10^{-4}\\,|w^*|^{2(m+1)}$")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
     sizes, level, psi = np.geomspace(1e-3, 1e2, 41), 1e-4, population.log_tan(0.75 * math.pi)

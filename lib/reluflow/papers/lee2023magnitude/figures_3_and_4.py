@@ -269,8 +269,7 @@ class Record(DeepRun):
         return float(self.losses[-1] / self.zero)
 
     def start(self, half: bool) -> tuple[int, Tensor]:
-        """The step and the weights (p,) from which SLICE steps are all recorded: step 0, or the
-        checkpoint half-way."""
+        """The step and weights (p,) from which SLICE steps are recorded: 0, or half-way."""
         if not half:
             return 0, DeepProblem(self.setting, self.facts["seed"]).start
         raw = np.frombuffer(base64.b64decode(self.facts["weights_half"]), "<f4")

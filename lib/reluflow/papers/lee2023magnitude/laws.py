@@ -372,8 +372,7 @@ class FiniteLaw:
 
 
 def finite_law(points: Any, weights: Any = None) -> FiniteLaw:
-    """A law on the points (n, d), with equal weights unless weights (n,) are given; decimals are
-    taken as they print."""
+    """A law on points (n, d), weights equal if not given (n,); decimals are taken as they print."""
     points = rationals(points)
     weights = (Fraction(1, len(points)),) * len(points) if weights is None else rationals(weights)
     return FiniteLaw(points, weights)

@@ -328,8 +328,7 @@ def _is_inside(item: Instance) -> bool:
 
 
 def two_phases(layers: Sequence[int]) -> Statement:
-    """ma.ours.phases: for m >= 1, v only rises if v_0 <= v* (1 - eps_0)^(1/(m+1)), else it falls
-    once and rises."""
+    """ma.ours.phases: v only rises if v_0 <= v* (1 - eps_0)^(1/(m+1)), else falls, then rises."""
 
     def slack(found: Phases, start: Start) -> float:
         expected = RISING if start.v <= resting(start) else TURNING

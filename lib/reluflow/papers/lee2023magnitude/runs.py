@@ -191,8 +191,7 @@ def drawn_start(setting: Setting) -> Start:
 
 
 def descents_on_data(settings: Sequence[Setting]) -> tuple[PopulationPath, ...]:
-    """Coordinates of the panels' descents at every step, on the data of the first, for its number
-    of steps."""
+    """Coordinates of the panels' descents at every step, data and steps those of the first."""
     first, m = settings[0], np.array([setting.m for setting in settings])
     X, w = first.data(), np.array([setting.start() for setting in settings])
     best = np.array([setting.target() for setting in settings])
@@ -467,8 +466,7 @@ def figure_2(runs: Sequence[Run]) -> list[Evidence]:
 
 
 def _halving(run: Run) -> int:
-    """Steps after which pi - phi of the descent on data is half of what it was; one too many if
-    it never is."""
+    """Steps that halve pi - phi of the descent on data; one too many where it is never halved."""
     theta = run.trained.theta
     half = theta < 0.5 * theta[0]
     return int(np.argmax(half)) if half.any() else len(theta)

@@ -43,8 +43,7 @@ def _network(item: Instance, rng: np.random.Generator) -> Instance:
 
 
 def placed(item: Instance) -> tuple[NDArray, NDArray]:
-    """W (h, d) with its first row on the boundary of datum 1, and the outputs (n,) at the scale of
-    eq (29)."""
+    """W (h, d), first row on the boundary of datum 1, and the outputs (n,) in eq (29)'s scale."""
     X, y, signs, W = item["X"], item["y"], item["signs"], np.array(item["W"])
     x = X[0] / np.linalg.norm(X[0])
     W[0] -= (W[0] @ x) * x
@@ -201,8 +200,7 @@ def paths(n_plus: int, n_minus: int) -> Iterator[tuple[Place, ...]]:
 
 
 def travel_time(path: tuple[Place, ...]) -> Fraction:
-    """The sum of 1 / (k_+ + k_-) over all places but the last: the time, in units of
-    4 / (m_2 sqrt(mu) X_min)."""
+    """The sum of 1 / (k_+ + k_-), all places but the last: a time over 4 / (m_2 sqrt(mu) X_min)."""
     return sum((Fraction(1, a + b) for a, b in path[:-1]), Fraction(0))
 
 

@@ -326,8 +326,7 @@ def _neuron(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
 
 @statement("‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", extended(data(), _neuron), SEPARABLE, fixed=("y",))
 def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
-    """ea.lem11: |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, x_a(w) the sum of the n_a active y_i x_i (Lemma
-    11, eq 25)."""
+    """ea.lem11: |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, x_a(w) the sum of n_a active y_i x_i (25)."""
     Z = signed_whole(X, y)
     active = Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
     if not len(active):

@@ -310,8 +310,7 @@ def shrinks_little(found: list[Trajectory]) -> list[Evidence]:
 
 
 def grows_from_t_1(found: list[Trajectory]) -> list[Evidence]:
-    """ea.lem14: the sum of |w_j|^2 over the neurons of a cone does not decrease from t_1 on
-    (Lemma 14, eq 30)."""
+    """ea.lem14: the sum of |w_j|^2 over a cone's neurons does not decrease from t_1 on (eq 30)."""
     falls = left = 0
     for each in found:
         for moments in (each.waiting, each.falling):

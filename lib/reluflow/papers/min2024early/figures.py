@@ -257,8 +257,7 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
 
 @in_house_style
 def beside_the_excluded(found: pd.DataFrame) -> Figure:
-    """The time of a neuron over the decades of its angle from x_-: needed, t_*'s bound, and t_1, of
-    `theorem_1.beside_times`."""
+    """A neuron's time over decades of its angle from x_-: needed, t_*, t_1 (`beside_times`)."""
     fig, (ax,) = panels(1, 1, height=3.2)
     ax.plot(found.decades, found.needed, color=NEEDED, label="needed")
     ax.plot(found.decades, found.ours, color=OURS, ls=_DASHES[0],

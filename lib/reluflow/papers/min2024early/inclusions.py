@@ -125,8 +125,7 @@ def exact_changes(X: NDArray, y: NDArray, w: NDArray) -> list[tuple[Fraction, in
 
 
 def crossed_once(found: pd.DataFrame) -> list[Evidence]:
-    """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it
-    a neuron may cross back."""
+    """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (E.2), but not without."""
     return [
         none_of("flows in which some boundary is crossed twice", found.most > 1),
         fact("changes of activity against the direction of eq. (46)", int(found.backward.sum()), 0,
@@ -173,8 +172,7 @@ _A1 = {"(A1)": lambda item: bool(separation(item["X"], item["y"]) > 0.0)}
 
 
 def _cosines(item: Instance, loss: Loss) -> NDArray:
-    """y_i sign(v_j) <x_i, F_j> over |x_i| |F_j| for the neurons that are active on some datum,
-    shape (n, active neurons)."""
+    """y_i sign(v_j) <x_i, F_j> over |x_i| |F_j|, (n, j), j active on some datum."""
     X, y, W = item["X"], item["y"], item["W"]
     awake = np.any(W @ X.T > 0.0, axis=1)
     Z = y[:, None] * X / np.linalg.norm(X, axis=1)[:, None]
@@ -197,8 +195,7 @@ def _with_weights(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def velocity_points_inward(loss: Loss) -> Statement:
-    """ea.eq46.1: y_i sign(v_j) <x_i, F_j> > 0 for all i and every active neuron, F_j the velocity
-    -grad_(w_j) L of the flow."""
+    """ea.eq46.1: y_i sign(v_j) <x_i, F_j> > 0 for all i, active j; F_j = -grad_(w_j) L."""
     return Statement(
         f"{loss.name} loss: yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons",
         extended(separable_draws((2, 12), (2, 7)), _with_weights),
@@ -262,8 +259,7 @@ def no_solution() -> list[Evidence]:
 
 
 def many_solutions() -> list[Evidence]:
-    """ea.E4: with s'(0) = 0 and y = 1 the neuron may rest for ever, or leave at any time t_0
-    (Appendix E.4, eq. 47)."""
+    """ea.E4: s'(0) = 0, y = 1: the neuron may rest for ever, or leave at any time (eq. 47)."""
     return [
         fact("ways to go on from p = 0 with s'(0) = 0", ways(1, Fraction(0)),
              ("stay", "above")),

@@ -525,8 +525,7 @@ def linear_loss_falls(loss: Loss) -> Statement:
 
 
 def velocity(item: Instance, loss: Loss) -> NDArray:
-    """F / L of the two-layer ReLU network W (h, d), v (h,), computed without L, W row by row and
-    then v; s'(0) = 0."""
+    """F / L of the ReLU network W (h, d), v (h,), without L, W row by row, then v; s'(0) = 0."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
     f = network.output(theta, X)

@@ -599,8 +599,7 @@ EVERY = 50
 SLICE = 20
 """Steps at the start, and from the weights kept, of which every loss is recorded."""
 KEPT = 0.5
-"""The weights are kept, in half precision, where the loss first is at most this share of its start.
-"""
+"""The weights are kept, in half precision, where the loss is first this share of its start."""
 
 
 def record_of(name: str, pieces: Pieces, seed: int, _: str = "cpu") -> dict[str, Any]:
@@ -887,8 +886,7 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
 
 
 def falls(record: Record) -> list[Evidence]:
-    """ea.fig5.loss: after about 3000 steps |W|_2^2 grows and the loss falls; the stable rank comes
-    below 2 and to almost 1."""
+    """ea.fig5.loss: after 3000 steps |W|_2^2 grows, the loss falls; the stable rank nears 1."""
     c = record.curves
     low, high = NUMBERS["falls"]
     return [
@@ -946,8 +944,7 @@ def alike(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Evidenc
 
 
 def two_phases(both: pd.DataFrame) -> list[Evidence]:
-    """ea.fig12: with both layers trained only directions change at first, then norms grow and the
-    loss falls."""
+    """ea.fig12: both layers trained: directions change first, then norms grow, the loss falls."""
     only, end = both[_only_directions(both)], both.iloc[-1]
     ends = (int(only.epoch.iloc[0]), int(only.epoch.iloc[-1])) if len(only) else (0, 0)
     return [

@@ -172,8 +172,7 @@ def home_in_time() -> Statement:
 
 
 def slowest(mu: float, gap: float) -> dict[str, Any]:
-    """Four unit vectors in space, and a start outside S_-, that need nearly t_*; gap -> 0, and
-    gap^2 small against 1 - mu."""
+    """Four unit vectors in space, and a start outside S_-, that need nearly t_*; small gap."""
     s, c = np.sqrt(0.5 * (1.0 - mu)), np.sqrt(0.5 * (1.0 + mu))
     p = (mu + gap * s) / c
     r = np.sqrt(1.0 - p**2 - gap**2)
@@ -297,8 +296,7 @@ def zetas(item: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def before_t_1(item: Mapping[str, Any], zeta: Zeta, *ends: str) -> float:
-    """How long before t_1, with this zeta, the neuron is at one of these ends as eps -> 0, in units
-    of 1/X_min."""
+    """How long before t_1, over 1/X_min, with this zeta, the neuron is at an end as eps -> 0."""
     found, data = path(item), setting.data_constants(item["X"], item["y"])
     t_1 = setting.alignment_time(data, zeta(*zetas(item)))
     return (t_1 - found.time) * data.X_min if found.status in ends else -np.inf

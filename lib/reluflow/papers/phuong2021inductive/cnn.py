@@ -677,8 +677,7 @@ def _kendall(values: Sequence[float]) -> float:
 
 
 def all_recorded(shelf: Shelf = SHELF) -> dict[str, Shown]:
-    """The records on MNIST, by what a table calls them: the paper's run first, then its other seed,
-    then the other readings."""
+    """The records on MNIST, by name: the paper's run, its other seed, then the other readings."""
     found = {}
     for run in (recorded(name, shelf) for name in shelf.names if DIGITS not in name):
         long = replace(run.setting, epochs=PAPER.epochs)  # the reading, whatever its epochs

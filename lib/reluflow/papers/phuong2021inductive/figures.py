@@ -315,8 +315,7 @@ def _targets(ax: Axes, late: Late, sign: float) -> None:
 
 @in_house_style
 def training(trained: Trained) -> Figure:
-    """(a) The cosine of every neuron to w_+ or w_- in the first phase. (b) The distance of (8)
-    against log10(1/loss)."""
+    """(a) Cosines to w_+ or w_- in the first phase. (b) Distance of (8) against log10(1/loss)."""
     titles = ("(a) directions", "(b) the way to the limit")
     fig, (left, right) = panels(1, 2, height=3.4, titles=titles)
     flow = trained.own.optimiser == "flow"
@@ -408,8 +407,7 @@ _CONVOLUTIONAL_FLOOR = 1e-6
 
 @in_house_style
 def weights(runs: Mapping[str, Shown]) -> Figure:
-    """Figure 4: the ten largest singular values of W_7, and its rows in the top two singular
-    directions; a row a run."""
+    """Figure 4: W_7's ten largest singular values, and its rows in the top two; a row a run."""
     titles = [f"{name}: {what}" for name in runs for what in ("singular values", "neurons")]
     fig, axes = panels(len(runs), 2, height=2.9 * len(runs) + 0.3, titles=titles)
     for k, run in enumerate(runs.values()):

@@ -72,8 +72,7 @@ def lacks_a_factor() -> list[Evidence]:
 
 
 def quotient() -> str:
-    """d|w|^2/dt over what (58) prints at w = a = x = y = 1, symbolically; the derivative is taken
-    of w(t)^2 itself."""
+    """d|w|^2/dt over what (58) prints at w = a = x = y = 1, symbolically, from w(t)^2 itself."""
     import sympy  # takes half a second, and most pages do not ask
 
     t, u = sympy.symbols("t u")
@@ -501,8 +500,7 @@ SIGNS_FIRST = Reading(
 # --- Equations (19)-(22): the norms, the normalised margin and the loss of a group ----------------
 
 LOSS_GROWTH_NEAR = 1e-3
-"""How near |W_+|^2 / log t must be to its limit where log(1/L) = 1e6: it is off by
-log log t / log t."""
+"""How near |W_+|^2 / log t must be to its limit at log(1/L) = 1e6: off by log log t / log t."""
 NEAR_MARGIN, NEAR_LOSS = 1e-3, 0.1
 
 
@@ -539,8 +537,7 @@ def norms_grow_like_log(survey: Survey) -> list[Evidence]:
 
 
 def loss_and_margin(survey: Survey) -> list[Evidence]:
-    """os.norm.log.2: the normalised margin converges to 1 / (2 nu_+), and l^+ = Theta(1/(t log t))
-    (eqs 19-21)."""
+    """os.norm.log.2: margin -> 1 / (2 nu_+), l^+ = Theta(1/(t log t)) (eqs 19-21)."""
     margins, products = [], []
     for each, sign, size in _groups(survey):
         log_l = each.log_loss(sign)

@@ -705,8 +705,7 @@ def turns(X: NDArray, y: NDArray) -> tuple[float, float, tuple[int, ...]]:
 
 
 def are_apart(seed: int, count: int) -> list[Evidence]:
-    """os.data.2: w_+ is not close to -w_-: farther than neurons may be from a direction that they
-    lie along in Figure 1b."""
+    """os.data.2: w_+ is farther from -w_- than neurons may be from their direction in Figure 1b."""
     kept, free = (zip(*(turns(*one) for one in draws(seed, count, sampler)), strict=True)
                   for sampler in (filtered_gaussian, in_orthants))  # fmt: skip
     angles, means, spans = map(np.array, kept)
@@ -897,8 +896,7 @@ def _half_space(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
 
 
 def cases(seed: int, count: int, follows: bool = False, first: int | None = None) -> list[Case]:
-    """`count` data sets and networks by descent in full batches, or the `first` of them; `follows`
-    goes on by the flow."""
+    """`count` data sets and networks, full batches, or the `first`; `follows` ends by the flow."""
     rng = np.random.default_rng(seed)
     drawn = [_half_space(rng) for _ in range(count)]
     X, y = (np.array(part[:first]) for part in zip(*drawn, strict=True))

@@ -149,8 +149,7 @@ def violations(X: NDArray, y: NDArray) -> Violations:
 
 
 def separability_table(own: Experiment) -> pd.DataFrame:
-    """Whether (OS) holds of the data and which pairs break it, and whether a hyperplane through 0
-    separates the labels."""
+    """Whether (OS) holds, which pairs break it, whether a hyperplane through 0 separates."""
     y, bad = own.y, violations(own.X, own.y)
     try:
         separable = f"yes, with the margin {approx(1.0 / max_margin(own.X, y).length)}"

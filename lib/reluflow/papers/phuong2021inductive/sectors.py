@@ -186,8 +186,7 @@ def unit(turns: NDArray) -> NDArray:
 
 
 class Fates(NamedTuple):
-    """Which of many directions die with a > 0, and with a < 0, in the limit of small weights:
-    (k,)."""
+    """Which of many directions (k,) die with a > 0, and with a < 0, as the weights go to 0."""
 
     positive: NDArray
     negative: NDArray
@@ -716,8 +715,7 @@ def is_separable(X: NDArray, y: NDArray) -> bool:
 
 
 def half_spaces_hold_one_label(X: NDArray, y: NDArray) -> bool:
-    """Some vector separates the data, and the open half-space about each x_i holds the data of its
-    own label and no other."""
+    """Some vector separates, and the open half-space about each x_i holds its label's data only."""
     try:
         max_margin(X, y)
     except InputError:

@@ -158,8 +158,7 @@ def classifies(loss: Loss, threshold: float) -> Statement:
 
 
 def misclassified() -> Counterexample:
-    """A start with one datum on the wrong side breaks "L < 1, namely all are classified
-    correctly"."""
+    """A start with a wrong datum breaks "L < 1, namely all are classified correctly"."""
     below = bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
     q = fully_connected([1, 1], "linear").output([-0.5, 0.5], np.ones((1, 1)))
     return Counterexample(

@@ -46,8 +46,7 @@ S = sympy.Symbol("s", positive=True)
 
 
 class Piece(NamedTuple):
-    """An interval low < s < high on which no unit's input changes its sign, and the margins there:
-    expressions in S, (n,)."""
+    """low < s < high where no unit's input changes its sign, and margins in S there, (n,)."""
 
     low: sympy.Expr
     high: sympy.Expr
@@ -321,8 +320,7 @@ def trained(
 
 
 def replayed(found: Sequence[tuple[str, Instance]]) -> dict[str, Draw]:
-    """Draws that give these instances again, as many of each kind, in their order: one survey
-    serves many statements."""
+    """Draws that give these instances, kind by kind, in order: one survey for many statements."""
 
     def again(kind: str) -> Draw:
         items = iter([item for own, item in found if own == kind])
@@ -503,8 +501,7 @@ RESIDUAL = 1e-9
 
 
 class Followed(NamedTuple):
-    """One flow of a construction: how it was run, its limit, and what the limit is of Problem (2)
-    or (4)."""
+    """A flow of a construction: how it was run, its limit, and that in Problem (2) or (4)."""
 
     how: str
     limit: Limit
@@ -568,8 +565,7 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
 
 
 def silent_coordinate() -> list[Evidence]:
-    """mm.thm4.1: the flows of Theorem 4.1, and the shorter points of C.4, 0 < eps < 1; linear and
-    ReLU."""
+    """mm.thm4.1: the flows of Theorem 4.1, shorter points of C.4, 0 < eps < 1; linear and ReLU."""
     both = [theorem_4_1(name) for name in BOTH]
     return [
         *as_printed(along_rays(*both), "not local"),
@@ -580,8 +576,7 @@ def silent_coordinate() -> list[Evidence]:
 
 
 def four_neurons() -> list[Evidence]:
-    """mm.thm4.2.2.start: the flows from the printed start, and the shorter points of C.5.2, C.10,
-    0 < eps' < 1/sqrt(8)."""
+    """mm.thm4.2.2.start: flows from the printed start, shorter points of C.5.2, C.10."""
     c = theorem_4_2()
     near = curve(c, S, c.reach)
     return [
@@ -607,8 +602,7 @@ def printed_limits_two_groups() -> list[Evidence]:
 
 
 def shared_filter() -> list[Evidence]:
-    """mm.thm4.4: the flows of Theorem 4.4, and the shorter points of C.7, 0 < eps < 1/2; linear and
-    ReLU."""
+    """mm.thm4.4: the flows of Theorem 4.4, shorter points of C.7, eps < 1/2; linear and ReLU."""
     both = [theorem_4_4(name) for name in BOTH]
     near = [curve(c, 2 * S**2, sympy.sqrt(c.reach / 2)) for c in both]
     room = 2 * EPS - distance(both[0])

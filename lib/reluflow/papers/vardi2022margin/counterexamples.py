@@ -66,8 +66,7 @@ STAYS = Reading(
 
 
 def turning(s: Any, v: Any, apart: Any = 1) -> tuple:
-    """theta (12,) of the second flow, of numbers of any kind; apart = 0 is its direction at the
-    end."""
+    """theta (12,) of the second flow, any numbers; apart = 0 is its direction at the end."""
     a, b = s - apart, s + apart
     return (a, b, b, -a, -a, -b, -b, a, v, v, v, v)
 

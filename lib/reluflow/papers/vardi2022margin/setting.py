@@ -301,8 +301,7 @@ def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dic
 # start hardly tells apart are left out; what the limit is remains for the flow to find out.
 
 CLEAR = 0.1
-"""A datum stays if the start's output on it, over its length, is not below this share of the
-largest."""
+"""A datum stays if the start's output over its length is at least this share of the largest."""
 MOST = 5
 """Data, at most."""
 Data = Callable[[np.random.Generator, int], NDArray]
@@ -348,8 +347,7 @@ def sparse_linear() -> dict[str, Draw]:
 
 
 def sparse_relu() -> dict[str, Draw]:
-    """ReLU networks of depth 2 without shared weights, neurons near data at the start (Theorem
-    4.3)."""
+    """ReLU networks of depth 2, weights not shared, neurons near data (Theorem 4.3)."""
     return _sparse({"equal": _equal, "any": _any}, "relu", _near_data)
 
 

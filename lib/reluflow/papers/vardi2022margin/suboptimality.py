@@ -367,8 +367,7 @@ def race(x: Sequence[Fraction], powers: Sequence[Fraction]) -> tuple[int, ...]:
 
 
 def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) -> NDArray:
-    """theta~ (m d,) in which only the `leaders` are left, alpha in the given ratios (d,), scaled to
-    margin 1."""
+    """theta~ (m d,), only the `leaders` left, alpha in the given ratios (d,), of margin 1."""
     alpha = np.zeros(len(x))
     alpha[list(leaders)] = ratios[list(leaders)]
     return scaled(diagonal(len(x), depth, "linear"), np.tile(alpha, depth), x[None], np.ones(1))
