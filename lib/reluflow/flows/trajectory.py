@@ -35,7 +35,7 @@ class Trajectory:
     events   changes of activation in the order in which they happen
     status   "converged", "sliding" (along a boundary; of `affine_flow`: converged there),
              "horizon", "stopped", "non-unique", "stalled", "stiff", "diverged"
-    clock    "time", "steps" or "log(1/loss)"
+    clock    "time" or "log(1/loss)"
     end      (d,) the limit where the path has one, else the last state
     detail   one sentence on how the path ended
     """
@@ -85,8 +85,7 @@ class Trajectory:
         u = np.concatenate([[0.0], np.geomspace(1e-6, 0.5, points // 2)])
         u = np.concatenate([u, 1.0 - u[-2::-1]])
         pieces = [a + (b - a) * u for a, b in itertools.pairwise(stops)]
-        times = np.unique(np.concatenate(pieces))
-        return np.unique(np.round(times)) if self.clock == "steps" else times
+        return np.unique(np.concatenate(pieces))
 
 
 def piecewise(starts: Sequence[float], pieces: Sequence[Interpolant], d: int) -> Interpolant:

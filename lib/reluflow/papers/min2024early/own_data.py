@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -312,7 +312,7 @@ def grow(own: Experiment) -> Grown:
     field = GradientFlow(chart, own.loss, own.X, own.y)
     path = replace(own.at, log_eps=start).flow(1e12 / longest, loss_over_half, rtol=_RTOL)
     if path.status == "stopped":
-        clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
+        clock = replace(path.field, clock=LOG_LOSS)
         path = then(path, clock, 100.0 * np.log(10.0), at_zero=0.0, rtol=_RTOL)
     return Grown(start, "followed" if path.status == "horizon" else f"ends: {path.status}", path)
 

@@ -153,7 +153,7 @@ def followed(given: Start, reach: float = REACH) -> Late:
 def patterns(late: Late) -> list[tuple[float, NDArray]]:
     """The path's clock and the active data (n, p) at the start and behind every event, in which
     the data of a label without neurons count as inactive once they are left out."""
-    chart = cast(Neurons, cast(GradientFlow, late.path.field).chart)
+    chart = cast(Neurons, late.path.field.chart)
     products = late.given.X @ chart.split(late.path.states[0])[0].T
     # A neuron that starts as a datum is orthogonal to others up to rounding, which is no activity.
     active = products > _ROUNDING * np.linalg.norm(late.given.X, axis=1, keepdims=True)

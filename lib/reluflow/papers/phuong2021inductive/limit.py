@@ -266,7 +266,7 @@ def linear_group(each: Late, sign: float) -> float:
     """How far a linear network that is trained on the data of one label alone, from where the
     group is at L = e^-2, is from the group after 100 units of time: largest difference of
     directions and log norms."""
-    field = cast(GradientFlow, each.path.legs[0].field)
+    field = each.path.legs[0].field
     chart = cast(Neurons, field.chart)
     begin, mine, kept = each.path.legs[0].end, each.own(sign), each.given.y == sign
     U, R = chart.split(begin)
