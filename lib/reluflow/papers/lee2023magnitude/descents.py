@@ -156,10 +156,10 @@ def draws(
 def everywhere(layers: tuple[int, ...]) -> Draws:
     """`draws`, and starts with psi in `NEAR_ZERO` that are followed for up to 2000 steps."""
 
-    def prolonged(_: Arrays, rng: np.random.Generator) -> Arrays:
-        return {"steps": np.array(int(rng.choice([100, 400, 2000])))}
-
-    near = extended(draws(layers, psi=NEAR_ZERO, shares=SMALLNESS[:1]), prolonged)
+    near = extended(
+        draws(layers, psi=NEAR_ZERO, shares=SMALLNESS[:1]),
+        lambda _, rng: {"steps": np.array(int(rng.choice([100, 400, 2000])))},
+    )
     near = {f"{name}, phi0 below 0.1": draw for name, draw in near.items()}
     return {**draws(layers), **near}
 

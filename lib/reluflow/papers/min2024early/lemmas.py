@@ -502,10 +502,6 @@ def rate_of_decay(item: Instance, loss: Loss) -> float:
         return np.nan
 
 
-def _classified(item: Instance, _: np.random.Generator) -> Instance:
-    return {"y": np.where(item["X"] @ item["W"].T @ item["v"] > 0.0, 1.0, -1.0)}
-
-
 def linear_loss_falls(loss: Loss) -> Statement:
     """ea.lem15: dL/dt <= -|v|^2 L^2 gamma^2 / 4 for a linear network that classifies all data
     correctly (eq. 31), gamma being any margin; the largest one is asked for, and the best factor,
@@ -514,7 +510,8 @@ def linear_loss_falls(loss: Loss) -> Statement:
     return Statement(
         f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|² L² γ² "
         "or faster",
-        extended(unbalanced(), _classified),
+        extended(unbalanced(), lambda item, _: {
+            "y": np.where(item["X"] @ item["W"].T @ item["v"] > 0.0, 1.0, -1.0)}),
         lambda at: rate_of_decay(at, loss) - factor,
         {"all data are classified correctly":
             lambda at: bool(np.all(at["y"] * (at["X"] @ at["W"].T @ at["v"]) > 0.0)),

@@ -305,12 +305,11 @@ def grow(own: Experiment) -> Grown:
     outset = float(own.loss.log_value(np.zeros(len(own.y)), own.y))
     longest = float(np.linalg.norm(own.X, axis=1).max())
 
-    def loss_over_half(_: float, z: NDArray) -> float:
-        return field.log_loss(z) - outset + float(np.log(2.0))
-
     chart = Neurons(own.signs, own.X.shape[1])
     field = GradientFlow(chart, own.loss, own.X, own.y)
-    path = replace(own.at, log_eps=start).flow(1e12 / longest, loss_over_half, rtol=_RTOL)
+    path = replace(own.at, log_eps=start).flow(
+        1e12 / longest, lambda _, z: field.log_loss(z) - outset + float(np.log(2.0)), rtol=_RTOL
+    )
     if path.status == "stopped":
         clock = replace(path.field, clock=LOG_LOSS)
         path = then(path, clock, 100.0 * np.log(10.0), at_zero=0.0, rtol=_RTOL)

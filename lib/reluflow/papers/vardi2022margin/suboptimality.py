@@ -195,18 +195,14 @@ def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator)
     return {"X": X, "theta": dead_neuron.draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
 
 
-def as_asked(theta: NDArray, X: NDArray) -> bool:
-    """Whether w_1 is active on both data, w_2 on neither, and v_1 > 0."""
-    return bool(asked_for(theta[:4].reshape(2, 2), theta[4:], X))
-
-
 @statement(f"the limit of the moved data is, to {dead_neuron.CLOSE:g}, that of the first neuron "
            "alone, and no local optimum",
            {f"{loss}, {name}": partial(_moved_data, sizes, loss)
             for loss in setting.LOSSES for name, sizes in DISTANCES.items()},
            {"xᵢ · (x₁ + x₂) > 0 for both": lambda X: (X @ X.sum(axis=0)).min() > 0.0,
             "an angle above 120°": lambda X: cosines(X)[0, 1] < -0.5,
-            "the start is as asked": as_asked})  # fmt: skip
+            "the start is as asked": lambda theta, X: bool(
+                asked_for(theta[:4].reshape(2, 2), theta[4:], X))})  # fmt: skip
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data that
     the first neuron keeps and the second would help with; -1 for a local optimum."""
