@@ -187,7 +187,7 @@ def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
 DISTANCES = {"near": (1e-9, 0.06), "far": (0.06, 0.08)}
-"""From the printed data, in R^4; the nearest that break a hypothesis are 0.0813 away."""
+"""From the printed data, in R^4; all hypotheses hold that near."""
 
 
 def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator) -> Instance:
