@@ -13,7 +13,6 @@ from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.exponential_sums import zeros
 from reluflow.flows.segment import Data, Moment, products_of, segment
-from reluflow.papers.lee2022support.examples import affine_descent
 from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(suppress_health_check=[HealthCheck.too_slow])
@@ -94,7 +93,6 @@ def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
             before = threadpool_info()
             ends.append(affine_flow(X, y, np.ones(d), max_events=9).end)
             affine_flow(X, y, np.ones(d), "linear")
-            affine_descent(X, y, np.ones(d), 1e-3, 50)
             assert threadpool_info() == before
     assert set(inside) == {1}
     np.testing.assert_array_equal(*ends)

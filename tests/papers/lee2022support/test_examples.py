@@ -163,3 +163,11 @@ def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
 def test_bad_initial_points(given_points: object, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         examples.starting_points(mine(2), given_points)
+
+
+def test_flips_are_told_by_the_step_after_which_a_datum_has_changed() -> None:
+    """On its boundary, as at the first state, a datum is inactive."""
+    X, path = [[1.0, 0.0], [0.0, 1.0]], np.array([(0, 1), (1, 1), (1, 1), (-1, 0), (-1, 2)])
+    assert examples.flips(X, path) == [
+        (1, 0, "activate"), (3, 0, "deactivate"), (3, 1, "deactivate"), (4, 1, "activate"),
+    ]  # fmt: skip

@@ -46,6 +46,17 @@ def test_on_its_boundary_a_datum_does_not_pull() -> None:
     assert np.all(plain_descent([[2]], [3], [0.0], 0.1, 5) == 0.0)
 
 
+def test_descent_steps_are_the_gradient_from_one_start_and_from_many() -> None:
+    rng = np.random.default_rng(0)
+    X, y, starts = rng.normal(size=(5, 3)), rng.normal(size=5), rng.normal(size=(4, 3))
+    paths = plain_descent(X, y, starts, 0.1, 20)
+    for k, w0 in enumerate(starts):
+        path = plain_descent(X, y, w0, 0.1, 20)
+        np.testing.assert_allclose(paths[:, k], path, rtol=1e-12)
+        moved = [w - 0.1 * gradient(X, y, w) for w in path[:-1]]
+        np.testing.assert_allclose(path[1:], moved, rtol=1e-12)
+
+
 def test_parallel_data_change_cell_at_once() -> None:
     X = np.vstack([X3, [0.0, 2.0]])
     path = affine_flow(X, [9.0, 1.0, 1.0, 1.0], [1e-3, 1e-3])

@@ -59,6 +59,7 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     lost = replace(flow, rho=np.where(T < 2.0, rho, np.nan))
     for check in runs.magnitude_checks([replace(run, flow=lost)]):
         assert check.broken("flow")[-2:].all()
+        assert check.most("flow") == np.inf
 
 
 # --- Shapes of |w(T)| -----------------------------------------------------------------------------

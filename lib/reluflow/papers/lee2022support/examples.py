@@ -17,7 +17,6 @@ from reluflow.approx import approx, on_grain
 from reluflow.datasets import PAPER, Dataset, load, sized
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.segment import Data, check_steps, one_thread, problem, segment
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
@@ -32,38 +31,7 @@ from reluflow.papers.lee2022support.setting import (
 from reluflow.places import DATASETS
 from reluflow.progress import progress
 
-# --- Full-batch gradient descent of one neuron, without taking the steps one by one ---------------
-
-
-def affine_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int) -> NDArray:
-    """All states (n_steps + 1, d) of w <- w - step (H(w) w - q(w)) (Lee et al. 2022a, G.1).
-
-    While the activations do not change, k steps multiply the distance to the fitted point by
-    (1 - step l)^k along each eigenvector of H, so that a stretch of steps is one closed form.
-
-    Parameters: X (n, d), y (n,), w0 (d,), step > 0 in units of time, n_steps >= 0. A datum on its
-    boundary counts as inactive, as in the paper's eq. (2). Weights that overflow are not finite.
-
-    Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0.
-    """
-    X, y, w = problem(X, y, w0)
-    check_steps(step, n_steps)
-    data, path, left, length = Data(X, y), [w[None]], int(n_steps), 16
-    while left:
-        w, on = path[-1][-1], X @ path[-1][-1] > 0.0
-        with one_thread():
-            flow = segment(data, w, on)
-        shares = step * flow.rates
-        if shares.max(initial=0.0) < 1.0:
-            slower = replace(flow, rates=-np.log1p(-shares))  # its unit of time is a step
-            ahead = slower.after(np.arange(1.0, min(length, left) + 1))
-        else:  # no closed form in real exponentials
-            ahead = (w - step * (X[on].T @ (X[on] @ w - y[on])))[None]
-        flipped = ((ahead @ X.T > 0.0) != on).any(axis=1)
-        path.append(ahead[: int(np.argmax(flipped)) + 1] if flipped.any() else ahead)
-        # After a flip another one often follows at once.
-        length, left = 16 if flipped.any() else min(8 * length, 4096), left - len(path[-1])
-    return np.concatenate(path)
+# --- Full-batch gradient descent beside the flow -------------------------------------------------
 
 
 def flips(X: ArrayLike, path: NDArray) -> list[tuple[int, int, str]]:
@@ -236,9 +204,9 @@ class Experiment:
 
     @cached_property
     def descents(self) -> tuple[NDArray, ...]:
-        """Gradient descent from every start."""
-        return tuple(affine_descent(self.X, self.y, w0, self.step, self.iterations)
-                     for w0 in self.starts)  # fmt: skip
+        """Gradient descent from every start, each step of it."""
+        paths = plain_descent(self.X, self.y, self.starts, self.step, self.iterations)
+        return tuple(np.moveaxis(paths, 1, 0))
 
     @cached_property
     def minima(self) -> tuple[StationarySet, ...]:

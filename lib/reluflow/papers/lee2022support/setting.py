@@ -31,12 +31,13 @@ Made = TypeVar("Made")
 
 
 def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int) -> NDArray:
-    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,)."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    path = np.empty((n_steps + 1, X.shape[1]))
+    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,); of k
+    starts at once, w0 (k, d), all (n_steps + 1, k, d)."""
+    X, y, w0 = np.asarray(X, float), np.asarray(y, float), np.asarray(w0, float)
+    path = np.empty((n_steps + 1, *w0.shape))
     path[0] = w0
     for k in range(n_steps):
-        h = X @ path[k]
+        h = (X @ path[k].T).T
         path[k + 1] = path[k] - step * (np.where(h > 0.0, h - y, 0.0) @ X)
     return path
 

@@ -283,8 +283,9 @@ class Check:
         return bool(self.broken(path).any())
 
     def most(self, path: str) -> float:
-        """By how much this path passes the bound at most; 0 if it does not."""
-        return float(np.max(self.excess[path], where=self.broken(path), initial=0.0))
+        """By how much this path passes the bound at most; 0 if it does not, inf if it is lost."""
+        excess = np.where(np.isnan(self.excess[path]), np.inf, self.excess[path])
+        return float(np.max(excess, where=self.broken(path), initial=0.0))
 
     @property
     def causes(self) -> dict[str, int]:
