@@ -163,6 +163,19 @@ def test_data_that_carry_nothing_span_nothing() -> None:
     assert spans(np.array([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
 
 
+@pytest.mark.parametrize("longer", [0.9, 1.1])
+def test_a_point_of_another_length_is_no_kkt_point(
+    monkeypatch: pytest.MonkeyPatch, longer: float
+) -> None:
+    """The residual is that of a direction; with all margins above 1 only 0 is a KKT point."""
+    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.5]]), np.array([1.0, 1.0, -1.0])
+    item = {"X": X, "y": y, "u": np.array([1.0, 0.0]), "z": np.array([0.0, 1.0])}
+    assert limit_page.is_kkt_point().slack(item) > -1e-9
+    plain = limit_page.point
+    monkeypatch.setattr(limit_page, "point", lambda *at: [longer * part for part in plain(*at)])
+    assert limit_page.is_kkt_point().slack(item) < -0.1
+
+
 def test_both_halves_of_eq_79_are_asked() -> None:
     """Where <w_+, x> > 0 on positive data, <w_-, x> must not be positive there, too."""
     X, y = np.array([[1.0, 0.1], [0.1, 1.0]]), np.array([1.0, -1.0])

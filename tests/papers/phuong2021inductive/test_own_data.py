@@ -157,7 +157,7 @@ def test_flows_that_do_not_come_to_the_end() -> None:
     told = own_data.summary(own_data.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
     assert told["KKT gap"] == "none, data are on the wrong side"
     own = experiment()
-    assert flows.follow_own(own.X, own.y, own.W0, own.signs, 2e7).status == flows.SLOW
+    assert flows.follow_own(own.X, own.y, own.W0, own.signs, 1e8).status == flows.SLOW
 
 
 @pytest.mark.parametrize(("n", "d", "p"), [(1000, 30, 20), (20, 50, 12)])
@@ -177,6 +177,22 @@ def test_the_work_of_a_flow_is_bounded(
     path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), 2e8)
     assert path.status == flows.SLOW
     assert -step <= made[0].left[0] < 0.0
+
+
+def test_changes_of_the_clock_are_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two opposite data of one label a neuron sees now the one, now the other."""
+    (file := tmp_path / "opposite.csv").write_text("x1,x2,y\n1,0,1\n-1,0,1\n0,1,-1\n")
+    own = experiment(dataset=str(file), scale=1e-12, seed=3)
+    runs, plain = list[str](), flows._run
+    monkeypatch.setattr(flows, "_run", lambda *of: runs.append(of[0].clock) or plain(*of))
+    assert flows.follow_own(own.X, own.y, own.W0, own.signs, 2e9).status == flows.SLOW
+    assert 4 < len(runs) < 50
+
+
+def test_rays_of_lengths_that_floats_do_not_hold() -> None:
+    trained = own_data.train(replace(experiment(width=4), optimiser="sgd", epochs=1))
+    path = replace(trained.path, W=trained.path.W * 1e-200)
+    assert own_data.rays(replace(trained, path=path)).empty
 
 
 def test_the_gap_is_that_of_chapter_five() -> None:

@@ -315,6 +315,8 @@ _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
 MOST = 3.3e10
 """The work after which a flow is given up: half a minute of one core, or a little more."""
+_A_RUN = 4e7
+"""The work of a stretch besides its steps; sliding neurons may change the clock without end."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-6
@@ -443,6 +445,7 @@ def _run(
     """Clock values (m,), states (m, k), and how it ended: "horizon" at `until`, "stopped" where
     `stop` holds of a later state, else "slow"."""
     begin = flow.begin(z)
+    flow.left[0] -= _A_RUN
 
     def goes_on(t: float, z: NDArray) -> float:
         return 1.0 if t == begin or not (flow.left[0] < 0.0 or stop(flow.restored(z))) else -1.0

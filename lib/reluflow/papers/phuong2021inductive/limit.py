@@ -169,11 +169,12 @@ def _coefficients(item: Instance, rng: np.random.Generator) -> Instance:
 )
 def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
     """os.lemC.1: (75)-(76) is a KKT point of (77). The slack is minus the residual over |theta|, by
-    the nearest multipliers that there are, or what the constraints lack."""
+    the nearest multipliers that there are, or how far the least margin is from 1: `kkt` is the same
+    for all lengths of theta."""
     W, a = point(X, y, u, z)
     network, theta = fully_connected([X.shape[1], len(a)]), np.append(W.ravel(), a)
-    lacking = float(1.0 - margins(network, theta, X, y).min())
-    return -max(kkt(network, theta, X, y).residual, lacking)
+    off = abs(float(margins(network, theta, X, y).min()) - 1.0)
+    return -max(kkt(network, theta, X, y).residual, off)
 
 
 def _planar(rng: np.random.Generator) -> Instance:

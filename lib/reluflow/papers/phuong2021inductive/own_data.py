@@ -366,7 +366,7 @@ def rays(trained: Trained) -> pd.DataFrame:
     living, sizes = _living(own, trained.path), np.linalg.norm(W, axis=1)
     left = [int(j) for j in np.argsort(-sizes, kind="stable") if living[j]]
     rows, close = list[list[str]](), _TOGETHER[own.optimiser]
-    while left and len(rows) < 6:
+    while left and len(rows) < 6 and 0.0 < sizes[left[0]] < np.inf:
         w, sign = units(W[left[0]]), float(own.signs[left[0]])
         same = [j for j in left if own.signs[j] == sign and W[j] @ w >= close * sizes[j]]
         left = [j for j in left if j not in same]

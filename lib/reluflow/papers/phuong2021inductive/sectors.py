@@ -215,9 +215,9 @@ def fates(
 
 def at_most(found: Sequence[Fates]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0): one neuron, by itself, surely dies more often than not on no data."""
-    often = [wilson(each.dead[0], len(each.positive), SURE)[0] > 0.5 for each in found]
-    return [fact("data sets on which more than half of the neurons surely die, signs fixed before",
+    look at w_j(0): with neither sign, given beforehand, does one surely die more often than not."""
+    often = [wilson(int(dead.sum()), len(dead), SURE)[0] > 0.5 for each in found for dead in each]
+    return [fact("data sets, with either sign, on which more than half of the neurons surely die",
                  sum(often), 0, tried=len(often))]  # fmt: skip
 
 
