@@ -97,11 +97,11 @@ def run(
 
 
 def parameters(notebook: Path) -> dict[str, Any]:
-    """The parameters of a page with the values that its cell sets, None for a computed one."""
+    """The parameters of a page with the values that its cell sets, `...` for a computed one."""
     found: dict[str, Any] = {}
     for cell in filter(_is_parameters, code_cells(notebook)):
         for node in (n for n in ast.parse(cell.source).body if isinstance(n, ast.Assign)):
-            found[ast.unparse(node.targets[0])] = None
+            found[ast.unparse(node.targets[0])] = ...
             with contextlib.suppress(ValueError):
                 found[ast.unparse(node.targets[0])] = ast.literal_eval(node.value)
     return found

@@ -122,6 +122,36 @@ def test_a_run_that_fails_leaves_earlier_results(error, status, tmp_path, monkey
     assert [path.name for path in (tmp_path / "_runs").iterdir()] == ["my"]
 
 
+@pytest.mark.parametrize("earlier", [{}, {"index.html": "old", "06_your_data.ipynb": "old"}])
+def test_a_full_disk_leaves_both_files_or_neither(earlier, tmp_path, monkeypatch):
+    """And no folder that the next run would refuse."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.csv").write_text(GOOD)
+    folder = tmp_path / "_runs" / "my"
+    for name, text in earlier.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+    whole = Path.write_bytes
+
+    def full(self: Path, data: bytes | str, *given: object) -> None:
+        if "index.html" in self.name:
+            raise OSError(28, "No space left on device")
+        whole(self, data if isinstance(data, bytes) else data.encode())
+
+    def ends(page: Path, output: Path, *given: object, **named: object) -> None:
+        nbformat.write(notebook(), output)
+
+    monkeypatch.setattr(command.papermill, "execute_notebook", ends)
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "write_text", full)
+        disk.setattr(Path, "write_bytes", full)
+        assert command.main(["my.csv"]) == 2
+    assert {path.name: path.read_text() for path in tmp_path.rglob("my/*")} == earlier
+    assert command.main(["my.csv"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["06_your_data.ipynb", "index.html"]
+
+
 def test_another_page_opens_with_its_verdicts(tmp_path: Path) -> None:
     page = command.found("3")
     made = nbformat.read(page, as_version=4)

@@ -15,8 +15,9 @@ import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from reluflow.sweep import report
 from reluflow.sweep.__main__ import main
-from reluflow.sweep.plan import code_digest, plan
+from reluflow.sweep.plan import Plan, code_digest, plan
 from reluflow.sweep.runs import Store, run
 
 CELLS = (
@@ -60,6 +61,14 @@ def test_a_grid_is_a_product_in_order(tmp_path: Path) -> None:
     assert [(p["seed"], p["name"], p["rate"], p["n"]) for p in points] == [
         (0, "a", 2, 2), (0, "b", 2.0, 2), (3, "a", 2.0, 2), (3, "b", 2.0, 2),
     ]  # fmt: skip
+
+
+def test_the_page_computes_what_is_not_given(tmp_path: Path) -> None:
+    page = write_page(tmp_path, "n = 2\nstart = None\nwidth = 2 * n", "assert width")
+    (point,) = plan(page, tmp_path, ["n=3"]).points.values()
+    assert point == {"n": 3, "start": None}
+    (point,) = plan(page, tmp_path, ["width=5"]).points.values()
+    assert point == {"n": 2, "start": None, "width": 5}
 
 
 GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
@@ -163,6 +172,19 @@ def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
     pictures = re.findall(r'<img alt="([^"]*)"', text)
     assert "least often at sv.lem4.5, reproduced, 2, 0 of 1" in pictures[0]
     assert "glued: size against n: means from 10.5 to 21" in pictures
+
+
+def test_a_parameter_without_a_value_is_no_axis_of_a_curve() -> None:
+    points = {f"{seed}{start}": {"seed": seed, "start": start}
+              for seed in (0, 1) for start in (None, 7)}  # fmt: skip
+    rows = [{"key": key, "code": "c", "status": "done", "error": "", "seconds": 1.0,
+             "parameters": point, "verdicts": {"sv.a": "reproduced" if k else "refuted"},
+             "evidence": {"sv.a: x": float(k)}, "limits": {}}
+            for k, (key, point) in enumerate(points.items())]  # fmt: skip
+    shown = dict(report.files("", "", report.Swept(rows, Plan("", "c", points))))["index.html"]
+    assert b"<h2>Evidence against seed</h2>" in shown
+    assert b"null" in shown
+    assert b"NaN" not in shown
 
 
 @pytest.mark.long

@@ -24,7 +24,6 @@ from reluflow import ledger, pages
 from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
-from reluflow.records import write
 from reluflow.run.page import html, plain
 
 OWN = "06_your_data"
@@ -124,8 +123,8 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     """Run a page and put its results into `folder`, when there are all of them.
 
-    Raises InputError for a folder that holds anything else or cannot be written, and papermill's
-    error where a cell fails.
+    Raises InputError for a folder that holds anything else, OSError where it cannot be written, and
+    papermill's error where a cell fails.
     """
     if folder.exists() and not (folder / INDEX).is_file():
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
@@ -142,9 +141,12 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
         if page.stem != OWN:  # that one has a summary of its own
             words = "\n".join(f"- {line}" for line in summary(page, output, values))
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
-    shown, beside = html(notebook), nbformat.writes(plain(notebook))
-    write(folder / page.name, f"{beside}\n".encode())
-    write(folder / INDEX, shown.encode())
+        shown = output.with_name(INDEX)
+        shown.write_text(html(notebook), "utf-8")
+        nbformat.write(plain(notebook), output)
+        folder.mkdir(exist_ok=True)
+        for file in (shown, output):
+            file.replace(folder / file.name)
 
 
 def summary(page: Path, output: Path, values: Mapping[str, Any]) -> list[str]:

@@ -60,7 +60,8 @@ def plan(notebook: Path, folder: Path, grid: Sequence[str]) -> Plan:
     size = math.prod(map(len, axes.values()))
     if not 0 < size <= MOST_RUNS:
         raise InputError(f"a grid of {size} runs cannot be run: take 1 to {MOST_RUNS} of them.")
-    points = [known | dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    fixed = {name: value for name, value in known.items() if value is not ...}
+    points = [fixed | dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     pages.ask(notebook, folder, points)
     digest = code_digest(source)
     return Plan(source, digest, {key(point, digest): point for point in points})

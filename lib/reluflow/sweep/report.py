@@ -84,7 +84,8 @@ class Swept:
 
 
 def _told(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    """NaN, which a table makes of None, as null."""
+    return value if isinstance(value, str) else json.dumps(value if value == value else None)
 
 
 # --- The page -------------------------------------------------------------------------------------
@@ -205,7 +206,8 @@ def _curves(swept: Swept) -> Iterator[str]:
     """Evidence that is not the same in all runs, that of flipped claims first, against the
     parameter with the most values; a second one has a colour each."""
     varied = swept.varied
-    numeric = [n for n, v in varied.items() if all(isinstance(e, int | float) for e in v)]
+    numeric = [n for n, v in varied.items()
+               if all(isinstance(e, int | float) and e == e for e in v)]  # fmt: skip
     if not numeric:
         return
     x = min(numeric, key=lambda n: (n == SEED, -len(varied[n])))
