@@ -221,8 +221,7 @@ class Search:
             step = -step
 
     def _slack(self, moved: Instance) -> float:
-        """The slack, huge outside the hypotheses and where it is undecided; never infinite, for the
-        simplex takes differences."""
+        """The slack, huge outside the hypotheses or undecided; finite, for simplex differences."""
         self.used += 1
         instance = self.statement.derived(moved)
         if self.statement.unmet(instance) is not None:

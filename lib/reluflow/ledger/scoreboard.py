@@ -238,8 +238,7 @@ def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
 
 
 def causes(told: Mapping[str, Instead], ids: Iterable[str]) -> dict[str, str]:
-    """The causes by which these claims fall, each with the heaviest weight of its claims, in the
-    order of the claims."""
+    """The causes by which these claims fall, each with its heaviest weight, in claims' order."""
     found: dict[str, str] = {}
     for each in (told[id] for id in ids if id in told):
         both = found.get(each.cause, each.weight), each.weight

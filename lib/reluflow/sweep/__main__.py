@@ -39,8 +39,7 @@ _PATIENCE = 20  # seconds in which a scheduler has to answer, and to have a work
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Sweep; 0 where every run ended, 1 where one failed or is still to be done, 2 for wrong use,
-    130 where it was stopped."""
+    """Sweep; 0: every run ended, 1: one failed or is to be done, 2: wrong use, 130: stopped."""
     parser = Parser(prog="sweep", description=__doc__.split("\n\n")[1])
     parser.add_argument("place", metavar="NOTEBOOK or FOLDER", help="a page, or a sweep to go on")
     parser.add_argument("--grid", action="append", default=[], metavar="NAME=VALUES",

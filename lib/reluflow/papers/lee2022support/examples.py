@@ -437,8 +437,7 @@ NORMALISATIONS: Mapping[str, Callable[[int], float]] = {
 
 
 def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
-    """sv.fig12.iteration, sv.fig13.iteration: under that usual normalisation of the loss that
-    suits both captions best."""
+    """sv.fig12.iteration, sv.fig13.iteration: in the usual unit of loss that suits both best."""
     once = []  # the number of data, and the iterations under eq. (1)
     for name, (datum, kind, _) in CAPTIONS.items():
         one = experiment(load(name), None, run.step, seed)

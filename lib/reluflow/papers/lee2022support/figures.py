@@ -117,8 +117,7 @@ def plane_flows(
 
 @in_house_style
 def switching(runs: Sequence[Experiment], data: Sequence[int], titles: Sequence[str]) -> Figure:
-    """x_k.w along the ReLU and the linear flow, one panel each experiment with its datum k (from
-    0): below 0 it is inactive."""
+    """x_k.w along the ReLU and the linear flow, a panel an experiment, its datum k from 0."""
     fig, axes = panels(1, len(runs), height=3.0, titles=titles)
     for ax, run, k in zip(axes, runs, data, strict=True):
         preactivations(ax, _both(run, 0), run.X[k], run.y[k], datum=k, step=run.step)

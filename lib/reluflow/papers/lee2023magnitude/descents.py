@@ -260,8 +260,7 @@ def vector_descent(place: Place, step: Any, n_steps: int) -> Place:
 
 
 def demanded(k: int) -> tuple[int, float]:
-    """At eta = X/k: the last T with 2 chi (1 - h)^T >= 5, well above pi, and what the theorems ask
-    pi - phi(T) to exceed."""
+    """At eta = X/k: the last T with 2 chi (1 - h)^T >= 5, and what pi - phi(T) must exceed."""
     log_chi, h = 0.8 * k * math.log(10.0), 1.0 / (3.0 * k)
     T = math.floor((log_chi - math.log(2.5)) / -math.log1p(-h))
     return T, float(gap_bounds(T, -log_chi, 1.0, 1.0, 1.0, 1, 2.0 * h)[0])

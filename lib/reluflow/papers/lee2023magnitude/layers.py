@@ -166,8 +166,7 @@ def _prolonged(item: Arrays, _: np.random.Generator) -> Arrays:
 
 
 def two_layers(name: str) -> Statement:
-    """One half of Theorem A.3, by its name in `TWO_LAYERS`; slack as a share of |w*|, T >= 1. Long
-    runs are at X/10 only."""
+    """One half of Theorem A.3, named in `TWO_LAYERS`; slack over |w*|, T >= 1; long: X/10 only."""
     side, which = TWO_LAYERS[name]
     tried = draws((1,), lambda start: 1.0 / max(start.v, start.target) ** 2)
     (first, one), *_ = tried.items()

@@ -351,8 +351,7 @@ def _near_threshold(side: float, rng: np.random.Generator) -> Instance:
 
 
 def threshold() -> Statement:
-    """ma.ours.threshold: for m = 0, |w| falls for ever if and only if |w_0| / |w*| is at least
-    `threshold_norm`."""
+    """ma.ours.threshold: m = 0: |w| falls for ever just where |w_0|/|w*| >= `threshold_norm`."""
 
     def slack(found: Phases, start: Start) -> float:
         beyond = start.v / float(population.threshold_norm(start.phi))
@@ -437,8 +436,7 @@ _BEYOND = 1e-6
 
 
 def _data(kind: str, rng: np.random.Generator) -> dict[str, NDArray]:
-    """Data X, a start w0, v0 > 0 with m = 2, 3, 4, far from balanced, and labels of a network with
-    positive factors."""
+    """Data X, a start w0, v0 > 0, m = 2, 3, 4, unbalanced; labels of a network, factors > 0."""
     n, d, m = int(rng.integers(1, 8)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
     spread = 2.0 if kind == "far from balanced" else 0.7
     X = rng.normal(size=(n, d))

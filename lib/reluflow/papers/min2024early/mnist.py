@@ -258,8 +258,7 @@ class Setting:
 
 
 class Task:
-    """A setting on images: the data, the sums x_plus and x_minus (k,) of the centred images of each
-    label, and the loss."""
+    """A setting on images: data, sums x_plus, x_minus (k,) of centred images a label, and loss."""
 
     def __init__(self, setting: Setting, images: Images, dtype: Precision = np.float64) -> None:
         self.setting = setting
@@ -359,8 +358,7 @@ def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
 
 
 def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
-    """cos(w, m_k) for w (k,) and the mean m_k of the images of each of the ten digits, the mean of
-    the task taken off."""
+    """cos(w, m_k), m_k the mean of the images of each of ten digits less the task's mean."""
     moves, scale = task.pair.moves, task.setting.scale / images.white
     means = (images.levels[images.digit == k].mean(axis=0) * scale for k in range(10))
     centred = (mean[moves] - task.pair.mean[moves] for mean in means)
@@ -398,8 +396,7 @@ def rates(epoch: int, problem: ShallowLoss, neurons: Neurons, still: NDArray) ->
 
 
 def epochs(task: Task, seed: int, number: int, both: bool) -> Iterator[Rates]:
-    """SGD, batch 2000: on both layers (Figure 12), or on W alone, with v_j = +-1 of equal
-    probability (Figure 13)."""
+    """SGD, batch 2000: on both layers (Figure 12), or on W, v_j = +-1 at random (Figure 13)."""
     (start, still), step = task.start(seed), task.setting.step
     if not both:
         signs = np.random.default_rng((seed, 1)).choice([-1.0, 1.0], task.setting.width)
@@ -489,8 +486,7 @@ def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
 # the colour bars of Figures 10 and 11.
 
 ALIGNED, FALLEN = 0.9, 0.1
-"""A neuron is well aligned from this cosine on, chosen after first runs; the loss begins to fall
-where this much is gone."""
+"""Aligned: this cosine or more, chosen after first runs. Falling: this share of loss is gone."""
 NUMBERS = {"begins": (0.95, 1.05), "product": (20.0, 200.0), "aligned": (1500, 2500),
            "falls": (2500, 3500)}  # fmt: skip
 LAST = 6000

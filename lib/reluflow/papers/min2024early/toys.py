@@ -204,8 +204,7 @@ UNEQUAL: dict[str, Data] = {
     for name, angles in (("one against three", (-0.2, 0.0, 0.2)),
                          ("one against four", (-0.2, -0.1, 0.1, 0.2)))
 }  # fmt: skip
-"""(1, 0) against data of length 1 at these angles from (-1, 0): the sums of the classes differ in
-length by 3 and 4."""
+"""(1, 0) against unit data at these angles from (-1, 0): sums differ in length by 3 and 4."""
 
 
 def points(data: Data) -> str:

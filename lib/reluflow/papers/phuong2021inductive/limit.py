@@ -520,8 +520,7 @@ def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
 
 
 def norms_grow_like_log(survey: Survey) -> list[Evidence]:
-    """os.norm.log.1: |W_+|_F^2 / log t -> nu_+ > 0, |W_-|_F^2 / log t -> nu_-, |W|_F^2 / log t ->
-    nu_+ + nu_- (eqs 20-22)."""
+    """os.norm.log.1: |W_+|_F^2 / log t -> nu_+ > 0, |W_-|_F^2 / log t -> nu_- (eqs 20-22)."""
     off = [
         float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
         for each, sign, size in _groups(survey)
@@ -630,8 +629,7 @@ def leftover(each: Late, sign: float) -> float:
 
 
 def constant(each: Late) -> float:
-    """The limit of distance^2 log(1/L): (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|), W_0 the
-    neurons that stay behind."""
+    """The limit of distance^2 log(1/L) (os.ours.rate); W_0 are the neurons that stay behind."""
     grown = np.concatenate([each.growing(sign) for sign in each.alive])
     rest = np.setdiff1d(np.arange(len(each.given.signs)), grown)
     dead = float(np.exp(2.0 * each.R[-1, rest]).sum())

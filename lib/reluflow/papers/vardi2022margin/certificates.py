@@ -135,8 +135,7 @@ CONVERGENCE_RESIDUAL = 1e-8
 
 
 def classifies(loss: Loss, threshold: float) -> Statement:
-    """mm.thm2.1.fit: the least margin where L(theta) < `threshold`, of margins q (n,); every q is
-    one of some network."""
+    """mm.thm2.1.fit: the least margin where L < `threshold`; any q (n,) is some network's."""
 
     def scaled(scale: float, rng: np.random.Generator) -> dict[str, NDArray]:
         q = rng.standard_normal(int(rng.integers(1, 6))) * scale
@@ -415,8 +414,7 @@ def _ended(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[Eviden
 
 
 def _fall(some: pd.DataFrame, name: str) -> tuple[float, float]:
-    """The largest value at the last of REACH, and the least factor by which values above 1e-6 fall
-    from the first to the last."""
+    """The largest value at REACH's last, and by what values above 1e-6 fall from its first."""
     early, late = (some[f"{name} {at}"].to_numpy() for at in FULLY_CONNECTED_REACH)
     slow = early > 1e-6
     factors = early[slow] / np.maximum(late[slow], 1e-16)

@@ -108,8 +108,7 @@ class Point:
         return min(self.margins)
 
     def signs(self, layer: int) -> NDArray:
-        """Of a layer with a ReLU, (n, h): 1 or -1, the sign of a unit's input, or 0 where it is 0
-        but for `KINK`."""
+        """Of a ReLU layer, (n, h): the sign of a unit's input, 0 where it is 0 but for `KINK`."""
         W, x = self.weights[layer - 1], self.inputs[layer - 1]
         h, sizes = x @ W.T, np.outer((x * x).sum(axis=1), (W * W).sum(axis=1))
         return np.where(h * h <= KINK**2 * sizes, 0, np.where(h > 0, 1, -1))

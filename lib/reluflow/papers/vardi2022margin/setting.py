@@ -430,8 +430,7 @@ def _mostly_positive(rng: np.random.Generator, network: Network, X: NDArray) -> 
 
 
 def _near_data(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
-    """Neuron j near the datum j, counted round; the output weights have the neurons' lengths, up to
-    a factor, and any sign."""
+    """Neuron j near datum j, counted round; output weights of like length and any sign."""
     first, last = network.maps
     directions = X / np.linalg.norm(X, axis=1)[:, None]
     W = directions[np.arange(len(first)) % len(X)] + 0.2 * rng.normal(size=first.shape)
