@@ -137,18 +137,22 @@ MARKED = """([part, known]) => {
     const own = /^(id|href|src|alt|style|title|download|aria-(describedby|controls))$/;
     const said = e => [...e.attributes].filter(({ name }) => !name.startsWith("data-"));
     const marks = e => said(e).map(({ name, value }) => own.test(name)
-        ? `${name}${value[0] === "#" && e.hash && document.getElementById(value.slice(1)) === null}`
+        ? [name, value.trim() === "",
+            value[0] === "#" && e.hash && document.getElementById(value.slice(1)) === null]
         : `${name}=${value.replace(/drawn-\\S+/, "")}`);
     for (const name of ["asked", "drawn"])  // of what was asked before
         document.querySelectorAll(`[data-${name}]`).forEach(e => delete e.dataset[name]);
     const parts = `${part}, ${part} *`, formula = ":is(mjx-container, mjx-container *, svg *)";
+    const unseen = "meta:is([name=viewport], [http-equiv])", reached = "a, button, [tabindex]";
     for (const e of document.querySelectorAll(parts)) {
-        if (e.matches(formula) || !e.checkVisibility()) continue;
+        if (e.matches(formula) || !(e.matches(unseen) || e.checkVisibility())) continue;
         const { color, fontSize, fontWeight, overflowX, textDecorationLine } = drawn(e);
         const landmark = Boolean(e.closest("main, nav, header, footer, aside, [role]"));
         const scrolls = overflowX === "auto" && e.scrollWidth > e.clientWidth;
-        const built = [e.tagName, e.parentElement?.tagName, landmark, scrolls,
-            Boolean(e.textContent.trim()), ...marks(e)];
+        const words = e.textContent.trim(), holds = what => e.querySelector(what) !== null;
+        const built = [e.tagName, e.parentElement?.tagName, landmark, scrolls && holds(reached),
+            scrolls, e.ariaLabel ? words : words !== "", e.labels?.length,
+            e.matches("table") && holds("td"), ...marks(e)];
         isNew(e, "asked", built.join());
         if (!landmark && "asked" in e.dataset) document.body.dataset.outside = "";
         if (!e.matches("input, select, textarea")
@@ -178,7 +182,7 @@ FINE: dict[str, None] = {}
 
 
 def accessible(visit: Opened, part: str = "html") -> list[str]:
-    """axe finds nothing on a laptop, in a part or at all."""
+    """axe finds nothing, in a part or at all."""
     ways = visit.page.evaluate(MARKED, [part, list(FINE)])
     if not ways:
         return []
@@ -239,32 +243,30 @@ def followed(visit: Opened) -> list[str]:
 
 
 def dark(visit: Opened) -> list[str]:
-    """In the dark theme nothing but a picture is pale."""
-    return visit.ask(
-        """async () => {
-        const root = document.documentElement, was = root.dataset.theme;
-        root.dataset.theme = "dark";
-        await FRAMES;
-        const pale = SEEN.filter(e => {
+    """In the dark theme axe finds nothing either, and nothing but a picture is pale."""
+    with_theme(visit, "dark")
+    found = [f"in the dark theme {fault}" for fault in accessible(visit)]
+    found += visit.ask(
+        """() => SEEN.filter(e => {
             const [r, g, b, a = 1] = getComputedStyle(e).backgroundColor.match(/[\\d.]+/g);
             const line = c => c <= 10 ? c / 3295 : ((c / 255 + .055) / 1.055) ** 2.4;
             const light = .2126 * line(+r) + .7152 * line(+g) + .0722 * line(+b);
             if (e.tagName === "IMG" || a <= .3 || light <= .3) return false;
             const { width, height } = e.getBoundingClientRect();
             return width * height > 400 && e.checkVisibility({ opacityProperty: true });
-        });
-        root.dataset.theme = was;
-        return pale.slice(0, 5).map(e => "in the dark theme a slab is pale: " + (NAME)(e));
-    }""".replace("FRAMES", FRAMES)
-        .replace("SEEN", SEEN)
-        .replace("NAME", NAME)
+        }).slice(0, 5).map(e => "in the dark theme a slab is pale: " + (NAME)(e))""".replace(
+            "SEEN", SEEN
+        ).replace("NAME", NAME)
     )
+    with_theme(visit, "light")
+    return found
 
 
 def phone(visit: Opened) -> list[str]:
-    """On a phone all can be reached, what scrolls shows it, and figures and columns can be read."""
+    """On a phone all can be reached, what scrolls shows it, figures and columns can be read, and
+    axe finds nothing."""
     with_size(visit, PHONE)
-    return visit.ask(
+    return [f"on a phone {fault}" for fault in accessible(visit)] + visit.ask(
         """() => {
         const W = document.documentElement.clientWidth, found = [];
         const scrolls = e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
@@ -277,6 +279,13 @@ def phone(visit: Opened) -> list[str]:
             const { width, right } = e.getBoundingClientRect();
             return width && right > W + 1 && ![...up(e)].some(scrolls);
         }));
+        say("left of a phone", seen.filter(e => {
+            const { width, left } = e.getBoundingClientRect();
+            return width && left < -1 && ![...up(e)].some(scrolls);
+        }));
+        const told = e => [...e.childNodes].some(part => part.nodeType === 3 && part.data.trim());
+        say("letters too small to be read", seen.filter(
+            e => told(e) && parseFloat(getComputedStyle(e).fontSize) < 8));
         say("scrolls without a cue", seen.filter(e => scrolls(e)
             && e.scrollWidth > e.clientWidth + 2 && ![...up(e)].some(b => b.matches(".more"))));
         say("a figure too small to be read", seen.filter(
@@ -336,6 +345,16 @@ def with_size(visit: Opened, size: tuple[int, int]) -> None:
     width, height = size
     visit.page.set_viewport_size({"width": width, "height": height})
     visit.ask(f"async () => {{ await {FRAMES}; await {FRAMES}; }}")
+
+
+def with_theme(visit: Opened, theme: str) -> None:
+    """Give the page another theme, and the colours that fade into it at once."""
+    visit.ask(f"""async () => {{
+        document.documentElement.dataset.theme = "{theme}";
+        await {FRAMES};
+        const fades = document.getAnimations().filter(each => each instanceof CSSTransition);
+        fades.forEach(each => each.finish());
+    }}""")
 
 
 CHECKS: tuple[Callable[[Opened], list[str]], ...] = (

@@ -8,7 +8,16 @@ from flows import assert_jacobian
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
+from reluflow.flows.charts import (
+    LOG_LOG,
+    LOG_LOSS,
+    LOG_SIZE,
+    TIME,
+    Frozen,
+    Neurons,
+    Plain,
+    Polar,
+)
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, _Path, integrate, then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
@@ -129,6 +138,13 @@ def test_input_that_cannot_be_integrated_is_refused() -> None:
     problem = (Plain(TWO), EXPONENTIAL, APART, np.ones(2))
     with pytest.raises(InputError, match="clock"):
         GradientFlow(*problem, "steps")
+    for chart, clock in (
+        (Plain(TWO), LOG_SIZE),
+        (Neurons(np.ones(2), 2), LOG_SIZE),
+        (Frozen(TWO, 9.0), LOG_LOSS),
+    ):
+        with pytest.raises(InputError, match="clock"):
+            GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), clock)
     with pytest.raises(InputError, match="finite"):
         integrate(GradientFlow(*problem), np.full(6, np.nan), 1.0)
     with pytest.raises(InputError, match="not after the start"):

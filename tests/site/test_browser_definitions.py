@@ -61,7 +61,7 @@ def test_the_mouse_shows_and_leaves(visit: Opened) -> None:
     visit.page.wait_for_timeout(400)
     expect(told).to_be_visible()
     for theme in ("dark", "light"):
-        visit.ask(f"() => {{ document.documentElement.dataset.theme = '{theme}'; }}")
+        looks.with_theme(visit, theme)
         assert looks.accessible(visit, OPEN) == []
     visit.page.mouse.move(1, 1)
     expect(told).to_have_count(0)

@@ -122,7 +122,20 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.followed, "document.documentElement.style.scrollPaddingTop = 0", "lands at"),
     (looks.followed, "addEventListener('scroll', e => e.stopImmediatePropagation(), true)", "mark"),
     (looks.dark, ADD.format("<p style='background:#eee'>pale"), "pale"),
+    (
+        looks.dark,
+        ADD.format("<style>html[data-theme=dark] h2 { color: #333 !important }"),
+        "contrast",
+    ),
     (looks.phone, ADD.format("<div style='width:50em'>wide</div>"), "cut"),
+    (looks.phone, ADD.format("<p style='margin-left:-30px'>left"), "left of"),
+    (looks.phone, ADD.format("<p style='font-size:5px'>small"), "letters"),
+    (
+        looks.phone,
+        ADD.format("<style>@media (width < 400px) { h2 { color: #ccc !important }"),
+        "contrast",
+    ),
+    (looks.phone, ADD.format("<a href='#'><img class='wide' alt='a figure'></a>"), "link-name"),
     (looks.phone, ADD.format("<p style='overflow:auto'><b style='padding:20em'>b"), "a cue"),
     (looks.phone, ADD.format("<div class='cell_output'><img style='zoom:.2'>"), "figure"),
     (looks.phone, ADD.format("<table><td style='max-width:4em'>one two three four"), "column"),
@@ -182,6 +195,7 @@ def test_axe_is_asked_of_what_is_new_where_the_rest_is_known(site: Path, browser
             ("document.body.insertAdjacentHTML('beforeend', '<p>outside')", "region"),
             (ADD.format("<ul><div>x</div></ul>"), "list"),
             ("document.getElementById('main-content').id = ''", "skip-link,"),
+            ("document.querySelector('[name=viewport]').content += ', user-scalable=no'", "meta-"),
         ):
             assert not any(f"axe: {word}" in each for each in looks.accessible(visit))
             visit.ask(f"() => {{ {fault} }}")

@@ -562,7 +562,7 @@ def _beyond(state: _State, last: Segment) -> str:
     fades = held and (rooms(last, state.on, state.stay).limit == 0.0).any()
     if not near.size and not fades:
         return ""
-    # Not by `reluflow.exact`: second routes stand on that, which share nothing with this flow.
+    # Not by `reluflow.exact`: second routes stand on that, and share with this flow at most FLINT.
     A, target, along = (_rational(v) for v in (X[state.on], y[state.on, None], X[held]))
     d, H, q = X.shape[1], A.transpose() * A, A.transpose() * target
     K, right = H.tolist(), q.tolist()

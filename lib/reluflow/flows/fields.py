@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, LOG_SIZE, TIME, Chart, Neurons, Polar
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, LOG_SIZE, TIME, Chart, Frozen, Neurons, Polar
 from reluflow.losses import Loss
 
 _NOTHING = 1e-14
@@ -25,7 +25,7 @@ class GradientFlow:
     clock  "time"; "log(1/loss)", whose value tau = log(1/L) begins at the start's; "log
            log(1/loss)", whose value is log tau, from a start with L < 1 on; or, in a polar chart,
            "log |theta|"
-    Raises InputError for an unknown clock.
+    Raises InputError for a clock that is unknown, or that the chart does not have.
     """
 
     chart: Chart
@@ -35,7 +35,8 @@ class GradientFlow:
     clock: str = TIME
 
     def __post_init__(self) -> None:
-        known = (TIME, LOG_LOSS, LOG_LOG, LOG_SIZE)
+        sized = (LOG_SIZE,) if isinstance(self.chart, Polar) else ()
+        known = sized if isinstance(self.chart, Frozen) else (TIME, LOG_LOSS, LOG_LOG, *sized)
         if self.clock not in known:
             names = ", ".join(f'"{name}"' for name in known)
             raise InputError(f"clock must be one of {names}, not {self.clock!r}.")
