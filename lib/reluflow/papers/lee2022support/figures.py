@@ -210,7 +210,8 @@ def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) 
     for (name, path), (colour, line, width) in zip(paths.items(), looks, strict=False):
         ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
     ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
-    _inactive(ax)
+    ax.axhline(0.0, color=style.INK, lw=0.9)
+    ax.text(0.02, 0.03, "inactive", transform=ax.transAxes, color=style.QUIET, fontsize=8.5)
     name_curves(ax)
     return fig
 
@@ -667,12 +668,6 @@ def boundary_cases(
     activation_boundaries(ax, X)
     cells(ax, X)
     return fig
-
-
-def _inactive(ax: Axes) -> None:
-    """The level 0 of x_i.w, and the word for what is below it."""
-    ax.axhline(0.0, color=style.INK, lw=0.9)
-    ax.text(0.02, 0.03, "inactive", transform=ax.transAxes, color=style.QUIET, fontsize=8.5)
 
 
 # --- Curves over time: preactivations h_i(t) = x_i.w(t) and losses L(w(t)) ------------------------

@@ -560,8 +560,8 @@ def cosines(each: Trajectory, U: NDArray, sign: float) -> NDArray:
 
 
 def turns_towards(loss: Loss) -> Statement:
-    """d/dt cos(x_+, w) >= (1/3 - cos(x_+, w)) sqrt(mu) n_+ X_min / 2 in S_+, eq (37), whenever the
-    outputs q on I_+ are within [0, 1/4]; the slack is the difference over |x_+|."""
+    """ea.thm1.refined.1: d/dt cos(x_+, w) >= (1/3 - cos(x_+, w)) sqrt(mu) n_+ X_min / 2 in S_+ (37)
+    where the outputs q on I_+ are within [0, 1/4]; the slack is the difference over |x_+|."""
 
     def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         X, y = item["X"], item["y"]

@@ -1039,11 +1039,8 @@ PARAMETERS = {**SECTION, "scale": SHELF.parameter}
 def recorded(name: str, shelf: Shelf = SHELF) -> dict[str, list[Course]]:
     """The courses of a record, by the keys of its surveys."""
     facts = shelf.read(name)["surveys"]
-
-    def course(looks: Sequence[Mapping[str, Any]]) -> Course:
-        return Course(tuple(of_record(Seen, {**e, "loss": e["loss"] or np.nan}) for e in looks))
-
-    return {key: [course(looks) for looks in each["networks"]] for key, each in facts.items()}
+    return {key: [Course(tuple(of_record(Seen, {**e, "loss": e["loss"] or np.nan}) for e in looks))
+                  for looks in each["networks"]] for key, each in facts.items()}  # fmt: skip
 
 
 def recorded_cases(shelf: Shelf = SHELF) -> list[Case]:

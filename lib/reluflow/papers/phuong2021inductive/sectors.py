@@ -507,15 +507,11 @@ def one_way(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float
     return float(_rates(X, y, pulls, shares, float(sign)).min())
 
 
-def _clear(X: NDArray) -> bool:
-    C = np.abs(cosines(X))
-    return bool(np.all((C > 1e-9) | (C < 1e-14)))
-
-
 @statement("rates in the sector have the signs of the sector",
            extended(_DRAWS, partial(_pulls, True)),
-           {"no product is 0 by rounding alone": _clear}, strict=True, tolerance=_ROUNDING / 100,
-           fixed=_FIXED)  # fmt: skip
+           {"no product is 0 by rounding alone": lambda X: bool(np.all(
+               (np.abs(cosines(X)) > 1e-9) | (np.abs(cosines(X)) < 1e-14)))},
+           strict=True, tolerance=_ROUNDING / 100, fixed=_FIXED)  # fmt: skip
 def stays_in_the_sector(
     X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float
 ) -> float:
