@@ -103,6 +103,7 @@ def test_at_one_place_no_datum_changes_twice() -> None:
         found = align(X, y, w)
         changed = [(event.t, event.datum) for event in found.events]
         assert len(set(changed)) == len(changed)
-        sliding += found.status == "sliding"
+        sliding += (slides := found.status == "sliding")
+        assert not slides or np.array_equal(found.at(found.time + 1.0), found.end)
     assert align(*tied[0]).status == "sliding"
     assert 300 > sliding > 10
