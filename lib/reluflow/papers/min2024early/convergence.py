@@ -215,7 +215,7 @@ def allowed(given: Start) -> float:
 
 
 def trajectories(seed: int, count: int) -> list[Trajectory]:
-    """The trajectories of `count` starts that meet the hypotheses. Raises Lost as `begin`."""
+    """The trajectories of those of `count` starts that meet the hypotheses. Raises Lost."""
     return [each for start in starts(seed, count) if (each := follow(start)) is not None]
 
 

@@ -172,7 +172,7 @@ def home_in_time() -> Statement:
 
 
 def slowest(mu: float, gap: float) -> dict[str, Any]:
-    """Four unit vectors in space, and a start outside S_-, that need nearly t_*; small gap."""
+    """Four unit vectors, a start outside S_-, that need nearly t_*: gap -> 0, gap^2 << 1 - mu."""
     s, c = np.sqrt(0.5 * (1.0 - mu)), np.sqrt(0.5 * (1.0 + mu))
     p = (mu + gap * s) / c
     r = np.sqrt(1.0 - p**2 - gap**2)
