@@ -108,7 +108,13 @@ def deactivation_repaired() -> Statement:
         below, above = displaced_sides(item["X"], item["y"], foot(item), 0)
         return min(below if s < 0.0 else -below, above if s < top else -above)
 
-    return Statement(says="three ranges of grad L(w).x", draws=extended(MIXED, on_boundary),
+    def any_sign(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        turn = [rng.choice([-1.0, 1.0], item[name].shape) for name in "Xy"]
+        turn[1][0] = 1.0  # x_1's own label is positive, and nothing else is
+        return {"X": turn[0] * item["X"], "y": turn[1] * item["y"]}
+
+    draws = extended(also("any sign", MIXED, any_sign), on_boundary)
+    return Statement(says="three ranges of grad L(w).x", draws=draws,
                      slack=slack, hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
                      strict=True, readable=_readable_point())  # fmt: skip
 

@@ -50,16 +50,17 @@ def terminology(
     ]  # fmt: skip
 
 
+def _flat(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """Two columns made alike: data of rank below d."""
+    X = item["X"].copy()
+    X[:, [0, -1]] = X[:, [0]] + X[:, [-1]]
+    return {"X": X}
+
+
 def _of_any_rank(dimensions: Iterable[int], largest: int) -> Draws:
     """Data of rank d, parallel and equal ones among them, and with two columns made alike."""
-
-    def flat(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        X = item["X"].copy()
-        X[:, [0, -1]] = X[:, [0]] + X[:, [-1]]
-        return {"X": X}
-
     plain = in_dimensions(dimensions, largest, ("uniform", "integers", "degenerate"))
-    return also("flat", plain, flat)
+    return also("flat", plain, _flat)
 
 
 def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
@@ -243,7 +244,8 @@ def minima_in_positive_cells() -> Statement:
 
     tests = given("sv.ours.minima.count", data=lambda item: meets(item, "A1"))
     says = "no more partitions with a local minimum than the positive data have cells"
-    return Statement(says, mixed_labels(), slack, tests, fixed=("X", "y"))
+    draws = also("flat", mixed_labels(), _flat)
+    return Statement(says, draws, slack, tests, fixed=("X", "y"))
 
 
 def all_cells_hold_minima(X: NDArray, y: NDArray) -> list[Evidence]:
@@ -327,7 +329,8 @@ def _step(item: Instance) -> float:
 
 
 def lower_beside_boundaries() -> Statement:
-    """sv.ours.boundary.step: by how much the fall exceeds its promise, as a share of terms."""
+    """sv.ours.boundary.step: by how much the fall exceeds its promise, as a share of terms; for
+    inputs of either sign, and steps up to a hundred times too long for a promise above zero."""
 
     def slack(item: Instance) -> float:
         found = fall_from_boundary(item["X"], item["y"], on_boundary(item), 0, _step(item))
@@ -339,9 +342,13 @@ def lower_beside_boundaries() -> Statement:
         on = abs(x @ w) <= 1e-12 * np.linalg.norm(x) * np.linalg.norm(item["point"])
         return bool(x.any() and on and _step(item) > 0.0)
 
+    def wider(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        X = item["X"] * rng.choice([-1.0, 1.0], item["X"].shape) if rng.integers(2) else item["X"]
+        return {"X": X, "step": item["step"] * 10.0 ** rng.choice([0.0, 2.0])}
+
     tests = given("sv.ours.boundary.step", labels=lambda item: meets(item, "A2"), point=point)
-    says = "beside a boundary the loss is lower, by the finite bound"
-    return Statement(says, boundary_points(), slack, tests, tolerance=1e-12, fixed=("first",))
+    says, draws = "beside a boundary the loss is lower, by the finite bound", boundary_points()
+    return Statement(says, extended(draws, wider), slack, tests, tolerance=1e-12, fixed=("first",))
 
 
 @statement("no point of a boundary is a minimum of L", boundary_points(), strict=True,
@@ -542,6 +549,7 @@ def relu_below_linear_where_unfit() -> Statement:
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
     wider = {kind: one for kind, one in _under_A2().items() if "d = 1" not in kind}
+    wider |= extended(in_dimensions((3,), 5, _KINDS), _flat)
     draws = {**_under_A2(), **also("unfit", wider, _unfit)}
     says = "it is smaller where the linear fit is zero or negative on a datum"
     return replace(relu_below_linear(), says=says, draws=draws, fixed=(),

@@ -289,7 +289,8 @@ def realisable_is_global() -> Statement:
     tests = given(
         "sv.ours.small.realisable",
         data=lambda item: meets(item, "A1", "A3", d=2),
-        labels=lambda item: bool(np.all(item["y"] > 0.0)),
+        labels=lambda item: bool(np.all(item["y"] > 0.0))
+        and np.array_equal(item["y"], item["X"] @ item["w_GM"]),
         start=small,
     )
     says, draws = "labels y = X w_GM: the limit has loss zero", extended(data_draws(2), more)

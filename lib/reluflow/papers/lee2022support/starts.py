@@ -208,9 +208,10 @@ def _limit_rooms(X: NDArray, y: NDArray) -> tuple[float, float]:
     if path.status != "converged":
         return 0.0, 0.0
     lengths, steps = np.linalg.norm(X, axis=1), crossings(X, path)
-    s = np.linalg.svd(X[visited_cells(X, path)[-1]], compute_uv=False)
+    active = X[visited_cells(X, path)[-1]]
+    s = np.linalg.svd(active, compute_uv=False)
     cosines = np.abs(X @ path.end) / (lengths * np.linalg.norm(path.end))
-    regular = 1e3 * s[-1] / s[0] if len(s) == X.shape[1] else 0.0
+    regular = 1e3 * s[-1] / s[0] if rank(active) == X.shape[1] else 0.0
     way = [_least_turn(X, y, path)]
     for step in steps:
         rates = [

@@ -84,10 +84,19 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
     return {"y": X @ w, "w_gm": w}
 
 
+def _turned(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """Inputs of either sign, for A1 is not assumed; half of the labels can be fitted, but for those
+    of data on which the fit is zero."""
+    X = item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)
+    h = X @ rng.integers(1, 5, X.shape[1])
+    fits = rng.integers(2) * (h != 0.0)
+    return {"X": np.where(h < 0.0, -1.0, 1.0)[:, None] * X, "y": np.where(fits, abs(h), item["y"])}
+
+
 def _draws() -> Draws:
-    """Data of which half can be fitted."""
+    """Data of which half can be fitted, and half are turned."""
     plain = {**in_dimensions((1, 2), 6), **in_dimensions((3,), 4, ("integers", "degenerate"))}
-    return also("fitted", plain, realisable)
+    return also("fitted", plain, realisable) | also("turned", plain, _turned)
 
 
 @remembered
