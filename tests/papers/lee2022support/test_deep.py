@@ -1,4 +1,4 @@
-"""Appendices B and C: the network against plain loops and torch, and evidence that can fail."""
+"""Appendices B and C: evidence that can fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reluflow.papers.lee2022support import deep
 def test_both_sides_are_compared_both_ways(statement, name, rounded, off, monkeypatch):
     """An error of either sign is an error: each of these checks was once one-sided unnoticed. A
     gradient with a part along W, in one layer, adds or takes |w|^2, in every unit."""
-    layer, name = (name, "autograd") if isinstance(name, int) else (None, name)
+    layer, name = (name, "by_complex_steps") if isinstance(name, int) else (None, name)
     right = getattr(deep, name)
 
     def wrong(*given):

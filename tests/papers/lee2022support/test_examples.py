@@ -13,6 +13,7 @@ from reluflow.approx import MARK
 from reluflow.datasets import PAPER, Dataset
 from reluflow.errors import InputError
 from reluflow.papers.lee2022support import examples
+from reluflow.papers.lee2022support.setting import plain_descent
 
 STEP = 0.005
 
@@ -171,3 +172,12 @@ def test_flips_are_told_by_the_step_after_which_a_datum_has_changed() -> None:
     assert examples.flips(X, path) == [
         (1, 0, "activate"), (3, 0, "deactivate"), (3, 1, "deactivate"), (4, 1, "activate"),
     ]  # fmt: skip
+
+
+def test_descent_by_the_map_of_many_steps_is_descent_as_a_loop(paper: examples.Experiment) -> None:
+    """Data switch after 10 to 680 steps, between the lengths of the blocks; the run ends anywhere."""
+    for w0 in (*paper.starts, [-0.2, 0.3]):
+        for steps in (1, 2, 37, 3000):
+            slow = plain_descent(paper.X, paper.y, w0, STEP, steps)
+            fast = examples.descent(paper.X, paper.y, np.array(w0), STEP, steps)
+            np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-12)

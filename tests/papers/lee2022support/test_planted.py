@@ -22,7 +22,7 @@ from reluflow.instances import Instance
 from reluflow.papers.lee2022support import dynamics, examples, geometry, linear, theorem_3_6
 from reluflow.papers.lee2022support.geometry import excess_in_cell
 from reluflow.papers.lee2022support.rational import equation, fitted
-from reluflow.papers.lee2022support.setting import plain_descent, virtual_minimum
+from reluflow.papers.lee2022support.setting import virtual_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -131,7 +131,7 @@ def descended(share: float = 1.0, iterations: int = 200_000, events: bool = True
     """Example 5.1's evidence where the second of three descents is another one."""
     run = printed(EX_1)
     first, _, last = run.descents
-    path = plain_descent(run.X, run.y, share * run.starts[1], run.step, iterations)
+    path = examples.descent(run.X, run.y, share * run.starts[1], run.step, iterations)
     other = altered(EX_1, descents=(first, path, last))
     judge = partial(examples.descent_for_flow, other)
     return judge() if events else under(examples, "flips", lambda X, path: [], judge)()

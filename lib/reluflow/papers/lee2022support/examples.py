@@ -34,6 +34,29 @@ from reluflow.progress import progress
 # --- Full-batch gradient descent beside the flow -------------------------------------------------
 
 
+def descent(X: NDArray, y: NDArray, w0: NDArray, step: float, n_steps: int) -> NDArray:
+    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,).
+
+    In a cell a step is an affine map. The map of m steps makes of the first m weights there the
+    next m; they count up to the first one in another cell, from which it goes on.
+    """
+    path = np.empty((n_steps + 1, len(w0)))
+    path[0], first = w0, 0
+    while first < n_steps:
+        on, m = X @ path[first] > 0.0, 1
+        A, b = np.eye(len(w0)) - step * X[on].T @ X[on], step * y[on] @ X[on]
+        while first + m <= n_steps:
+            new = path[first + m : first + 2 * m]
+            new[:] = (path[first : first + m] @ A.T + b)[: len(new)]
+            inside = ((new @ X.T > 0.0) == on).all(axis=1)
+            if not inside.all():
+                m += int(np.argmin(inside))
+                break
+            A, b, m = A @ A, A @ b + b, 2 * m
+        first += m
+    return path
+
+
 def flips(X: ArrayLike, path: NDArray) -> list[tuple[int, int, str]]:
     """The steps after which data have changed, the datum (from 0), and how, along `path` (k, d)."""
     active = path @ np.asarray(X, float).T > 0.0
@@ -205,8 +228,7 @@ class Experiment:
     @cached_property
     def descents(self) -> tuple[NDArray, ...]:
         """Gradient descent from every start, each step of it."""
-        paths = plain_descent(self.X, self.y, self.starts, self.step, self.iterations)
-        return tuple(np.moveaxis(paths, 1, 0))
+        return tuple(descent(self.X, self.y, w0, self.step, self.iterations) for w0 in self.starts)
 
     @cached_property
     def minima(self) -> tuple[StationarySet, ...]:
