@@ -31,13 +31,12 @@ Made = TypeVar("Made")
 
 
 def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int) -> NDArray:
-    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,); of k
-    starts at once, w0 (k, d), all (n_steps + 1, k, d)."""
+    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,)."""
     X, y, w0 = np.asarray(X, float), np.asarray(y, float), np.asarray(w0, float)
-    path = np.empty((n_steps + 1, *w0.shape))
+    path = np.empty((n_steps + 1, len(w0)))
     path[0] = w0
     for k in range(n_steps):
-        h = (X @ path[k].T).T
+        h = X @ path[k]
         path[k + 1] = path[k] - step * (np.where(h > 0.0, h - y, 0.0) @ X)
     return path
 
@@ -410,24 +409,18 @@ def common_point(item: Instance) -> NDArray:
 
 # --- Virtual minima of cells, and whether these hold one (eq. 4 and 5) ----------------------------
 
-_SOUND = 1e-6  # singular values within this factor: doubles give the fit to about ten digits
-
 
 def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDArray, NDArray]:
     """Virtual minimiser of a cell (eq. 4): the least-squares fit of its active data.
 
     Parameters: X (n, d), y (n,), active (n,) bool. Returns the fit of least norm (d,) and an
-    orthonormal basis (d, d - rank) of the directions along which it is free. The rank is exact.
+    orthonormal basis (d, d - rank) of the directions along which it is free. Both are exact but for
+    the last rounding.
     """
     X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
     A, d = X[active], X.shape[1]
     if not A.any():
         return np.zeros(d), np.eye(d)
-    size = np.ldexp(1.0, np.frexp(np.abs(A).max(axis=0))[1])
-    if len(A) >= d and A.any(axis=0).all():
-        U, s, Vt = np.linalg.svd(A / size, full_matrices=False)
-        if s[-1] > _SOUND * s[0]:
-            return (Vt.T @ (U.T @ y[active] / s)) / size, np.zeros((d, 0))
     exact = minima.problem(A, y[active])
     W, N = minima.fit(matrix(exact.rows, d), exact.labels)
     basis = exact.span(N)
