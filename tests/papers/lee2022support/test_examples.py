@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.approx import MARK
-from reluflow.datasets import PAPER, Dataset
+from reluflow.datasets import Dataset
 from reluflow.errors import InputError
 from reluflow.papers.lee2022support import examples
 from reluflow.papers.lee2022support.setting import plain_descent
@@ -72,6 +72,8 @@ def test_many_data_with_too_many_cells_are_refused(tmp_path: Path) -> None:
 
 
 def test_starts_and_data_that_do_not_fit(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='settings for dataset "mine"'):
+        examples.settings("mine")
     bad = write(tmp_path, "a,b,y\n1,0,2\n0,-1,1\n")
     for name, starts, message in (
         ("paper", [[0, 1]], "initial_points need one data set"),
@@ -119,20 +121,6 @@ def test_a_minimum_that_rounding_makes_is_marked() -> None:
     assert not any("digits" in shape for shape in printed)
 
 
-def test_printed_settings() -> None:
-    first, second, third = (examples.settings(name) for name in PAPER)
-    assert (first.step, first.iterations) == (0.005, 200_000)
-    assert np.array_equal(first.initial_points, [[1e-4, 1e-4], [0, 8], [0, 45]])
-    assert first.small_points.shape == (7, 2)
-    # The paper's own words for the seven: |w0| < 0.3.
-    assert np.all(np.linalg.norm(first.small_points, axis=1) < 0.3)
-    assert np.allclose(first.small_points.sum(axis=0), [-0.07, 0.02])
-    assert (second.step, second.iterations, second.initial_scale) == (0.005, 10_000, 1e-4)
-    assert (third.step, third.iterations, third.initial_scale) == (0.005, 20_000, 1e-4)
-    with pytest.raises(InputError, match='settings for dataset "mine"'):
-        examples.settings("mine")
-
-
 def mine(d: int) -> Dataset:
     X = np.eye(d) + 1.0
     return Dataset("mine", X, np.ones(d), printed=False)
@@ -175,7 +163,7 @@ def test_flips_are_told_by_the_step_after_which_a_datum_has_changed() -> None:
 
 
 def test_descent_by_the_map_of_many_steps_is_descent_as_a_loop(paper: examples.Experiment) -> None:
-    """Data switch after 10 to 680 steps, between the lengths of the blocks; the run ends anywhere."""
+    """Data switch after 10 to 680 steps, and the run ends inside a block."""
     for w0 in (*paper.starts, [-0.2, 0.3]):
         for steps in (1, 2, 37, 3000):
             slow = plain_descent(paper.X, paper.y, w0, STEP, steps)

@@ -1,13 +1,18 @@
-"""Cells and minima: Lemmas 3.2 and 4.5, Propositions 3.3 and F.3, Theorem 3.4."""
+"""Cells, their neighbours and minima: Lemmas 3.2, 4.5 and F.1, Propositions 3.3 and F.3."""
 
 from __future__ import annotations
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 from reluflow.falsify import falsify
+from reluflow.geometry import enumerate_cells
 from reluflow.instances import Instance, draw_many
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import geometry
+from reluflow.papers.lee2022support.setting import parallel_classes
+from scipy.optimize import linprog
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
@@ -24,17 +29,6 @@ def test_cells_of_a_quadrant_agree_with_a_walk_through_it(X):
         W = np.column_stack([u * np.cos(t), v * np.sin(t)])
         walked = {frozenset(np.flatnonzero(X @ w > 0).tolist()) for w in W}
         assert geometry.quadrant_cells(X, quadrant) == walked
-
-
-def test_minima_on_a_line_are_counted_in_closed_form():
-    """d = 1, A1: the half-line w <= 0 holds minima unless it falls into w > 0, which holds one if
-    sum x_i y_i > 0. All w <= 0 are minima of x = 1, 1, y = 1, -2: the boundary is inactive."""
-    rng = np.random.default_rng(3)
-    for _ in range(60):
-        n = int(rng.integers(1, 5))
-        X, y = rng.integers(1, 4, (n, 1)).astype(float), rng.integers(-3, 4, n).astype(float)
-        assert geometry.cells_with_minima(X, y) == 1 + (float(X[:, 0] @ y) > 0)
-    assert geometry.cells_with_minima(np.ones((2, 1)), np.array([1.0, -2.0])) == 1
 
 
 def test_the_fall_is_the_difference_of_losses():
@@ -67,3 +61,30 @@ def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:
     assert len(edges[0]) - len(edges[1]) == 1
     found = geometry.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
     assert (found.agree.all(), len(found)) == (True, 8)
+
+
+def slow_adjacent(X) -> int:
+    """Pairs of closures with a common face of dimension d - 1, by linear programs: such a face
+    holds d - 1 independent points, found one after another in directions not spanned yet."""
+    X = np.asarray(X, float)
+    d, count = X.shape[1], 0
+    rng = np.random.default_rng(0)
+    for a, b in combinations(2 * enumerate_cells(X).patterns.astype(int) - 1, 2):
+        G = -np.vstack([a[:, None] * X, b[:, None] * X])
+        found = []
+        for _ in range(4 * d):
+            c = rng.normal(size=d)
+            result = linprog(c, A_ub=G, b_ub=np.zeros(len(G)), bounds=[(-1, 1)] * d)
+            found.append(result.x)
+        count += np.linalg.matrix_rank(np.array(found), tol=1e-7) == d - 1
+    return count
+
+
+@pytest.mark.parametrize("X", [[[1, 0], [0, 1], [1, 1]], [[1, 0], [2, 0], [0, 1]], np.eye(3)])
+def test_adjacent_pairs_agree_with_linear_programs(X):
+    assert slow_adjacent(X) == len(geometry.adjacent_pairs(np.array(X, float)))
+
+
+def test_parallel_classes_join_both_directions():
+    X = [[1, 2], [-2, -4], [1, 0], [3, 6]]
+    assert set(parallel_classes(X)) == {frozenset({0, 1, 3}), frozenset({2})}
