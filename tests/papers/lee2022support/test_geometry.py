@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from reluflow.falsify import falsify
-from reluflow.geometry import enumerate_cells
 from reluflow.instances import Instance, draw_many
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import geometry
 from reluflow.papers.lee2022support.setting import parallel_classes
-from scipy.optimize import linprog
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
@@ -61,28 +57,6 @@ def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:
     assert len(edges[0]) - len(edges[1]) == 1
     found = geometry.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
     assert (found.agree.all(), len(found)) == (True, 8)
-
-
-def slow_adjacent(X) -> int:
-    """Pairs of closures with a common face of dimension d - 1, by linear programs: such a face
-    holds d - 1 independent points, found one after another in directions not spanned yet."""
-    X = np.asarray(X, float)
-    d, count = X.shape[1], 0
-    rng = np.random.default_rng(0)
-    for a, b in combinations(2 * enumerate_cells(X).patterns.astype(int) - 1, 2):
-        G = -np.vstack([a[:, None] * X, b[:, None] * X])
-        found = []
-        for _ in range(4 * d):
-            c = rng.normal(size=d)
-            result = linprog(c, A_ub=G, b_ub=np.zeros(len(G)), bounds=[(-1, 1)] * d)
-            found.append(result.x)
-        count += np.linalg.matrix_rank(np.array(found), tol=1e-7) == d - 1
-    return count
-
-
-@pytest.mark.parametrize("X", [[[1, 0], [0, 1], [1, 1]], [[1, 0], [2, 0], [0, 1]], np.eye(3)])
-def test_adjacent_pairs_agree_with_linear_programs(X):
-    assert slow_adjacent(X) == len(geometry.adjacent_pairs(np.array(X, float)))
 
 
 def test_parallel_classes_join_both_directions():

@@ -66,16 +66,11 @@ def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None
 
 def test_a_path_that_is_recorded_once_more_at_its_end_has_no_cell_more() -> None:
     """As a flow is that is followed past its last event before its limit is known."""
-    statement = starts.small_starts_agree()
-    rng, kinds = np.random.default_rng(7), list(statement.draws)
-    item = [statement.draws[kinds[k % len(kinds)]](rng) for k in range(7)][-1]
-    (path,) = setting.small_flows(item, starts.SHARES[-1:])
-    more = replace(
-        path, t=np.append(path.t, 2 * path.t[-1]), states=path.states[[*range(len(path.t)), -1]]
-    )
-    turns = [starts._least_turn(item["X"], item["y"], each) for each in (path, more)]
-    assert turns[0] == turns[1]
-    assert 0.0 <= turns[0] <= 1.0
+    X, y = np.vstack([np.eye(3), [1, 1, 0]]), np.array([4.0, 1.0, 1.0, 1.0])
+    path = affine_flow(X, y, 1e-6 * np.ones(3))
+    twice = path.states[[*range(len(path.t)), -1]]
+    more = replace(path, t=np.append(path.t, 2 * path.t[-1]), states=twice)
+    assert 0.0 <= starts._least_turn(X, y, path) == starts._least_turn(X, y, more) < 1.0
 
 
 def test_a_run_of_the_record_comes_out_again() -> None:
