@@ -374,11 +374,11 @@ REGULAR = descent.bent(-0.6, 2.0)
 UNIFORM = (("of the largest error", profiles(descent.flat_inside(), REGULAR)),)
 
 converse = partial(descent.converse, 0, 4)
-CONVERSE = (
-    ("dw/dt", under(descent, "_read_off",
-                    but(descent._read_off, lambda rate, w0, step, y: step == 1e-3,
-                        lambda g: g + 2e-4 * np.eye(4)[2]), converse)),
-)  # fmt: skip
+CONVERSE = each("dw/dt", *(
+    under(descent, "_read_off", but(descent._read_off, lambda rate, w0, step, y, at=at: step in at,
+                                    lambda g, by=by: g + by * np.eye(4)[2]), converse)
+    for at, by in (((2e-3, 1e-3), 1.1e-4), ((2e-3, 1e-3), -1.1e-4), ((2e-3,), 1.2e-4))
+))  # fmt: skip
 
 
 # --- Section 5 and Appendix D.3 -------------------------------------------------------------------
