@@ -358,7 +358,7 @@ def inflection(m: sp.Expr) -> sp.Expr:
 def bent_bounds() -> list[Evidence]:
     """ma.ours.restart.bend: where the bounds of the flow are convex and where they are concave, by
     u'' = f'(u) f(u) for u' = f(u), for all m at once."""
-    m, u, level = sp.symbols("m u l", positive=True)
+    m, (u, level) = sp.symbols("m", nonnegative=True), sp.symbols("u l", positive=True)
     z, end = u ** (m + 1), level ** (m + 1)
     f = -(u**m) * (z - end) / 2
     said = (2 * m + 1) * (z - inflection(m) * end) * (z - end) / 4
