@@ -425,9 +425,8 @@ def falls_first(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> n
 
     def falls(seed: int) -> bool:
         problem = DeepProblem(replace(setting, n=n), seed)
-        slope = problem.descent_direction(problem.start)
-        first, down = problem.layers(problem.start)[0], problem.layers(slope)[0]
-        return float((first * down).sum()) < 0.0
+        f = forward(problem.layers(problem.start), problem.X.T)[1]
+        return float((problem.y - f) @ f) < 0.0
 
     with one_thread():
         return np.array([falls(seed + k) for k in range(count)])
