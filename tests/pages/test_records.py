@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reluflow import records
 from reluflow.errors import InputError
-from reluflow.papers.lee2023magnitude import figures_3_and_4
+from reluflow.papers.lee2023magnitude import deep_network
 from reluflow.papers.min2024early import mnist
 from reluflow.papers.phuong2021inductive import cnn, networks
 from reluflow.parameters import check
@@ -31,7 +31,7 @@ def test_another_scale_or_device_is_refused(more: dict[str, object], sentence: s
 
 
 @pytest.mark.parametrize(
-    "page", [figures_3_and_4, mnist, cnn, networks], ids=lambda page: page.__name__
+    "page", [deep_network, mnist, cnn, networks], ids=lambda page: page.__name__
 )
 def test_a_page_reads_the_committed_records_and_can_make_all_of_them(page, tmp_path) -> None:
     assert page.SHELF.at("page", 5, root=tmp_path) is page.SHELF

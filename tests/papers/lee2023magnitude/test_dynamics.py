@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from reluflow.papers.lee2023magnitude import descents, layers, population, rates
+from reluflow.papers.lee2023magnitude import descent, descents, layers, population, rates
 from reluflow.papers.lee2023magnitude.setting import Start
 
 
@@ -62,6 +62,21 @@ def test_a_magnitude_that_moves_otherwise_is_found(
 def test_the_cubic_term_at_the_first_of_the_counterexamples():
     value = 2 * 10**8 * Fraction(29, 30) ** 516 - Fraction(2, 3) * 10**24 * Fraction(9, 10) ** 516
     assert descents.demanded(10) == (516, pytest.approx(float(value), rel=1e-12))
+
+
+@pytest.mark.parametrize("at", [1, 20])
+def test_a_descent_that_leaves_the_range_of_g_is_found(at, monkeypatch):
+    """By less than the bound lets it be off, at one step."""
+    item = {name: np.array([v]) for name, v in (("beta", -0.75), ("power", 2.0), ("rate", 0.25))}
+    statement, right = descent.regular_approximation(), descent.descended
+    assert statement.unmet(item) is None
+    assert statement.slack(item) > 0.1
+    monkeypatch.setattr(
+        descent,
+        "descended",
+        lambda *given: np.where(np.arange(given[2] + 1) == at, -1e-9, right(*given)),
+    )
+    assert statement.fails(statement.slack(item))
 
 
 # --- Boundaries of hypotheses ---------------------------------------------------------------------

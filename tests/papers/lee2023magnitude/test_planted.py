@@ -15,8 +15,14 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 from papers.faults import Found, Planted, but, each, sees, under
-from reluflow.papers.lee2023magnitude import bounds, descent, experiments, laws, runs
-from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
+from reluflow.papers.lee2023magnitude import (
+    bounds,
+    deep_network,
+    descent,
+    experiments,
+    laws,
+    runs,
+)
 from reluflow.papers.lee2023magnitude.population import OTHER
 
 # --- Figures 1 and 2: all nine panels at full length, of which every path is the flow -------------
@@ -84,24 +90,26 @@ FIGURE_2 = (
 
 
 @cache
-def restarts(layers: int) -> page.Restarts:
-    return page.tightening(layers, 1.0, 0, 1)[0]
+def restarts(layers: int) -> experiments.Restarts:
+    return experiments.tightening(layers, 1.0, 0, 1)[0]
 
 
-def figure_3(panel: page.Restarts, drawn: bool, others: int = 5, count: int = 1) -> Found:
+def figure_3(panel: experiments.Restarts, drawn: bool, others: int = 5, count: int = 1) -> Found:
     """Figure 3's evidence where one of its two panels, or `count` of many starts, is this one."""
     one, two = restarts(1), restarts(2)
     pair = [one, panel] if drawn else [one, two]
-    return page.bounds_restarted(pair, [two] * others + ([two] if drawn else [panel] * count))
+    return experiments.bounds_restarted(
+        pair, [two] * others + ([two] if drawn else [panel] * count)
+    )
 
 
-def ordered(sign: int) -> page.Restarts:
+def ordered(sign: int) -> experiments.Restarts:
     """A panel whose |w| only rises, or only falls."""
     panel = restarts(2)
     return replace(panel, path=replace(panel.path, rho=np.sort(panel.path.rho)[::sign]))
 
 
-def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> page.Restarts:
+def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> experiments.Restarts:
     """A panel with other bounds after its k-th restart, at some steps, by these shares of |w*|."""
     panel = restarts(2)
     found = [(a.copy(), b.copy()) for a, b in panel.bounds]
@@ -110,14 +118,14 @@ def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> page.Rest
     return replace(panel, bounds=tuple(found))
 
 
-def mirrored() -> page.Restarts:
+def mirrored() -> experiments.Restarts:
     """A panel with its upper bounds below |w| by what they were above it, and the lower ones."""
     panel = restarts(2)
     both = [2.0 * panel.path.length[-len(low) :] - (high, low) for low, high in panel.bounds]
     return replace(panel, bounds=tuple(map(tuple, both)))
 
 
-def either(words: str, where: str, *made: Callable[[], page.Restarts]) -> Any:
+def either(words: str, where: str, *made: Callable[[], experiments.Restarts]) -> Any:
     """Faults of the second of the figure's panels, or of one of the population's starts."""
     drawn = where == "2L"
     return each(f"{where}: {words}", *(partial(lambda m: figure_3(m(), drawn), m) for m in made))
@@ -150,19 +158,19 @@ FIGURE_3 = (
 
 
 @cache
-def record(panel: str) -> page.Record:
-    return page.load(panel)
+def record(panel: str) -> deep_network.Record:
+    return deep_network.load(panel)
 
 
-def told(panel: str, **ways: Any) -> page.Record:
+def told(panel: str, **ways: Any) -> deep_network.Record:
     """A record that tells something else of all steps of |W_1|."""
     facts = record(panel).facts
     said = facts["monotone"]
-    monotone = said | {page.FIRST: said[page.FIRST] | ways}
+    monotone = said | {deep_network.FIRST: said[deep_network.FIRST] | ways}
     return replace(record(panel), facts=facts | {"monotone": monotone})
 
 
-def curved(panel: str, *at: tuple[float, float]) -> page.Record:
+def curved(panel: str, *at: tuple[float, float]) -> deep_network.Record:
     """A record whose |W_1| goes through these points (share of the steps, share of its way)."""
     known = record(panel)
     norms, shares = known.norms.copy(), known.steps / known.setting.n_steps
@@ -171,7 +179,7 @@ def curved(panel: str, *at: tuple[float, float]) -> page.Record:
     return replace(known, norms=norms)
 
 
-def forged(panel: str, half: bool, by: float) -> page.Record:
+def forged(panel: str, half: bool, by: float) -> deep_network.Record:
     """A record with a layer's norm at one of the steps that are taken again, in shares of a way."""
     known = record(panel)
     first = int(np.searchsorted(known.steps, known.facts["half"])) if half else 0
@@ -181,27 +189,29 @@ def forged(panel: str, half: bool, by: float) -> page.Record:
     return replace(known, norms=norms)
 
 
-def panel_a(made: page.Record) -> Found:
-    return page.small_start(made, record("a-teacher-0.4"), np.array([True, False] * 20))
+def panel_a(made: deep_network.Record) -> Found:
+    return deep_network.small_start(made, record("a-teacher-0.4"), np.array([True, False] * 20))
 
 
-def panel_b(made: page.Record) -> Found:
-    return page.large_start(made, pd.DataFrame({"fell": [True] * 40}))
+def panel_b(made: deep_network.Record) -> Found:
+    return deep_network.large_start(made, pd.DataFrame({"fell": [True] * 40}))
 
 
-def still(judge: Callable[..., Found], *made: page.Record) -> Found:
+def still(judge: Callable[..., Found], *made: deep_network.Record) -> Found:
     """What `judge` finds, without taking steps again."""
-    return under(page, "again", lambda *_: 0.0, lambda: judge(*made))()
+    return under(deep_network, "again", lambda *_: 0.0, lambda: judge(*made))()
 
 
 def arriving(share: float) -> Found:
     """|W_1| of (a) has nine tenths of its way behind it at this share of the steps."""
-    return page.slower(curved("a", (0.0, 0.0), (share, 0.91), (1.0, 1.0)), curved("b", *STRAIGHT))
+    return deep_network.slower(
+        curved("a", (0.0, 0.0), (share, 0.91), (1.0, 1.0)), curved("b", *STRAIGHT)
+    )
 
 
 def converges(*made: Any) -> Found:
     (small, *a), (large, *b) = made
-    return page.converges(curved(small, *a), record("a-teacher-0.4"), curved(large, *b))
+    return deep_network.converges(curved(small, *a), record("a-teacher-0.4"), curved(large, *b))
 
 
 BACK = (0.0, 0.0), (0.9, 1.011), (1.0, 1.0)  # the last tenth goes back, by 1.1 % of the way
@@ -342,7 +352,12 @@ UNIQUE_DENSITY = (
 
 # --- The bend of the bounds, small starts, Theorem 4.1 --------------------------------------------
 
-BEND = (("u'' is", under(page, "inflection", lambda m: 1 / sp.Integer(3), page.bent_bounds)),)
+BEND = (
+    (
+        "u'' is",
+        under(experiments, "inflection", lambda m: 1 / sp.Integer(3), experiments.bent_bounds),
+    ),
+)
 TURNS = (1.0, 1.889, 2.6)
 first = partial(bounds.first_order, TURNS, 1.0)
 
@@ -374,11 +389,11 @@ REGULAR = descent.bent(-0.6, 2.0)
 UNIFORM = (("of the largest error", profiles(descent.flat_inside(), REGULAR)),)
 
 converse = partial(descent.converse, 0, 4)
-CONVERSE = (
-    ("dw/dt", under(descent, "_read_off",
-                    but(descent._read_off, lambda rate, w0, step, y: step == 1e-3,
-                        lambda g: g + 2e-4 * np.eye(4)[2]), converse)),
-)  # fmt: skip
+CONVERSE = each("dw/dt", *(
+    under(descent, "_read_off", but(descent._read_off, lambda rate, w0, step, y, at=at: step in at,
+                                    lambda g, by=by: g + by * np.eye(4)[2]), converse)
+    for at, by in (((2e-3, 1e-3), 1.1e-4), ((2e-3, 1e-3), -1.1e-4), ((2e-3,), 1.2e-4))
+))  # fmt: skip
 
 
 # --- Section 5 and Appendix D.3 -------------------------------------------------------------------

@@ -24,7 +24,8 @@ from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, distance, m
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
 
 if TYPE_CHECKING:  # these train networks, which the figures do not
-    from reluflow.papers.lee2023magnitude.figures_3_and_4 import DeepRun, Restarts
+    from reluflow.papers.lee2023magnitude.deep_network import DeepRun
+    from reluflow.papers.lee2023magnitude.experiments import Restarts
 
 # --- Angle and magnitude, |w*| = 1: phase portraits, times against |w_0|, dips and depth ----------
 

@@ -1,4 +1,4 @@
-"""Figures 3 and 4 of Lee et al. 2022b: restarted bounds, the first steps and the record."""
+"""Figure 4 of Lee et al. 2022b: the first steps and the record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
+from reluflow.papers.lee2023magnitude import deep_network as page
 
 TINY = page.DeepSetting(start=0.5, teacher=0.7, step=0.01, n_steps=300, n=37, d=4, width=5, depth=4)
 

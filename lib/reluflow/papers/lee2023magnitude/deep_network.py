@@ -1,9 +1,8 @@
-"""The page `figures_3_and_4`: the Figures 3 and 4 of the paper, Appendices D.1 and D.2."""
+"""The deep network of the paper's Figure 4, Appendix D.2."""
 
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -12,23 +11,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import sympy as sp
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from torch import Tensor
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, computed, fact, note
+from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.torch_threads import one_thread
-from reluflow.papers.lee2023magnitude import runs, setting
-from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
-from reluflow.papers.lee2023magnitude.setting import Bounds
-from reluflow.parameters import DEVICE
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
-from reluflow.statistics import share_interval, wilson
+from reluflow.statistics import share_interval
 
 # --- Figure 4: how large the weights of a deep ReLU network are in training -----------------------
 #
@@ -370,212 +363,8 @@ def pieces(values: NDArray) -> dict[str, Any]:
 
 
 SHELF = Shelf(
-    "02_magnitude_angle/figures_3_and_4", "lee2023magnitude-figure-4", record_of, tuple(PANELS)
+    "02_magnitude_angle/experiments", "lee2023magnitude-figure-4", record_of, tuple(PANELS)
 )
-PARAMETERS = {**setting.SECTION, "scale": SHELF.parameter, "device": DEVICE}
-
-
-# --- D.1's remark on the convexity of the magnitude's bounds, as functions of time ----------------
-
-CONVEXITY_READING = Reading(
-    taken="convex as functions of time, and the convexity changes where the curve bends",
-    others="if the level is that of the start, a bound of one layer is convex from above "
-    "it and concave from below, as the remark says; then not all bounds are convex, and "
-    "for two layers the levels are (1 - ε0)^(1/2) |w*| and that over 3^(1/2), not "
-    "(1 - ε0) |w*|",
-)
-
-_RIGHT, _SMALL, _STEP = 0.5 * math.pi, 0.1, 1e-2
-"""phi_0, |w_0| for |w*| = 1, and the step of the differences."""
-
-
-def bends(case: Counterexample) -> list[Evidence]:
-    """ma.text.convex: all bounds are convex, and where a lower one's convexity changes (D.1)."""
-
-    def lower(t: np.ndarray) -> np.ndarray:
-        return setting.two_layer_magnitude_bounds(t, _RIGHT, _SMALL, 1.0)[0]
-
-    share = float(pull(_RIGHT))
-    where = brentq(lambda t: float(np.diff(lower(t + _STEP * np.arange(-1, 2)), 2)[0]), 0.1, 60.0)
-    level = float(lower(np.array([where]))[0])
-    return [
-        *case.breaks,
-        bound("two layers, |w0| = 1/10: distance of the level at which the lower bound bends "
-              "from (1 - ε0) |w*|", round(abs(level - share), 4), "<=", 0.001, "|w*|"),
-        note("that level, and its value (1 - ε0)^(1/2) / 3^(1/2) by our formula",
-             (level, math.sqrt(share / 3.0))),
-    ]  # fmt: skip
-
-
-def concave_bounds() -> Counterexample:
-    """Both bounds of one layer from |w_0| = |w*|/10 at a right angle, at t = 1."""
-    t, kappa = sp.symbols("t kappa", positive=True)
-    curve = kappa * (1 - sp.exp(-t / 2)) + sp.Rational(1, 10) * sp.exp(-t / 2)
-    names, limits = ("lower", "upper"), (1 / sp.pi, 1)
-    drawn = setting.magnitude_bounds(1.0 + _STEP * np.arange(-1, 2), _RIGHT, _SMALL, 1.0)
-    return Counterexample(
-        instance={"φ0": "π/2", "|w0|": "1/10", "|w*|": 1, "t": 1},
-        assumptions={"0 < φ0 < π": 0.0 < _RIGHT < math.pi, "|w0| > 0": _SMALL > 0.0},
-        breaks=tuple(
-            bound(f"second difference of the {name} bound, over h², h = 1/100",
-                  float(np.diff(values, 2)[0]) / _STEP**2, ">=", 0, "")
-            for name, values in zip(names, drawn, strict=True)
-        ),
-        recheck=tuple(
-            bound(f"second derivative of the {name} bound by SymPy",
-                  float(sp.diff(curve, t, 2).subs({t: 1, kappa: limit})), ">=", 0, "")
-            for name, limit in zip(names, limits, strict=True)
-        ),
-        route="the bound differentiated by SymPy",
-    )  # fmt: skip
-
-
-def inflection(m: sp.Expr) -> sp.Expr:
-    """u^(m+1) over level^(m+1) where a solution of u' = -1/2 u^m (u^(m+1) - level^(m+1)) below the
-    level turns from convex to concave, m/(2m+1). Above the level it is convex."""
-    return m / (2 * m + 1)
-
-
-def bent_bounds() -> list[Evidence]:
-    """ma.ours.restart.bend: where the bounds of the flow are convex and where they are concave, by
-    u'' = f'(u) f(u) for u' = f(u), for all m at once."""
-    m, u, level = sp.symbols("m u l", positive=True)
-    z, end = u ** (m + 1), level ** (m + 1)
-    f = -(u**m) * (z - end) / 2
-    said = (2 * m + 1) * (z - inflection(m) * end) * (z - end) / 4
-    apart = sp.expand(sp.diff(f, u) * f / u ** (2 * m - 1) - said)
-    return [
-        fact("u'' is a positive multiple of (z - m/(2m+1) ℓ^(m+1)) (z - ℓ^(m+1)), z = u^(m+1), "
-             "for every m (SymPy)", sp.simplify(sp.powsimp(apart, force=True)) == 0, True),
-    ]  # fmt: skip
-
-
-# --- Figure 3 and Appendix D.1: bounds of the magnitude that start again at later points of a run -
-#
-# A bound restarted at step T_j takes w(T_j) for its start; Theorems A.1 (one layer) and A.3 (two)
-# then bound |w(T)| for T > T_j, with eps_j = 1 - (sin phi(T_j) - phi(T_j) cos phi(T_j)) / pi in the
-# place of eps_0.
-
-SCALE = 1.2
-"""D.3's k* for Figure 3."""
-RATES = {1: 0.0006, 2: 0.0001}
-STEPS = {1: 30_000, 2: 2_000}
-POINTS = {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
-"""D.3's learning rates, steps and points of restart by the number of layers."""
-
-
-@dataclass(frozen=True)
-class Restarts:
-    """A panel of Figure 3 for one start: its training at every step; and of each restart, at the
-    steps T_j of `points` in order, the lower and the upper bound at the steps T_j, T_j + 1, ..."""
-
-    setting: runs.Setting
-    path: PopulationPath
-    points: tuple[int, ...]
-    bounds: tuple[Bounds, ...]
-
-
-def restart_setting(layers: int, norm: float, seed: int) -> runs.Setting:
-    """D.3's setting of a panel of Figure 3; it does not say which norm k/k* the start has."""
-    return runs.Setting(
-        layers, norm, SCALE, RATES[layers], runs.DIMENSION, runs.DATA, STEPS[layers], seed
-    )
-
-
-def restart_run(setting: runs.Setting) -> Restarts:
-    """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
-    return _restarted(setting, *runs.descents_on_data([setting]))
-
-
-def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
-    """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
-    panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
-    return [_restarted(q, runs.drawn_start(q).descent(q.rate, q.steps)) for q in panels]
-
-
-def _restarted(setting: runs.Setting, path: PopulationPath) -> Restarts:
-    points = POINTS[setting.layers]
-    bounds = tuple(runs.magnitude_curves(setting, path, at) for at in points)
-    return Restarts(setting, path, points, bounds)
-
-
-def measured(panel: Restarts) -> dict[str, Any]:
-    """What is asked of a panel's restarts; lengths over |w*|.
-
-    falls    whether |w| falls and then rises by at least a hundredth of |w*| each
-    shrinks  whether the mean distance of the bounds after the last restart shrinks at each restart
-    left     the last of these distances over the first
-    nested   how far a restarted bound is outside of the one before it, at worst; <= 0 where the
-             bounds lie one inside the other at every step
-    breach   how far |w| goes outside of its bounds, at worst
-    early    restarts after which |w| is nearer to its lower bound over a hundredth of the steps
-    late     restarts after which it is nearer to the upper one at the last step
-    """
-    v, target = panel.path.length, panel.path.target
-    near, after = max(2, len(v) // 100), len(v) - panel.points[-1] - 1
-    gaps = np.array([np.mean((high - low)[-after:]) for low, high in panel.bounds])
-    outside = [
-        max(np.max((low0[-len(low) :] - low)[1:]), np.max((high - high0[-len(low) :])[1:]))
-        for (low0, high0), (low, high) in pairwise(panel.bounds)
-    ]
-    starts = zip(panel.points, panel.bounds, strict=True)
-    rooms = [(v[at:] - low, high - v[at:]) for at, (low, high) in starts]  # below and above |w|
-    least = [np.minimum(below, above)[1:].min() for below, above in rooms]
-    return {
-        "falls": bool(min(v[0], v[-1]) - v.min() > 0.01 * target),
-        "shrinks": bool((np.diff(gaps) < 0.0).all()),
-        "left": gaps[-1] / gaps[0],
-        "nested": float(max(outside)) / target,
-        "breach": max(0.0, -float(min(least))) / target,
-        "early": sum(
-            np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean() for below, above in rooms
-        ),
-        "late": sum(abs(below[-1]) >= abs(above[-1]) for below, above in rooms),
-    }
-
-
-RESTARTS_READING = Reading(
-    taken="the starts, whose norm D.3 does not give here, are of middle norm, k = k*: |w| "
-    "falls and rises, and turns between the restarts, as Appendix D.1 describes it",
-    others="large norm, k = 2 k*, has the same features; small norm is excluded, "
-    "for |w| never falls",
-)
-
-
-def bounds_restarted(drawn: Sequence[Restarts], population: Sequence[Restarts]) -> list[Evidence]:
-    """ma.fig3: bounds that start again are tighter, and the lower one tends to follow at first, the
-    upper one at last. `drawn` are the figure's two panels, on data; `population` many starts of
-    middle and large norm, on the population."""
-    found, count = survey(population, measured), len(population[0].points)
-    low = float(wilson(sum(found.early > count / 2), len(found))[0])
-    return [
-        *(item for panel in drawn for item in _panel(panel)),
-        fact("population: starts whose gaps do not shrink", int((~found.shrinks).sum()), 0),
-        fact("population: starts that do not fall and rise", int((~found.falls).sum()), 0),
-        bound("population: a restarted bound outside of the one before, at most",
-              found.nested.max(), "<=", 1e-9, "|w*|"),
-        bound("population: share of the starts after most of whose restarts the lower bound is the "
-              "nearer one at first, lower end of the interval", low, ">", 0.5, "", digits=2,
-              after="the share, once starts had shown one such restart of the other kind"),
-        note("population: starts, and those of which it is so after every restart",
-             (len(found), int((found.early == count).sum()))),
-    ]  # fmt: skip
-
-
-def _panel(panel: Restarts) -> list[Evidence]:
-    name, found, count = f"{panel.setting.layers}L", measured(panel), len(panel.points)
-    return [
-        fact(f"{name}: |w| falls, then rises", found["falls"], True),
-        fact(f"{name}: the gap of the bounds shrinks at each restart", found["shrinks"], True),
-        note(f"{name}: last gap over the first", found["left"], digits=2),
-        bound(f"{name}: a restarted bound outside of the one before, at most",
-              found["nested"], "<=", 1e-9, "|w*|"),
-        note(f"{name}: restarts after which the lower bound is the nearer one at first, of all",
-             (int(found["early"]), count)),
-        fact(f"{name}: restarts after which the upper bound is the nearer one at the end",
-             int(found["late"]), count),
-        bound(f"{name}: |w| outside of its bounds, at most", found["breach"], "<=", 0.01, "|w*|"),
-    ]  # fmt: skip
 
 
 # --- The first steps of Figure 4, from many starts and under other readings -----------------------
@@ -636,9 +425,8 @@ def falls_first(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> n
 
     def falls(seed: int) -> bool:
         problem = DeepProblem(replace(setting, n=n), seed)
-        slope = problem.descent_direction(problem.start)
-        first, down = problem.layers(problem.start)[0], problem.layers(slope)[0]
-        return float((first * down).sum()) < 0.0
+        f = forward(problem.layers(problem.start), problem.X.T)[1]
+        return float((problem.y - f) @ f) < 0.0
 
     with one_thread():
         return np.array([falls(seed + k) for k in range(count)])
