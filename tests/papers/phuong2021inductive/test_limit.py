@@ -104,6 +104,25 @@ def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None
     assert every.unmet(few) is None
 
 
+def test_each_datum_of_a_lost_label_and_the_rate_of_the_loss(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """One datum fitted and one missed by more have a loss of 2 log 2 and more; t^(-0.99) is no
+    O(1/t); and of (8), which no constant of (10) shows, a constant asks as well."""
+    one, late = sectors.leaves_the_other(), of_sizes.found[-1]
+    wrong = replace(late, log_t=1.01 * late.tau)
+    assert limit_page.every_start(of_sizes).slack({"flow": late}) > 0.05
+    assert limit_page.every_start(of_sizes).slack({"flow": wrong}) == -1.0
+    claim = limit_page.constants_hold(of_sizes, 0)
+    assert min(claim.slack({"flow": each}) for each in (one, late)) > 0.4
+    far = property(lambda late: np.full((len(late.tau), 2), 0.2))
+    with monkeypatch.context() as other:
+        other.setattr(type(late), "distances", far)
+        assert claim.slack({"flow": late}) <= -1.0
+    outputs = type(late).outputs
+    monkeypatch.setattr(type(late), "outputs", lambda late, sign: outputs(late, sign) if sign > 0.0
+                        else np.tile([3.0, -1.0], (len(late.tau), 1)))  # fmt: skip
+    assert claim.slack({"flow": one}) == -1.0
+
+
 def test_faces_of_the_plane() -> None:
     X, y = limit_page.PLANE.astype(int), limit_page.PLANE_LABELS.astype(int)
     assert limit_page.other_faces(X, y) == 0

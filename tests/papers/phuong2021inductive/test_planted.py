@@ -182,11 +182,12 @@ def _layers(change: Callable[[int, Pairs], Pairs]) -> Shown:
 
 
 def _to_the_right() -> list[Evidence]:
-    """At each layer by itself the chance is one half."""
-    even = {PLUS: 0.6, MINUS: 0.4}
-    made = (_layers(lambda k, pairs, at=at: replace(pairs, right=even) if k == at else pairs)
+    """At each layer by itself the chance of one class alone is one half."""
+    even = {PLUS: 0.5, MINUS: 1.0}, {PLUS: 1.0, MINUS: 0.5}
+    made = (_layers(lambda k, pairs, at=at: replace(pairs, right=even[at % 2] if k == at
+                                                    else pairs.right))
             for at in range(1, cnn.FIRST + 1))  # fmt: skip
-    return seen("os.fig3.1", *(cnn.same_class_to_the_right(run) for run in made))
+    return seen("os.fig3.1", *(cnn.same_class_to_the_right(run, {}) for run in made))
 
 
 def _apart() -> list[Evidence]:
@@ -293,9 +294,12 @@ def _groups() -> list[Evidence]:
 
 def _often_dead() -> list[Evidence]:
     fair, often, seldom = (np.arange(300) % 4 < k for k in (2, 3, 1))
-    assert all(item.holds for item in sectors.at_most([sectors.Fates(fair, fair)]))
-    both = sectors.Fates(often, seldom), sectors.Fates(seldom, often)  # one neuron of two dies
-    return [item for each in both for item in sectors.at_most([each])]
+    assert all(item.holds for item in sectors.at_most([sectors.Fates(fair, fair, ~fair, ~fair)]))
+    none, first = np.zeros(300, bool), np.arange(300) == 0
+    both = (often, seldom, none, none), (seldom, often, none, none)  # one neuron of two dies
+    those = (fair, fair, ~fair, first), (fair, fair, first, ~fair)  # one that sees a datum dies
+    made = (sectors.at_most([sectors.Fates(*each)]) for each in (*both, *those))
+    return seen("os.thm1.prob", *made)
 
 
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {

@@ -71,3 +71,10 @@ def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) 
     for k, sign in enumerate((1.0, -1.0)):
         dead = [sectors.align(X, y, u, sign).status == "dead" for u in U]
         assert abs(sum(dead) / around - shares[k]) <= 2.0 / around
+
+
+def test_neurons_are_at_home_at_one_size_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not each at a size of its own, where at each size another one is astray."""
+    monkeypatch.setattr(sectors, "at_home", lambda _, size: np.arange(5) != int(-size) // 12 % 5)
+    home, total = sectors.homecomings(0, 1)
+    assert (home[-1], total) == (4, 5)

@@ -93,11 +93,14 @@ class Late:
         waits on a part of it for ever does not."""
         return np.flatnonzero(_serving(self.given, self.U[-1], sign, np.all))
 
+    def outputs(self, sign: float) -> NDArray:
+        """The outputs on the data of one label, (m, k)."""
+        return _outputs(self.given.X[self.given.y == sign], self.U, self.R, self.given.signs)
+
     def log_loss(self, sign: float) -> NDArray:
         """log of the loss of the data of one label, (m,)."""
-        X = self.given.X[self.given.y == sign]
-        outputs = _outputs(X, self.U, self.R, self.given.signs)
-        return self.given.loss.log_value(outputs, np.full(len(X), sign))
+        outputs = self.outputs(sign)
+        return self.given.loss.log_value(outputs, np.full(outputs.shape[-1], sign))
 
     def log_square(self, sign: float) -> NDArray:
         """log |W_+|_F^2 or log |W_-|_F^2, (m,)."""
@@ -211,9 +214,13 @@ def _left(given: Start, chart: Neurons, z: NDArray) -> float:
 
 # --- Starts of flows: orthogonally separable data of every kind, neurons of every size ------------
 
+LINE = Start(np.array([[2.0], [-3.0]]), np.array([1.0, -1.0]), np.array([[1.0], [-1.0], [-1.0]]),
+             np.zeros(3), np.array([1.0, -1.0, 1.0]))  # fmt: skip
+"""On the line: the third neuron is active on the wrong datum alone, and stays so for ever."""
 DRAWN_ANEW = note(
-    "data drawn anew, which the argument covers and the integrator does not",
-    "on the line; with data opposite to one of the other label, or at right angles to all of them",
+    "data drawn anew, which the argument covers",
+    "on the line, where one flow is followed instead; with data opposite to one of the other "
+    "label, or at right angles to all of them, where the integrator stops",
 )
 NEAR_ZERO = -20.0
 """ln of the norms at the start that count as near zero, 2e-9."""
@@ -243,6 +250,12 @@ class Survey:
                         "sees it, or a neuron slides along a boundary", self.waiting)  # fmt: skip
         lost = fact("flows that could not be followed to the end", self.lost, 0)
         return [lost, left_out] if self.waiting else [lost]
+
+
+def together(*surveys: Survey) -> Survey:
+    """The flows of all surveys, in their order."""
+    found = [late for each in surveys for late in each.found]
+    return Survey(found, sum(e.lost for e in surveys), sum(e.waiting for e in surveys))
 
 
 def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator) -> Start:

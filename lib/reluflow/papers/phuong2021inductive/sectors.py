@@ -186,15 +186,18 @@ def unit(turns: NDArray) -> NDArray:
 
 
 class Fates(NamedTuple):
-    """Which of many directions (k,) die with a > 0, and with a < 0, as the weights go to 0."""
+    """Which of many directions (k,) die with a > 0, and with a < 0, as the weights go to 0; and
+    which of them see a positive datum at the start, and which a negative one."""
 
     positive: NDArray
     negative: NDArray
+    sees_positive: NDArray
+    sees_negative: NDArray
 
     @property
     def dead(self) -> tuple[int, int]:
         """How many die with signs in turn, fixed beforehand, and with signs chosen afterwards."""
-        fixed = np.where(np.arange(len(self.positive)) % 2 == 0, *self)
+        fixed = np.where(np.arange(len(self.positive)) % 2 == 0, self.positive, self.negative)
         return int(fixed.sum()), int((self.positive | self.negative).sum())
 
 
@@ -204,21 +207,28 @@ def fates(
     """The fates of `count` Gaussian directions. `lives`: one that sees a datum of its label lives,
     as by Lemma B.1 on (OS) data, and is not followed."""
     W = rng.standard_normal((count, X.shape[1]))
-    found = []
-    for sign in BOTH_SIGNS:
-        doubtful = ~(lives & np.any(X[y == sign] @ W.T > 0.0, axis=0))
+    found, sees = [], [np.any(X[y == sign] @ W.T > 0.0, axis=0) for sign in BOTH_SIGNS]
+    for sign, seen in zip(BOTH_SIGNS, sees, strict=True):
+        doubtful = ~(lives & seen)
         dead = np.zeros(count, bool)
         dead[doubtful] = [align(X, y, w, sign, goes_on=True).status == "dead" for w in W[doubtful]]
         found.append(dead)
-    return Fates(*found)
+    return Fates(*found, *sees)
 
 
 def at_most(found: Sequence[Fates]) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
-    look at w_j(0): with neither sign, given beforehand, does one surely die more often than not."""
-    often = [wilson(int(dead.sum()), len(dead), SURE)[0] > 0.5 for each in found for dead in each]
-    return [fact("data sets, with either sign, on which more than half of the neurons surely die",
-                 sum(often), 0, tried=len(often))]  # fmt: skip
+    look at w_j(0): with neither sign, given beforehand, does one surely die more often than not;
+    and, as the proof has it, none dies that sees a datum of its label at the start."""
+    pairs = [pair for each in found for pair in zip(each[:2], each[2:], strict=True)]
+    often = [wilson(int(dead.sum()), len(dead), SURE)[0] > 0.5 for dead, _ in pairs]
+    return [
+        fact("data sets, with either sign, on which more than half of the neurons surely die",
+             sum(often), 0, tried=len(often)),
+        fact("neurons that see a datum of their label at the start, and die",
+             sum(int(np.sum(dead & seen)) for dead, seen in pairs), 0,
+             tried=sum(int(seen.sum()) for _, seen in pairs)),
+    ]  # fmt: skip
 
 
 # --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
@@ -427,9 +437,9 @@ def at_home(given: Start, log_size: float) -> NDArray:
 
 
 def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
-    """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), at the last one
-    or at a smaller size that their direction needs, and their number: on (OS) data with (Span) in
-    the plane or in space, each with five Gaussian directions of mixed signs."""
+    """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), and their number:
+    on (OS) data with (Span) in the plane or in space, each with five Gaussian directions of mixed
+    signs. For the last size it is a smaller one if not all five are at home at that one."""
     rng, total = np.random.default_rng(seed), np.zeros(len(LOG_SIZES), int)
     for _ in range(count):
         X, y = setting.spanning(2, 3, rng).values()
@@ -438,7 +448,7 @@ def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
         home = [at_home(one, size) for size in LOG_SIZES]
         for factor in (2.0, 4.0, 8.0, 16.0):
             if not home[-1].all():
-                home[-1] = home[-1] | at_home(one, factor * LOG_SIZES[-1])
+                home[-1] = at_home(one, factor * LOG_SIZES[-1])
         total += np.sum(home, axis=1)
     return total, 5 * count
 
