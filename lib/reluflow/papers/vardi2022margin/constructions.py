@@ -209,22 +209,29 @@ def deeper_two_groups() -> Construction:
 
 def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     """Whether the flow from the start stays on the ray of the printed limit, sigma'(0) = at_zero,
-    in exact numbers, by the network's own polynomial around the start."""
-    c = construction
-    start = [sympy.sympify(v) for v in c.exact_start]
-    names = sympy.symbols(f"u0:{len(start)}")
-    at = dict(zip(names, start, strict=True))
+    in exact numbers."""
+    start, limit = construction.exact_start, construction.exact_limit
+    margins, rates = pulled(construction, start, at_zero)
+    if len(margins) > 1 or not min(margins) > 0:
+        return False
+    return parallel(rates, start) and parallel(rates, limit)
+
+
+def pulled(
+    construction: Construction, theta: Exact, at_zero: float = 0.0
+) -> tuple[set[sympy.Expr], list[sympy.Expr]]:
+    """The margins at theta (p,) that differ, and sum_i y_i grad f(theta; x_i) (p,), sigma'(0) =
+    at_zero, in exact numbers, by the network's own polynomial around theta."""
+    names = sympy.symbols(f"u0:{len(theta)}")
+    at = dict(zip(names, map(sympy.sympify, theta), strict=True))
 
     def slope(h: sympy.Expr) -> sympy.Expr:
         exact = sympy.expand(h.subs(at))
         return sympy.nsimplify(at_zero) if exact == 0 else sympy.Integer(int(bool(exact > 0)))
 
-    values = [sympy.expand(margin) for margin in exact_margins(c, names, slope)]
-    margins = {sympy.expand(value.subs(at)) for value in values}
-    if len(margins) > 1 or not min(margins) > 0:
-        return False
+    values = [sympy.expand(margin) for margin in exact_margins(construction, names, slope)]
     rates = [sympy.diff(sum(values), name).subs(at) for name in names]
-    return parallel(rates, start) and parallel(rates, c.exact_limit)
+    return {sympy.expand(value.subs(at)) for value in values}, rates
 
 
 def better_is_shorter(construction: Construction) -> bool:
