@@ -24,7 +24,7 @@ from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.checker import check
-from reluflow.papers.vardi2022margin.constructions import replayed
+from reluflow.papers.vardi2022margin.constructions import replayed, values
 from reluflow.papers.vardi2022margin.optimum import global_optimum
 from reluflow.papers.vardi2022margin.setting import Construction
 
@@ -547,8 +547,8 @@ def optima_are_kkt_points() -> Statement:
         if check(network, best.theta, X, y, best.certificate).verdict != "global":
             return np.nan
         theta = on_kinks(network, best.theta, X)
-        value = quotient(network, best.theta, X, y)
-        if abs(quotient(network, theta, X, y) - value) > 1e-8 * value:
+        value, other = values(network, np.array([best.theta, theta]), X, y)
+        if not abs(other - value) <= 1e-8 * value:
             return np.nan  # the kinks of data so nearly parallel are not told by the digits
         theta[: network.sizes[0]] *= planted(item)
         return NECESSITY_RESIDUAL - kkt(network, theta, X, y).residual
@@ -727,14 +727,3 @@ def slopes(beta: Fraction, alpha: Fraction) -> tuple[int, ...]:
 def _value(w: Sequence[Fraction], alpha: Fraction) -> Fraction:
     first, second, third = (max(z, Fraction(0)) for z in (w[0], -w[0], w[1]))
     return alpha * (first + third) - alpha * second
-
-
-def quotient(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> float:
-    """|theta|^2 / (min_i y_i f(theta; x_i))^(2/m): what theta's direction costs in Problem (2).
-
-    Parameters: theta (p,), X (n, d), y (n,). It is |theta|^2 of the `scaled` theta, and does not
-    change when theta is multiplied by a positive number.
-    Raises InputError unless theta classifies every datum correctly.
-    """
-    point = scaled(network, theta, X, y)
-    return float(point @ point)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin.kkt import margins
 from reluflow.margin.limits import AT_REST, Limit, limit
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.checker import check
@@ -28,6 +29,7 @@ from reluflow.papers.vardi2022margin.setting import (
     fraction,
     lemma_C_6,
     output,
+    settled_limit,
     theorem_3_2,
     theorem_4_1,
     theorem_4_2,
@@ -361,6 +363,16 @@ def _all(told: Iterable[bool | None]) -> bool | None:
     return False if False in told else None if None in told else True
 
 
+def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
+    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
+    is not classified correctly."""
+    theta = np.asarray(theta, float)
+    least = margins(network, theta, X, y).min(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
+    return np.where(least > 0.0, cost, np.nan)
+
+
 # --- The paper's shorter feasible points, each beside the limit that it is to be shorter than -----
 #
 # What is said of all eps is decided in polynomials. The flow has no part here: the limits are the
@@ -526,7 +538,7 @@ def flows(
     """The flows of constructions for these losses, judged in Problem (2) or (4); sigma'(0) = 0."""
     found = []
     for c, name in product(constructions, losses):
-        end = limit(c.network, LOSSES[name], c.X, c.y, c.start)
+        end = settled_limit(c.network, name, c.X, c.y, c.start)
         told = judged(c.network, end.theta, c.X, c.y, layer)
         found.append((c, Followed(name, end, told)))
     return found

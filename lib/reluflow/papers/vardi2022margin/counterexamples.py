@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reluflow.ledger import Evidence, Reading, fact
-from reluflow.margin.kkt import margins
-from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin.constructions import judged, parallel, pulled
 from reluflow.papers.vardi2022margin.setting import (
     floats,
@@ -21,19 +19,6 @@ from reluflow.papers.vardi2022margin.setting import (
     theorem_4_4,
     theorem_5_1,
 )
-
-# --- The value of many directions at once: what they cost in the margin problem -------------------
-
-
-def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
-    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
-    is not classified correctly."""
-    theta = np.asarray(theta, float)
-    least = margins(network, theta, X, y).min(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
-    return np.where(least > 0.0, cost, np.nan)
-
 
 # --- Theorem 5.2 of Problem (2): a shorter point differs in two layers at least -------------------
 #

@@ -17,13 +17,13 @@ from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import tables
-from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.constructions import values
 from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- The margin problem: its value around a KKT point, and how fast a flow comes there ------------
 #
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
-# feasible multiple (`certificates.quotient`).
+# feasible multiple (`constructions.values`).
 
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))

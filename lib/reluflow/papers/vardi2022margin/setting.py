@@ -469,11 +469,21 @@ def _with_start(
 # --- The limit of a flow, followed again with smaller steps where it is left open -----------------
 
 
+_SETTLED: dict[tuple[object, ...], Limit] = {}
+"""Limits by all that decides them: several claims ask for some."""
+
+
 def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: NDArray) -> Limit:
-    """The limit in direction of the flow on "exponential" or "logistic"."""
-    given = network, LOSSES[loss], X, y, start
-    found = limit(*given)
-    return limit(*given, rtol=1e-8) if found.status == UNDECIDED else found
+    """The limit in direction of the flow on "exponential" or "logistic"; one flow is followed once,
+    however often it is asked for."""
+    arrays = (*network.maps, X, y, start)
+    key = (network.activation, loss, *(np.asarray(a, float).tobytes() for a in arrays))
+    if key not in _SETTLED:
+        given = network, LOSSES[loss], X, y, start
+        found = limit(*given)
+        again = found.status == UNDECIDED
+        _SETTLED[key] = limit(*given, rtol=1e-8) if again else found
+    return _SETTLED[key]
 
 
 # --- The derivatives of the ReLUs where a unit's input may be 0 -----------------------------------
