@@ -329,7 +329,7 @@ def shorter_case() -> tuple[Network, NDArray, NDArray, NDArray, Shorter]:
 
 
 def nearer(c: setting.Construction, count: int) -> NDArray:
-    return np.array([c.better(10.0**-k) for k in range(1, count + 1)])
+    return c.better(10.0 ** -np.arange(1.0, count + 1.0))
 
 
 def test_shorter_points_pass_at_any_scale() -> None:

@@ -96,9 +96,10 @@ class Construction:
         """The claimed limit as floats (p,), scaled so that the least margin is 1."""
         return floats(self.exact_limit)
 
-    def better(self, eps: float = 0.0) -> NDArray:
-        """theta'(eps) as floats (p,)."""
-        return floats([value.subs(EPS, sympy.Float(eps, 30)) for value in self.exact_better])
+    def better(self, eps: ArrayLike = 0.0) -> NDArray:
+        """theta'(eps) as floats (..., p), of numbers eps (...)."""
+        entries = sympy.lambdify(EPS, self.exact_better, "numpy")(np.asarray(eps, float))
+        return np.stack(np.broadcast_arrays(eps, *entries)[1:], axis=-1).astype(float)
 
 
 def floats(values: Sequence[sympy.Expr]) -> NDArray:
