@@ -203,8 +203,13 @@ def _one_flow(id: str, layer: int | None) -> list[Evidence]:
 
 
 def _off_its_gradient() -> list[Evidence]:
-    wrong = _other("theorem_4_1", linear=lambda c: replace(c, exact_limit=(ONE,) * 4))
-    return where(partial(counterexamples.layers_put_back, (3,)), counterexamples, **wrong)
+    """A layer moved across itself by 1e-4, and one that is longer by 1e-4."""
+    off = sympy.Rational(1, 10**4)
+    wrong = (
+        _other("theorem_4_1", linear=_put("exact_limit", one)) for one in ({1: off}, {0: 1 + off})
+    )
+    check = partial(counterexamples.layers_put_back, (3,))
+    return seen("mm.thm5.2.two-layers", *(where(check, counterexamples, **one) for one in wrong))
 
 
 def _two_groups(id: str, check: Check) -> list[Evidence]:
@@ -297,6 +302,7 @@ def _family(right: Family) -> Family:
 
     def off(h: float) -> NDArray:
         theta = right.limit(h) * (1.0 + 2e-6 if h == 0.5 else 0.25 if h < 0.25 else 1.0)
+        theta[0] += 1e-8 * (h == suboptimality.SIZES[1]) * np.linalg.norm(theta)
         if right.name in ("Theorem 4.3", "Theorem 5.4") and h == suboptimality.SIZES[0]:
             theta[2] = 0.25 * h  # the first datum is on the second neuron's boundary
         return theta

@@ -24,7 +24,7 @@ from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.checker import check
-from reluflow.papers.vardi2022margin.constructions import replayed
+from reluflow.papers.vardi2022margin.constructions import replayed, values
 from reluflow.papers.vardi2022margin.optimum import global_optimum
 from reluflow.papers.vardi2022margin.setting import Construction
 
@@ -43,8 +43,8 @@ def fitted_flows(seed: int, count: int) -> Flows:
     """`count` flows: fully connected, sparse and shared networks, linear and ReLU, depth 2 to 4, in
     turn with both losses.
 
-    The labels are those of the start, whose size is such that L is 0.99 or 0.5 of the threshold, or
-    1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
+    The labels are those of the start, whose size is such that L is 1 - 1e-6, 0.5 or 1e-3 of the
+    threshold. Every third start is unbalanced by a factor of up to 30 between layers.
     """
     rng, found = np.random.default_rng(seed), list[tuple[str, Instance]]()
     kinds = {"fully connected": setting.full, "sparse": setting.unshared,
@@ -59,7 +59,7 @@ def fitted_flows(seed: int, count: int) -> Flows:
         z = network.output(theta, X)
         if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
             continue
-        goal = np.log(THRESHOLD[loss.name] * rng.choice([0.99, 0.5, 1e-3]))
+        goal = np.log(THRESHOLD[loss.name] * rng.choice([1.0 - 1e-6, 0.5, 1e-3]))
         low, high = -40.0 - np.log(np.abs(z).min()), 10.0 - np.log(np.abs(z).min())
         stretch = brentq(_above, low, high, args=(loss, np.abs(z), goal))
         item = {"network": network, "loss": loss, "X": X, "y": np.sign(z),
@@ -251,10 +251,12 @@ def repaired(found: Flows) -> Statement:
     `fitted_flows`; -1 for a flow that does not come to L = 1e-10000."""
 
     def slack(item: Instance) -> float:
-        if _slid(item) or not item["end"].converged:
+        if _slid(item):
             return np.nan
+        if not _far(item):
+            return -1.0
         left = CONVERGENCE_RESIDUAL - item["end"].residual - (planted(item) - 1.0)
-        return float(left) if _far(item) else -1.0
+        return float(left) if item["end"].converged else np.nan
 
     return Statement(
         "the loss goes to 0, and the direction to that of a KKT point",
@@ -348,7 +350,7 @@ def connected_flows(seed: int, count: int) -> Flows:
     start is wrong about some data, and right about others. The data are normal, each of a length
     from 1e-1 to 1e1; a fifth is scaled by 1e3 or 1e-3, a fifth holds multiples of one datum, and
     half have the label 1 only. Starts that are right are scaled until L < 1/2, the others, of
-    outputs of at most 3, until L < n l(0).
+    outputs of at most 3, or of 3e-3 so that L is nearly n l(0), until L < n l(0).
     """
     rng, found = np.random.default_rng(seed), list[tuple[str, Instance]]()
     while (k := len(found)) < count:
@@ -372,7 +374,8 @@ def connected_flows(seed: int, count: int) -> Flows:
             X, y = y[:, None] * X, np.ones(len(X))
         if wrong and q.sum() < 0.0:
             W[0] = -W[0]  # so that L is below n l(0) where the outputs are small enough
-        scale = 3.0 / np.abs(q).max() if wrong else (1.0 + np.log(2.0 * len(X))) / q.min()
+        most = 3.0 if k % 2 else 3e-3
+        scale = most / np.abs(q).max() if wrong else (1.0 + np.log(2.0 * len(X))) / q.min()
         item = {"network": network, "loss": loss, "X": X, "y": y,
                 "theta": network.parameters(W) * scale ** (1.0 / m)}  # fmt: skip
         while _log_loss(item, 1.0) >= _log_loss(item, 0.0):
@@ -544,8 +547,8 @@ def optima_are_kkt_points() -> Statement:
         if check(network, best.theta, X, y, best.certificate).verdict != "global":
             return np.nan
         theta = on_kinks(network, best.theta, X)
-        value = quotient(network, best.theta, X, y)
-        if abs(quotient(network, theta, X, y) - value) > 1e-8 * value:
+        value, other = values(network, np.array([best.theta, theta]), X, y)
+        if not abs(other - value) <= 1e-8 * value:
             return np.nan  # the kinks of data so nearly parallel are not told by the digits
         theta[: network.sizes[0]] *= planted(item)
         return NECESSITY_RESIDUAL - kkt(network, theta, X, y).residual
@@ -724,14 +727,3 @@ def slopes(beta: Fraction, alpha: Fraction) -> tuple[int, ...]:
 def _value(w: Sequence[Fraction], alpha: Fraction) -> Fraction:
     first, second, third = (max(z, Fraction(0)) for z in (w[0], -w[0], w[1]))
     return alpha * (first + third) - alpha * second
-
-
-def quotient(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> float:
-    """|theta|^2 / (min_i y_i f(theta; x_i))^(2/m): what theta's direction costs in Problem (2).
-
-    Parameters: theta (p,), X (n, d), y (n,). It is |theta|^2 of the `scaled` theta, and does not
-    change when theta is multiplied by a positive number.
-    Raises InputError unless theta classifies every datum correctly.
-    """
-    point = scaled(network, theta, X, y)
-    return float(point @ point)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import sympy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin.kkt import margins
 from reluflow.margin.limits import AT_REST, Limit, limit
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.checker import check
@@ -28,6 +29,7 @@ from reluflow.papers.vardi2022margin.setting import (
     fraction,
     lemma_C_6,
     output,
+    settled_limit,
     theorem_3_2,
     theorem_4_1,
     theorem_4_2,
@@ -209,22 +211,29 @@ def deeper_two_groups() -> Construction:
 
 def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     """Whether the flow from the start stays on the ray of the printed limit, sigma'(0) = at_zero,
-    in exact numbers, by the network's own polynomial around the start."""
-    c = construction
-    start = [sympy.sympify(v) for v in c.exact_start]
-    names = sympy.symbols(f"u0:{len(start)}")
-    at = dict(zip(names, start, strict=True))
+    in exact numbers."""
+    start, limit = construction.exact_start, construction.exact_limit
+    margins, rates = pulled(construction, start, at_zero)
+    if len(margins) > 1 or not min(margins) > 0:
+        return False
+    return parallel(rates, start) and parallel(rates, limit)
+
+
+def pulled(
+    construction: Construction, theta: Exact, at_zero: float = 0.0
+) -> tuple[set[sympy.Expr], list[sympy.Expr]]:
+    """The margins at theta (p,) that differ, and sum_i y_i grad f(theta; x_i) (p,), sigma'(0) =
+    at_zero, in exact numbers, by the network's own polynomial around theta."""
+    names = sympy.symbols(f"u0:{len(theta)}")
+    at = dict(zip(names, map(sympy.sympify, theta), strict=True))
 
     def slope(h: sympy.Expr) -> sympy.Expr:
         exact = sympy.expand(h.subs(at))
         return sympy.nsimplify(at_zero) if exact == 0 else sympy.Integer(int(bool(exact > 0)))
 
-    values = [sympy.expand(margin) for margin in exact_margins(c, names, slope)]
-    margins = {sympy.expand(value.subs(at)) for value in values}
-    if len(margins) > 1 or not min(margins) > 0:
-        return False
+    values = [sympy.expand(margin) for margin in exact_margins(construction, names, slope)]
     rates = [sympy.diff(sum(values), name).subs(at) for name in names]
-    return parallel(rates, start) and parallel(rates, c.exact_limit)
+    return {sympy.expand(value.subs(at)) for value in values}, rates
 
 
 def better_is_shorter(construction: Construction) -> bool:
@@ -352,6 +361,16 @@ def _apart(values: NDArray, error: float) -> bool | None:
 def _all(told: Iterable[bool | None]) -> bool | None:
     told = list(told)
     return False if False in told else None if None in told else True
+
+
+def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
+    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
+    is not classified correctly."""
+    theta = np.asarray(theta, float)
+    least = margins(network, theta, X, y).min(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
+    return np.where(least > 0.0, cost, np.nan)
 
 
 # --- The paper's shorter feasible points, each beside the limit that it is to be shorter than -----
@@ -519,7 +538,7 @@ def flows(
     """The flows of constructions for these losses, judged in Problem (2) or (4); sigma'(0) = 0."""
     found = []
     for c, name in product(constructions, losses):
-        end = limit(c.network, LOSSES[name], c.X, c.y, c.start)
+        end = settled_limit(c.network, name, c.X, c.y, c.start)
         told = judged(c.network, end.theta, c.X, c.y, layer)
         found.append((c, Followed(name, end, told)))
     return found

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import sympy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reluflow.ledger import Evidence, Reading, fact
-from reluflow.margin.kkt import margins
-from reluflow.networks.indexed import Network
-from reluflow.papers.vardi2022margin.constructions import judged
+from reluflow.papers.vardi2022margin.constructions import judged, parallel, pulled
 from reluflow.papers.vardi2022margin.setting import (
     floats,
     output,
@@ -22,32 +20,23 @@ from reluflow.papers.vardi2022margin.setting import (
     theorem_5_1,
 )
 
-# --- The value of many directions at once: what they cost in the margin problem -------------------
-
-
-def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
-    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
-    is not classified correctly."""
-    theta = np.asarray(theta, float)
-    least = margins(network, theta, X, y).min(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
-    return np.where(least > 0.0, cost, np.nan)
-
-
 # --- Theorem 5.2 of Problem (2): a shorter point differs in two layers at least -------------------
 #
-# f is linear in one layer, so the layer's own problem is convex, and a KKT point is its optimum.
+# Where all margins are 1 and sum_i y_i grad f in a layer u is a positive multiple of u, it is u's
+# only optimum in Problem (4): f is linear in u, so that no other feasible layer is as short.
 
 
 def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
-    """mm.thm5.2.two-layers: each layer of the limits of Theorems 4.1, 4.4 and 5.1, linear, is a
+    """mm.thm5.2.two-layers: each layer of the limits of Theorems 4.1, 4.4 and 5.1, linear, is the
     global optimum of Problem (4), so that no other layer in its place is shorter."""
-    given = [theorem_4_1(), theorem_4_4(), *(theorem_5_1(m) for m in depths)]
-    off = [judged(c.network, c.limit, c.X, c.y, layer).verdict != "global"
-           for c in given for layer in range(1, c.network.degree + 1)]  # fmt: skip
-    says = "layers of these limits that are no global optimum of their problem, by certificates"
-    return [fact(f"{says} checked in rational arithmetic", sum(off), 0, tried=len(off))]
+    off = []
+    for c in (theorem_4_1(), theorem_4_4(), *(theorem_5_1(m) for m in depths)):
+        (margins, rates), first = pulled(c, c.exact_limit), 0
+        for size in c.network.sizes:
+            part = slice(first, first := first + size)
+            off.append(margins != {1} or not parallel(rates[part], c.exact_limit[part]))
+    says = "layers of these limits that are not along their gradient, or not of margin 1"
+    return [fact(f"{says}, in exact numbers", sum(off), 0, tried=len(off))]
 
 
 # --- The printed start of Theorems 4.2 (2) and 5.3 has more than one gradient flow ----------------

@@ -26,15 +26,9 @@ PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
 
 
 def pair_limit(X: ArrayLike) -> NDArray:
-    """theta~ = (w~_1, w~_2, v~) of Theorem 3.2 for data X (2, 2) that are not opposite: w~_1 = u /
-    |u|^(1/2), v~_1 = |u|^(1/2) with the least u of u.x_i >= 1, and zeros.
-
-    One datum carries u, the shorter of x_i / |x_i|^2 that will do, or both do.
-    """
-    X = np.asarray(X, float)
-    alone = X / (X * X).sum(axis=1)[:, None]
-    fits = [u for u, other in zip(alone, X[::-1], strict=True) if u @ other >= 1.0]
-    u = fits[0] if fits else np.linalg.solve(X, np.ones(2))
+    """theta~ = (w~_1, w~_2, v~) of Theorem 3.2 for data X (2, 2) at an obtuse angle, not opposite:
+    w~_1 = u / |u|^(1/2), v~_1 = |u|^(1/2) with the least u of u.x_i >= 1, and zeros."""
+    u = np.linalg.solve(X, np.ones(2))
     size = float(np.linalg.norm(u)) ** 0.5
     return np.array([*(u / size), 0.0, 0.0, size, 0.0])
 
@@ -55,9 +49,9 @@ def draw_start(X: NDArray, rng: np.random.Generator, sizes: tuple[float, float])
     """theta(0) (6,) with w_1 active on both data X (2, 2), w_2 on neither, v_1 > 0.
 
     The lengths |w_1|, |w_2|, v_1, |v_2| are powers of ten drawn between `sizes`, apart from each
-    other; the two inputs of a neuron have ratios up to 1000.
+    other; the two inputs of a neuron have ratios up to 1e9.
     """
-    inputs = 10.0 ** rng.uniform(-3.0, 0.0, (2, 2)) * np.array([[1.0], [-1.0]])
+    inputs = 10.0 ** rng.uniform(-9.0, 0.0, (2, 2)) * np.array([[1.0], [-1.0]])
     W = np.linalg.solve(X, inputs.T).T
     lengths = 10.0 ** rng.uniform(*sizes, 4)
     W *= (lengths[:2] / np.linalg.norm(W, axis=1))[:, None]

@@ -17,13 +17,13 @@ from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin import tables
-from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.constructions import values
 from reluflow.papers.vardi2022margin.setting import Construction
 
 # --- The margin problem: its value around a KKT point, and how fast a flow comes there ------------
 #
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
-# feasible multiple (`certificates.quotient`).
+# feasible multiple (`constructions.values`).
 
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
@@ -307,22 +307,22 @@ def entries(shown: Mapping[str, tables.Table]) -> Figure:
     """Tables of the paper as grids, a panel for each, by title. A cell has the colour of what the
     certificates give, and the paper's entry with its theorem; below stands how many certificates of
     each kind are behind it, or the entry found where that is another."""
-    import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
-
     fig, axes = panels(1, len(shown), height=4.3, titles=list(shown))
     found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
     for ax, table in zip(axes, shown.values(), strict=True):
         cells = [[table[f"{row}.{name}"] for name in tables.NAMES] for row in table.rows]
         kinds = [[found.index(c.found) if c.found in found else len(found) for c in row]
                  for row in cells]  # fmt: skip
-        sns.heatmap(
-            kinds, annot=np.array([[_words(c) for c in row] for row in cells]), fmt="", ax=ax,
-            cmap=colours, vmin=-0.5, vmax=len(found) + 0.5, cbar=False, linewidths=3,
-            annot_kws={"size": 8, "color": style.INK, "linespacing": 1.35},
-            xticklabels=list(tables.NAMES.values()),
-            yticklabels=[words.replace(", ", ",\n") for words in table.rows.values()],
-        )  # fmt: skip
-        ax.tick_params(length=0, labeltop=True, labelbottom=False, labelrotation=0)
+        ax.pcolormesh(kinds, cmap=colours, vmin=-0.5, vmax=len(found) + 0.5, ec="white", lw=3)
+        for place, c in ((0.5 + np.array([j, i]), c) for i, row in enumerate(cells)
+                         for j, c in enumerate(row)):  # fmt: skip
+            ax.text(*place, _words(c), ha="center", va="center", size=8, linespacing=1.35)
+        ax.set_xticks(0.5 + np.arange(2), list(tables.NAMES.values()))
+        ax.set_yticks(0.5 + np.arange(len(cells)),
+                      [words.replace(", ", ",\n") for words in table.rows.values()])  # fmt: skip
+        ax.invert_yaxis()
+        ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
+        ax.spines[:].set_visible(False)
     return fig
 
 

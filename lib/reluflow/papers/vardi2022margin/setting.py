@@ -96,9 +96,10 @@ class Construction:
         """The claimed limit as floats (p,), scaled so that the least margin is 1."""
         return floats(self.exact_limit)
 
-    def better(self, eps: float = 0.0) -> NDArray:
-        """theta'(eps) as floats (p,)."""
-        return floats([value.subs(EPS, sympy.Float(eps, 30)) for value in self.exact_better])
+    def better(self, eps: ArrayLike = 0.0) -> NDArray:
+        """theta'(eps) as floats (..., p), of numbers eps (...)."""
+        entries = sympy.lambdify(EPS, self.exact_better, "numpy")(np.asarray(eps, float))
+        return np.stack(np.broadcast_arrays(eps, *entries)[1:], axis=-1).astype(float)
 
 
 def floats(values: Sequence[sympy.Expr]) -> NDArray:
@@ -469,11 +470,21 @@ def _with_start(
 # --- The limit of a flow, followed again with smaller steps where it is left open -----------------
 
 
+_SETTLED: dict[tuple[object, ...], Limit] = {}
+"""Limits by all that decides them: several claims ask for some."""
+
+
 def settled_limit(network: Network, loss: str, X: NDArray, y: NDArray, start: NDArray) -> Limit:
-    """The limit in direction of the flow on "exponential" or "logistic"."""
-    given = network, LOSSES[loss], X, y, start
-    found = limit(*given)
-    return limit(*given, rtol=1e-8) if found.status == UNDECIDED else found
+    """The limit in direction of the flow on "exponential" or "logistic"; one flow is followed once,
+    however often it is asked for."""
+    arrays = (*network.maps, X, y, start)
+    key = (network.activation, loss, *(np.asarray(a, float).tobytes() for a in arrays))
+    if key not in _SETTLED:
+        given = network, LOSSES[loss], X, y, start
+        found = limit(*given)
+        again = found.status == UNDECIDED
+        _SETTLED[key] = limit(*given, rtol=1e-8) if again else found
+    return _SETTLED[key]
 
 
 # --- The derivatives of the ReLUs where a unit's input may be 0 -----------------------------------

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from reluflow.falsify import Instance, statement
-from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import UNDECIDED
@@ -147,28 +146,53 @@ def unbounded(*families: Family) -> list[Evidence]:
             found = setting.settled_limit(
                 family.network, loss, X, np.ones(len(X)), family.start(h))  # fmt: skip
             flows.append(float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact)))
+        residual = max(kkt(family.network, family.limit(h), X := family.data(h),
+                           np.ones(len(X))).residual for h in SIZES)  # fmt: skip
         told += [
             bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/2 and 1/4", max(flows),
                   "<=", 1e-6, ""),
+            bound(f"{who}: largest KKT residual of θ̃, over |θ̃|, at h = 1/(4M²)", residual, "<=",
+                  1e-9, ""),
             *(bound(f"{who}: |θ̃|/|θ'| for M = {m}, θ' feasible, at h = 1/(4M²)", family.ratio(h),
                     ">=", m, "") for m, h in zip(FACTORS, SIZES, strict=True)),
         ]  # fmt: skip
     return told
 
 
-# --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start ---------------------------
+# --- Remark 3.2 on Theorems 4.1 and 3.2: data moved up to the edge of what their proofs ask for ---
+
+FAR = np.geomspace(0.05, 10.0, 5000)
+"""Distances from the printed data; all hypotheses hold up to the first."""
+
+
+def _moved(
+    printed: NDArray, meets: Callable[[NDArray], NDArray], near: bool, rng: np.random.Generator
+) -> NDArray:
+    """The printed data moved in a random direction, nearly as far as they meet (...) the hypotheses
+    on data (..., *shape), or `near`: to 1e-9 of that."""
+    direction = _direction(rng, printed.shape)
+    moved = printed + FAR.reshape(-1, *[1] * printed.ndim) * direction
+    edge = FAR[np.append(np.flatnonzero(~meets(moved)), len(FAR))[0] - 1]
+    return printed + edge * 10.0 ** (rng.uniform(-9.0, 0.0) * near) * direction
+
+
+def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+    direction = rng.normal(size=shape)
+    return direction / np.linalg.norm(direction)
+
 
 PRINTED_DATUM = np.array([1.0, 2.0])
-RADIUS = 0.5**0.5
-"""Of (1, 2) from x_1 = x_2: the limit is no local optimum if and only if |x_2| > x_1 > 0."""
 FIRST_ALONE = np.array([1.0, 0.0, 1.0, 0.0])
 """theta of the first coordinate alone: the printed start."""
 
 
+def second_is_worth_more(x: NDArray) -> NDArray:
+    """Whether x_2 > x_1 > 0, for data x (..., 2)."""
+    return (x[..., 1] > x[..., 0]) & (x[..., 0] > 0.0)
+
+
 def _moved_datum(activation: str, loss: str, rng: np.random.Generator) -> Instance:
-    angle = rng.uniform(0.0, 2.0 * np.pi)
-    size = RADIUS * (1.0 - 1e-3) * 10.0 ** (-9.0 * rng.random() ** 3)
-    x = PRINTED_DATUM + size * np.array([np.cos(angle), np.sin(angle)])
+    x = _moved(PRINTED_DATUM, second_is_worth_more, rng.random() < 0.5, rng)
     return {"x": x, "activation": activation, "loss": loss}
 
 
@@ -176,31 +200,35 @@ def _moved_datum(activation: str, loss: str, rng: np.random.Generator) -> Instan
            "and no local optimum",
            {f"{activation}, {loss}": partial(_moved_datum, activation, loss)
             for activation in ("linear", "relu") for loss in setting.LOSSES},
-           {"nearer than 1/√2": lambda x: np.linalg.norm(x - PRINTED_DATUM) < RADIUS})  # fmt: skip
+           {"x₂ > x₁ > 0": second_is_worth_more})  # fmt: skip
 def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
     """mm.rem3.2.2: what CLOSE leaves of the distance of the limit to (x_1^(-1/2), 0) twice, from
-    the printed start and for a datum nearer to (1, 2) than 1/sqrt(2); -1 for a local optimum."""
+    the printed start and for a datum with x_2 > x_1 > 0; -1 for a local optimum."""
     network, exact = diagonal(2, 2, str(activation)), x[0] ** -0.5 * FIRST_ALONE
     return dead_neuron.to_the_limit(network, loss, x[None], FIRST_ALONE, exact)
 
 
-# --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
+def keeps_both(X: NDArray) -> NDArray:
+    """Whether x_i.(x_1 + x_2) > 0 for both data X (..., 2, 2)."""
+    return (X * X.sum(axis=-2, keepdims=True)).sum(axis=-1).min(axis=-1) > 0.0
 
-DISTANCES = {"near": (1e-9, 0.06), "far": (0.06, 0.08)}
-"""From the printed data, in R^4; all hypotheses hold that near."""
+
+def are_far_apart(X: NDArray) -> NDArray:
+    """Whether the data X (..., 2, 2) enclose more than 120 degrees."""
+    return (X[..., 0, :] * X[..., 1, :]).sum(axis=-1) < -0.5 * np.linalg.norm(X, axis=-1).prod(-1)
 
 
-def _moved_data(sizes: tuple[float, float], loss: str, rng: np.random.Generator) -> Instance:
-    X = dead_neuron.PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
+def _moved_data(near: bool, loss: str, rng: np.random.Generator) -> Instance:
+    X = _moved(dead_neuron.PRINTED, lambda X: keeps_both(X) & are_far_apart(X), near, rng)
     return {"X": X, "theta": dead_neuron.draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
 
 
 @statement(f"the limit of the moved data is, to {dead_neuron.CLOSE:g}, that of the first neuron "
            "alone, and no local optimum",
-           {f"{loss}, {name}": partial(_moved_data, sizes, loss)
-            for loss in setting.LOSSES for name, sizes in DISTANCES.items()},
-           {"xᵢ · (x₁ + x₂) > 0 for both": lambda X: (X @ X.sum(axis=0)).min() > 0.0,
-            "an angle above 120°": lambda X: cosines(X)[0, 1] < -0.5,
+           {f"{loss}, {name}": partial(_moved_data, name == "near", loss)
+            for loss in setting.LOSSES for name in ("near", "as far as it holds")},
+           {"xᵢ · (x₁ + x₂) > 0 for both": keeps_both,
+            "an angle above 120°": are_far_apart,
             "the start is as asked": lambda theta, X: bool(
                 asked_for(theta[:4].reshape(2, 2), theta[4:], X))})  # fmt: skip
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
@@ -208,11 +236,6 @@ def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     the first neuron keeps and the second would help with; -1 for a local optimum."""
     network, exact = dead_neuron.two_neurons(), dead_neuron.pair_limit(X)
     return dead_neuron.to_the_limit(network, loss, X, theta, exact)
-
-
-def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
-    direction = rng.normal(size=shape)
-    return direction / np.linalg.norm(direction)
 
 
 # --- Remark 3.2 on Theorems 4.3 and 5.4: the data of Lemma C.6 moved, from the printed start ------
@@ -313,19 +336,28 @@ def _few(rng: np.random.Generator) -> NDArray:
     return rng.normal(size=(int(rng.integers(1, d)), d))
 
 
+def _tied(rng: np.random.Generator) -> NDArray:
+    """One datum of entries that are as large as one another: the optima are a face, and a limit has
+    full support."""
+    return rng.uniform(0.1, 10.0) * rng.choice([-1.0, 1.0], (1, int(rng.integers(2, 6))))
+
+
 def _diagonal_limit(
     data: Callable[[np.random.Generator], NDArray], loss: str, rng: np.random.Generator
 ) -> Instance:
     X = data(rng)
-    n, d = X.shape
-    y, start = rng.choice([-1.0, 1.0], n), 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
+    d = X.shape[1]
+    y = np.sign(X @ rng.normal(size=d))
+    start = 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
     end = setting.settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
     return {"X": X, "y": y, "theta": end.theta if end.converged else np.full(2 * d, np.nan)}
 
 
 @statement("‖β̃‖₁ of a limit is, to 1e-7, the linear programme's",
-           {f"{kind}, {loss}": partial(_diagonal_limit, data, loss) for loss in setting.LOSSES
-            for kind, data in (("as many data as coordinates", _full), ("fewer", _few))},
+           {f"{kind}, {loss}": partial(_diagonal_limit, data, loss) for kind, data, loss in (
+               ("as many data as coordinates", _full, "exponential"),
+               ("as many data as coordinates", _full, "logistic"),
+               ("fewer", _few, "exponential"), ("a tie", _tied, "logistic"))},
            {"no coordinate vanishes": lambda theta: (theta != 0.0).all()})  # fmt: skip
 def shortest_without_zeros(X: NDArray, y: NDArray, theta: NDArray) -> float:
     """mm.rem4.1.2: what 1e-7 leaves of the share by which |beta~|_1 of the limit theta (2 d,) is

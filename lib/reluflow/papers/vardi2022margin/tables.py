@@ -270,16 +270,17 @@ class Survey(NamedTuple):
 
 
 def train(seed: int, count: int) -> Survey:
-    """Train `count` networks of the sparse linear family; more where flows are quick."""
-    few, some, many = (max(1, count * share // 3) for share in (1, 2, 4))
+    """Train `count` networks of the sparse linear family, fewer of the others, or some more: as
+    many of each kind."""
+    few, some = (max(1, count * share // 3) for share in (1, 2))
     shared = setting.trained_networks_shared
     return Survey(
         trained(setting.full_linear((2, 2)), seed, few),
         trained(setting.full_linear((3, 4)), seed, few),
         trained(setting.sparse_linear(), seed, count),
-        trained(setting.sparse_relu(), seed, many),
+        trained(setting.sparse_relu(), seed, some),
         trained(shared("linear"), seed, some, by_layer=True),
-        trained(shared("relu"), seed, many, by_layer=True),
+        trained(shared("relu"), seed, some, by_layer=True),
     )
 
 
@@ -686,7 +687,9 @@ def _mixed(
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, examples = spoken_of(statement, ends), list({c.name: c for c, _ in runs}.values())
-    beaten = [constructions.better_is_shorter(c) for c in examples]
+    beaten = [constructions.better_is_shorter(c)
+              and (layer is None or constructions.changed_layers(c) == (layer,))
+              for c in examples]  # fmt: skip
     every = [*judged, *(run.judged for _, run in runs)]
     found = _weakest(one.verdict for one in every)
     if found != NOT_LOCAL and all(beaten):
