@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from reluflow.flows.integrate import FlowPath
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import convergence
 from reluflow.papers.min2024early.setting import PRINTED, Start
@@ -79,3 +81,17 @@ def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     behind = Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), -2000.0)
     assert convergence.begin(behind, t_1=0.5) is None
     assert convergence.begin(behind, t_1=30.0) is not None
+
+
+def test_a_flow_that_is_lost_is_evidence_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The integrator gives up in the second of three flows, and the others are told."""
+    whole, begun = convergence.then, iter(range(100))
+
+    def then(path: FlowPath, *args: Any, **options: Any) -> FlowPath:
+        steps = {"max_steps": 1} if next(begun) == 4 else {}
+        return whole(path, *args, **options, **steps)
+
+    monkeypatch.setattr(convergence, "then", then)
+    found = convergence.trajectories(0, 3)
+    assert (len(found), found.lost) == (2, 1)
+    assert not convergence.reaches_its_limit(found)[-1].holds

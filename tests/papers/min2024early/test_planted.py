@@ -238,17 +238,22 @@ def followed() -> tuple[convergence.Trajectory, convergence.Trajectory]:
 
 
 @cache
-def surveys() -> dict[str, list[convergence.Trajectory]]:
-    """Both trajectories, and between them the first once more, with something wrong with it."""
+def surveys() -> dict[str, convergence.Survey[convergence.Trajectory]]:
+    """Both trajectories, and between them the first once more, with something wrong with it; a
+    third that is lost."""
     each, last = followed()
     both = {"waiting": each.waiting, "falling": each.falling}
 
-    def survey(**changed: Any) -> list[convergence.Trajectory]:
+    def survey(lost: int = 0, **changed: Any) -> convergence.Survey[convergence.Trajectory]:
         other = replace(each)
         other.__dict__.update(both | changed)
-        return [each, other, last]
+        found = convergence.Survey([each, other, last])
+        found.lost = lost
+        return found
 
-    def at_moments(**change: Callable[[NDArray], NDArray]) -> list[convergence.Trajectory]:
+    def at_moments(
+        **change: Callable[[NDArray], NDArray],
+    ) -> convergence.Survey[convergence.Trajectory]:
         """Other directions U, log norms R or times at all moments."""
         return survey(**{
             name: replace(at, **{key: other(getattr(at, key)) for key, other in change.items()})
@@ -261,13 +266,13 @@ def surveys() -> dict[str, list[convergence.Trajectory]]:
         "backwards": at_moments(R=lambda R: R[::-1]),
         "wide": at_moments(U=lambda U: np.broadcast_to(np.eye(4), (len(U), 4, 4)),
                            R=np.zeros_like),
-        "slow": at_moments(log_time=lambda t: t + 100.0),
+        "slow": at_moments(log_time=lambda t: t + 100.0), "lost": survey(1),
     }  # fmt: skip
 
 
 def of_surveys(judge: Callable[..., Sequence[Evidence]], *names: str) -> Faults:
-    """What is said of the surveys named."""
-    for name in names:
+    """What is said of the surveys named, and of the one with a flow that is lost."""
+    for name in (*names, "lost"):
         yield judge(surveys()[name])
 
 
@@ -277,15 +282,24 @@ def aligns_until_the_fall() -> Faults:
     for power, end in ((0.1, 0.9), (1.5, 0.0)):
         curves = np.array([3.0, 2.0, 1.0]) * np.exp(power * scales)[:, None]
         times = np.array([0.3, 0.6, 1.0])
-        yield convergence.aligns_until_the_fall([convergence.Best(scales, times, curves, end, 0.9)])
+        best = convergence.Survey([convergence.Best(scales, times, curves, end, 0.9)])
+        best.lost = 1
+        yield convergence.aligns_until_the_fall(best)
 
 
 def exact_order() -> Faults:
-    """Where nothing is integrated: what is measured of the flow from the tenth power is given."""
+    """Where nothing is integrated: what is measured of the flow from the tenth power is given, or
+    that flow is lost."""
     each = followed()[0]
-    other = at_call(convergence.gap, 1, lambda found: found + np.array([0.0501, 0.0]))
-    yield where(partial(convergence.exact_order, [each]), convergence, gap=other,
-                begin=lambda *_: each)  # fmt: skip
+    told = partial(where, partial(convergence.exact_order, convergence.Survey([each])), convergence)
+    other = at_call(convergence.gap, 1, lambda found: found - np.array([0.0501, 0.0]))
+    yield told(gap=other, begin=lambda *_: each)
+    yield told(begin=lose)
+
+
+def lose(*_: Any, **__: Any) -> None:
+    """As a flow that the integrator does not follow to its end."""
+    raise convergence.Lost
 
 
 # --- Flows and lemmas -----------------------------------------------------------------------------
@@ -299,7 +313,7 @@ def signs_stay() -> Faults:
     with patch.object(lemmas, "balanced_starts", lambda *_: starts):
         found = lemmas.drifts(0, 6)
     yield lemmas.signs_stay(found)
-    yield lemmas.signs_stay(changed(found, above=-1.01e-4))
+    yield lemmas.signs_stay(changed(found, above=-1.01e-4, status="stiff"))
 
 
 def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -> Faults:
@@ -309,8 +323,9 @@ def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -
     over = put(calm, np.isclose(times, at), np.log(1.001))
     for loss in losses:
         yield judge(lemmas.table([
-            (replace(lemmas.one_neuron(-9.0), loss=one), lemmas.Slack(times, ratios))
-            for one, ratios in ((EXPONENTIAL, calm), (loss, over), (LOGISTIC, calm))
+            (replace(lemmas.one_neuron(-9.0), loss=one), lemmas.Slack(times, ratios, status))
+            for one, ratios, status in ((EXPONENTIAL, calm, "horizon"), (loss, over, "sliding"),
+                                        (LOGISTIC, calm, "stiff"))
         ]))  # fmt: skip
 
 
@@ -360,7 +375,7 @@ def many_solutions() -> Faults:
 
 def small_grants_both() -> Faults:
     found = own_data.under_small(0, 2)
-    for cells in ({"share": 1.001}, {"share": np.nan}, {"ratio": 1.001}):
+    for cells in ({"share": 1.001}, {"share": np.nan}, {"ratio": 1.001, "status": "stiff"}):
         yield own_data.small_grants_both(changed(found, **cells))
 
 
@@ -390,7 +405,8 @@ def cones_are_not_left() -> Faults:
 
     other = at_call(lambda path: list(patterns(path)), 2, leaves)  # of the second flow
     with patch.object(setting, "patterns", other):
-        yield alignment.cones_are_not_left(alignment.logs(0, 3))
+        found = alignment.logs(0, 3)
+    yield alignment.cones_are_not_left(changed(found, status="sliding"))
 
 
 def time_is_reached() -> Faults:
@@ -408,14 +424,13 @@ def time_is_reached() -> Faults:
 def scale_is_enough() -> Faults:
     found = theorem_1.at_our_scale(0, 3)
     for needed in (1.001 * found["T"].iloc[-1], np.inf, np.nan):
-        yield theorem_1.scale_is_enough(changed(found, needed=needed))
+        yield theorem_1.scale_is_enough(changed(found, needed=needed, status="stiff"))
 
 
 def growth_is_bounded() -> Faults:
-    for growth in (1e9, np.nan):
-        last = at_call(alignment.largest_growth, 1, lambda _, growth=growth: growth)
-        with patch.object(alignment, "largest_growth", last):
-            yield alignment.growth_is_bounded(alignment.logs(0, 2))
+    found = alignment.logs(0, 2)
+    for share in (1.001, np.nan):
+        yield alignment.growth_is_bounded(changed(found, share=share, status="non-unique"))
 
 
 # --- Gaussian starts ------------------------------------------------------------------------------

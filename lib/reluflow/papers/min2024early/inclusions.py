@@ -48,8 +48,8 @@ def far(start: Start) -> FlowPath:
 
 def problems(seed: int, count: int) -> Iterator[Start]:
     """Random starts on orthogonally separable data. Norms from e^-6 to 2 over the size of the data;
-    whole-number data come with whole-number weights, many of which lie on boundaries; another
-    quarter starts along the data."""
+    whole-number data come with whole-number weights, the first of which is `across` a datum;
+    another quarter starts along the data."""
     rng, draws = np.random.default_rng(seed), separable_draws((2, 6), (2, 6))
     for k in range(count):
         item = draws[_KINDS[k % 4]](rng)
@@ -58,11 +58,18 @@ def problems(seed: int, count: int) -> Iterator[Start]:
         if _KINDS[k % 4] == "integers":
             W = np.round(W)
             W[~W.any(axis=1)] = X[0]
+            W[0] = across(X[0], W[0])
         elif _KINDS[k % 4] == "parallel":
             W[::2] = -X[rng.integers(0, len(X), len(W[::2]))]
         size = rng.uniform(-6.0, 0.7, h) - 0.5 * np.log(np.linalg.norm(X, axis=1).max())
         W *= (np.exp(size) / np.linalg.norm(W, axis=1))[:, None]
         yield Start(X, y, W, np.resize([1.0, -1.0], h), loss=LOSSES[k // 4 % 3])
+
+
+def across(x: NDArray, w: NDArray) -> NDArray:
+    """w (d,), or an axis where it is along x (d,), without its part along x: whole numbers, d > 1."""
+    away = (x @ x) * w - (w @ x) * x
+    return away if away.any() else across(x, np.eye(len(x))[np.abs(x).argmin()])
 
 
 def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
@@ -97,15 +104,18 @@ def revived(path: FlowPath) -> bool:
 def followed(seed: int, count: int) -> pd.DataFrame:
     """One row a flow of `problems`, followed `far`: its status, the number of changes of activity,
     the most of one boundary, those that go backward, whether a dead neuron revives, and whether one
-    starts on a boundary."""
+    starts on a boundary, and is active on another datum."""
 
     def measured(start: Start) -> dict[str, Any]:
         path = far(start)
-        times = crossings(path)
+        times, (field, chart) = crossings(path), parts(path)
+        cosines = chart.cosines(path.at(path.t[0]), field.X)[0]  # (n, h)
+        on = np.any(np.abs(cosines) <= _ON, axis=0)
         return {"status": path.status, "changes": sum(times.values()),
                 "most": max(times.values(), default=0), "backward": backward(path, start),
                 "revived": revived(path),
-                "on boundaries": bool(np.any(start.W0 @ start.X.T == 0.0))}  # fmt: skip
+                "on": bool(on.any()),
+                "awake": bool(np.any(on & np.any(cosines > _ON, axis=0)))}  # fmt: skip
 
     return survey(problems(seed, count), measured)
 
@@ -154,7 +164,8 @@ def solutions_exist(found: pd.DataFrame) -> list[Evidence]:
     return [
         none_of("flows that do not go on for ever: that slide, branch or come to a stop", stuck),
         none_of("flows in which a dead neuron comes to life", found.revived),
-        note("flows that start on a boundary", int(found["on boundaries"].sum())),
+        note("flows that start on a boundary, and of these with a neuron there that is active",
+             (int(found.on.sum()), int(found.awake.sum()))),
         fact("antiparallel data: the neuron revives, along the regular solution and along another",
              lives, (False, True)),
     ]  # fmt: skip

@@ -25,7 +25,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.min2024early.setting import Start, none_of, separable
+from reluflow.papers.min2024early.setting import Start, none_lost, none_of, separable
 
 # --- Random balanced parameters with small outputs, no assumption on data -------------------------
 #
@@ -187,9 +187,9 @@ def balanced_starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray,
 
 def drifts(seed: int, count: int) -> pd.DataFrame:
     """One row a flow of `balanced_starts` in the parameters themselves: whether a sign of v
-    changes, the least of log|v_j| above its bound log|v_j(0)| - X_max L(0) t, and the least |v_j|
-    over that at the start. Flows are followed for 5 / (X_max L(0)), in which |v_j| can lose a
-    factor e^-5."""
+    changes, the least of log|v_j| above its bound log|v_j(0)| - X_max L(0) t, the least |v_j| over
+    that at the start, and its status. Flows are followed for 5 / (X_max L(0)), in which |v_j| can
+    lose a factor e^-5."""
 
     def measured(start: tuple[str, Loss, NDArray, NDArray, NDArray]) -> dict[str, Any]:
         kind, loss, X, y, theta = start
@@ -202,7 +202,7 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
         with np.errstate(divide="ignore"):
             above = np.log(np.abs(v)) + (pace * times)[:, None]
         return {"kind": kind, "flips": bool(np.any(v <= 0.0)), "above": float(above.min()),
-                "shrunk": float(np.abs(v).min())}  # fmt: skip
+                "shrunk": float(np.abs(v).min()), "status": path.status}  # fmt: skip
 
     return survey(balanced_starts(seed, count), measured)
 
@@ -216,7 +216,17 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
                 found.above < -1e-4),
         note("the least |vⱼ(t)| / |vⱼ(0)| of a neuron that all data shrink",
              float(shrinking.shrunk.min()), digits=2),
+        *_to_the_end(found),
     ]  # fmt: skip
+
+
+def _to_the_end(found: pd.DataFrame) -> list[Evidence]:
+    """That no flow is lost, and how many end where a neuron slides along a boundary: no solution
+    goes on from there."""
+    slides = found.status == "sliding"
+    return [none_lost(found.status[~slides]),
+            note("flows besides that end where a neuron slides along a boundary",
+                 int(slides.sum()))]  # fmt: skip
 
 
 # --- Lemmas 1 and 3: while t <= T neurons and outputs are small, directions obey eq. (6) ----------
@@ -248,6 +258,7 @@ class Slack:
 
     times: NDArray
     log_ratios: NDArray
+    status: str = "horizon"
 
     @property
     def largest(self) -> NDArray:
@@ -277,7 +288,7 @@ def slack(start: Start) -> Slack:
     with np.errstate(divide="ignore"):
         sizes = np.log([errors, np.ones(len(times)), np.abs(f).max(axis=1)]).T
     sizes[:, 1] = 2.0 * R.max(axis=1)
-    return Slack(times / start.T, sizes - log_bounds(start))
+    return Slack(times / start.T, sizes - log_bounds(start), found.status)
 
 
 def horizon_starts(seed: int, count: int) -> Iterator[Start]:
@@ -311,7 +322,7 @@ def table(found: Followed) -> pd.DataFrame:
 
     def row(pair: tuple[Start, Slack]) -> dict[str, Any]:
         start, along = pair
-        cells: dict[str, Any] = {"loss": start.loss.name}
+        cells: dict[str, Any] = {"loss": start.loss.name, "status": along.status}
         for name, at_T, holds in zip(BOUNDS, along.largest, along.holds, strict=True):
             cells |= {name: at_T, f"{name} holds": holds}
         return cells
@@ -372,6 +383,7 @@ def twice_as_long(found: pd.DataFrame) -> list[Evidence]:
         bound("one datum, one neuron along it, ln ε = -1000: when |w|² passes, over T",
               last[-1000.0], "<", 2.002, ""),
         note("the same for ln ε = -10, -100, -1000", tuple(last.values())),
+        *_to_the_end(found),
     ]  # fmt: skip
 
 
@@ -384,7 +396,8 @@ def passing_time(log_eps: float) -> float:
 
 def _followed(found: pd.DataFrame) -> list[Evidence]:
     return [note("flows: exponential loss, 2 log(1 + e⁻ʸᶠ), log(1 + e⁻ʸᶠ)",
-                 tuple(int((found.loss == loss.name).sum()) for loss in LOSSES))]  # fmt: skip
+                 tuple(int((found.loss == loss.name).sum()) for loss in LOSSES)),
+            *_to_the_end(found)]  # fmt: skip
 
 
 # --- Lemmas 4 and 10: how far directions are from their motion in the limit of small eps ----------
