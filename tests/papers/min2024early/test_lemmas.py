@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.flows.charts import Neurons
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early import inclusions, lemmas
+from reluflow.papers.min2024early import lemmas
 from reluflow.papers.min2024early.setting import Start
 
 FORMULAS = {
@@ -63,7 +63,7 @@ def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> No
 @given(st.integers(0, 2**32 - 1))
 def test_at_every_seed_some_flows_begin_on_a_boundary(seed: int) -> None:
     """The first neuron of a start in whole numbers, to the rounding that the integrator allows."""
-    for start in [*inclusions.problems(seed, 12)][1::4]:
+    for start in [*lemmas.problems(seed, 12)][1::4]:
         units, data = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (start.W0, start.X))
         assert np.abs(units[0] @ data[0]) <= 1e-15
 

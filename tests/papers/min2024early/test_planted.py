@@ -23,7 +23,6 @@ from reluflow.papers.min2024early import (
     alignment,
     cones,
     convergence,
-    inclusions,
     lemmas,
     mnist,
     own_data,
@@ -336,36 +335,36 @@ def twice_as_long() -> Faults:
 
 
 def crossed_once() -> Faults:
-    found = inclusions.followed(0, 3)
-    yield inclusions.crossed_once(changed(found, most=2, backward=1))
+    found = lemmas.across_boundaries(0, 3)
+    yield lemmas.crossed_once(changed(found, most=2, backward=1))
     separated = np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, -2])
-    yield where(partial(inclusions.crossed_once, found), inclusions, TWICE=separated)
+    yield where(partial(lemmas.crossed_once, found), lemmas, TWICE=separated)
 
 
 def solutions_exist() -> Faults:
-    good, judge = inclusions.followed(0, 2), inclusions.solutions_exist
+    good, judge = lemmas.across_boundaries(0, 2), lemmas.solutions_exist
     for status in ("sliding", "non-unique", "steps"):
         yield judge(changed(good, status=status, revived=True))
-    start = inclusions.ANTIPARALLEL
-    yield where(partial(judge, good), inclusions, ANTIPARALLEL=replace(start, y=-start.y))
+    start = lemmas.ANTIPARALLEL
+    yield where(partial(judge, good), lemmas, ANTIPARALLEL=replace(start, y=-start.y))
 
 
 def leaky(leak: Fraction) -> Callable[..., dict[str, Fraction]]:
     """An activation with this slope at negative inputs."""
-    slopes = inclusions.slopes
+    slopes = lemmas.slopes
     return lambda at_zero, *_: slopes(at_zero, leak)
 
 
 def no_solution() -> Faults:
-    told = partial(where, inclusions.no_solution, inclusions)
-    quarter, half, one = inclusions.SLOPES
+    told = partial(where, lemmas.no_solution, lemmas)
+    quarter, half, one = lemmas.SLOPES
     yield told(SLOPES=(quarter, half, Fraction(0)))
     yield told(SLOPES=(quarter, Fraction(0), one))
     yield told(slopes=leaky(Fraction(1)))
 
 
 def many_solutions() -> Faults:
-    told = partial(where, inclusions.many_solutions, inclusions)
+    told = partial(where, lemmas.many_solutions, lemmas)
     yield told(slopes=leaky(Fraction(-1)))
     yield told(departure_residual=lambda _: 1.01e-7)
 
