@@ -42,6 +42,16 @@ def put(values: NDArray, where: Any, value: Any) -> NDArray:
     return other
 
 
+def surveyed(
+    judge: Callable[..., Sequence[Evidence]], survey: Callable[[], pd.DataFrame],
+    *cells: Mapping[str, Any],
+) -> Faults:  # fmt: skip
+    """What is said of a survey with other values in its last row."""
+    found = survey()
+    for each in cells:
+        yield judge(changed(found, **each))
+
+
 def at_call(function: Callable, number: int, change: Callable[[Any], Any]) -> Callable:
     """The same function, but for the result of one of its calls."""
     calls = iter(range(10**9))
@@ -372,12 +382,6 @@ def many_solutions() -> Faults:
 # --- The alignment --------------------------------------------------------------------------------
 
 
-def small_grants_both() -> Faults:
-    found = own_data.under_small(0, 2)
-    for cells in ({"share": 1.001}, {"share": np.nan}, {"ratio": 1.001, "status": "stiff"}):
-        yield own_data.small_grants_both(changed(found, **cells))
-
-
 def growth_of_the_time() -> Faults:
     slowest, time = theorem_1.slowest, theorem_1.uniform_time
     told = partial(where, theorem_1.growth_of_the_time, theorem_1)
@@ -418,18 +422,6 @@ def time_is_reached() -> Faults:
     ):  # fmt: skip
         made = at_call(slowest, at, lambda _, other=other: other)
         yield where(theorem_1.time_is_reached, theorem_1, slowest=made)
-
-
-def scale_is_enough() -> Faults:
-    found = theorem_1.at_our_scale(0, 3)
-    for needed in (1.001 * found["T"].iloc[-1], np.inf, np.nan):
-        yield theorem_1.scale_is_enough(changed(found, needed=needed, status="stiff"))
-
-
-def growth_is_bounded() -> Faults:
-    found = alignment.logs(0, 2)
-    for share in (1.001, np.nan):
-        yield alignment.growth_is_bounded(changed(found, share=share, status="non-unique"))
 
 
 # --- Gaussian starts ------------------------------------------------------------------------------
@@ -476,9 +468,13 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.lem13": partial(of_surveys, convergence.shrinks_little, "shrunk"),
     "ea.lem14": partial(of_surveys, convergence.grows_from_t_1, "backwards", "turned"),
     "ea.orth.compare.1": start_decides, "ea.ours.fall": exact_order,
-    "ea.ours.growth": growth_is_bounded,
+    "ea.ours.growth": partial(surveyed, alignment.growth_is_bounded, partial(alignment.logs, 0, 2),
+                              {"share": 1.001, "status": "non-unique"}, {"share": np.nan}),
     "ea.ours.horizon": twice_as_long, "ea.ours.reached": time_is_reached,
-    "ea.ours.scale": scale_is_enough, "ea.path": figure_15_is_longest,
+    "ea.ours.scale": partial(
+        surveyed, theorem_1.scale_is_enough, partial(theorem_1.at_our_scale, 0, 1),
+        *({"T": 1.0, "needed": at, "status": "stiff"} for at in (1.001, np.inf, np.nan))),
+    "ea.path": figure_15_is_longest,
     "ea.random-init.1": assumption_2_is_sure, "ea.random-init.2": half_start_active,
     "ea.thm1.classify": partial(of_surveys, convergence.classified, "turned"),
     "ea.thm1.loss.1": partial(of_surveys, convergence.falls_like_one_over_t, "slow"),
@@ -486,7 +482,11 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.thm1.loss.3": partial(of_surveys, convergence.exact_order_of_the_data, "late", "early"),
     "ea.thm1.rank.1": partial(of_surveys, convergence.nearly_two, "wide"),
     "ea.thm1.rank.2": partial(of_surveys, convergence.at_most_two, "wide"),
-    "ea.thm1.refined.2": aligns_until_the_fall, "ea.thm1.t1.constants": small_grants_both,
+    "ea.thm1.refined.2": aligns_until_the_fall,
+    "ea.thm1.t1.constants": partial(
+        surveyed, own_data.small_grants_both, partial(own_data.under_small, 0, 1),
+        {"share": 1.001}, {"share": np.nan}, {"ratio": 1.001, "status": "stiff"}),
+
     "ea.thm1.t1.scaling": growth_of_the_time, "ea.thm1.trap.1": cones_are_not_left,
 }  # fmt: skip
 
