@@ -45,6 +45,12 @@ def test_a_folder_is_read_plain_or_compressed(folder: Path) -> None:
         assert (found.shape, found.white) == ((28, 28), 255)
 
 
+def test_digits_are_those_of_the_package() -> None:
+    ours, theirs = images.digits(), sklearn.datasets.load_digits()
+    np.testing.assert_array_equal(ours.levels, theirs.data)
+    np.testing.assert_array_equal(ours.digit, theirs.target)
+
+
 def flipped(raw: bytes, place: int) -> bytes:
     return raw[:place] + bytes([raw[place] ^ 255]) + raw[place + 1 :]
 

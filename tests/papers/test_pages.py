@@ -26,7 +26,7 @@ PRINTED = {
 """The claims on the paper's own data or runs, by the page that settles them."""
 DEAR = (
     *("alignment", "certificates", "cnn", "convergence", "counterexamples", "examples"),
-    *("experiments", "geometry", "inclusions", "limit", "networks", "norm"),
+    *("experiments", "geometry", "lemmas", "limit", "networks", "norm"),
     *("sectors", "starts", "suboptimality", "tables", "toys"),
 )
 """Sections that take longer than the others, some two seconds. `-m matrix` runs all pages, with

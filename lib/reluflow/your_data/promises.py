@@ -260,10 +260,11 @@ def _of_alignment(study: Study, layers: Followed) -> Iterator[Line]:
         yield _silent(f"{ALIGNMENT}: alignment", "(A1) fails", happened)
         return
     promised = early.promises_alignment_times(own)
-    for (which, time), scale in zip(promised, early.promise(own).iloc[:, 1], strict=True):
+    written = early.promise(own).itertuples()
+    for (which, time), (_, until, scale) in zip(promised, written, strict=True):
         verdict = OPEN if "unfinished" in states else BROKEN
         verdict = KEPT if home == len(states) and last <= time else verdict
-        words = f"all neurons home by t = {approx(time)}, for ln ε up to {scale}"
+        words = f"all neurons home by t = {until}, for ln ε up to {scale}"
         yield Line(f"{ALIGNMENT}: alignment, {which}", words, happened, verdict)
     rank = early.growth_table(own, grown)[""].get("stable rank of W at L = 1e-100", "")
     happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {grown.status}"

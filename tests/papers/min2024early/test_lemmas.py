@@ -60,6 +60,14 @@ def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> No
     assert lemmas.active(tiny).all()
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_at_every_seed_some_flows_begin_on_a_boundary(seed: int) -> None:
+    """The first neuron of a start in whole numbers, to the rounding that the integrator allows."""
+    for start in [*lemmas.problems(seed, 12)][1::4]:
+        units, data = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (start.W0, start.X))
+        assert np.abs(units[0] @ data[0]) <= 1e-15
+
+
 def test_slack_is_that_of_the_flow_by_differences() -> None:
     """The direction's rate from the path itself, and the three bounds as they are printed."""
     rng = np.random.default_rng(8)

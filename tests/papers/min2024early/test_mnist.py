@@ -204,10 +204,10 @@ def test_a_slice_of_each_figure_comes_out_again(training, name) -> None:
     assert task.pair.X.shape[1] == data["pixels"]
     exact = mnist.heatmap(task.pair)
     assert np.abs(mnist.recorded_heatmap(data) - exact).max() < np.abs(exact).max() / 120
-    if name == "figure-5":  # of all pairs, which takes seconds
-        assert mnist.least_before(task.pair) == data["least_before"]
-        # A product within rounding of 0 may have either sign on another CPU.
-        assert mnist.shares(task.pair) == pytest.approx(data["shares"], rel=0.0, abs=10)
+    few = images.pair(mnist.first_of(training, 1000), kept.setting.positive, kept.setting.negative)
+    assert mnist.least_before(few) >= data["least_before"] >= 0
+    shares = zip(mnist._shares(mnist.shares(few)), mnist._shares(data["shares"]), strict=True)
+    assert all(some == pytest.approx(every, abs=0.01) for some, every in shares)
 
 
 @pytest.mark.parametrize("name", tuple(mnist.PHASES))
@@ -220,7 +220,7 @@ def test_the_first_epochs_come_out_again(training, name) -> None:
         assert now.directions == pytest.approx(kept.directions[k], rel=1e-2)
 
 
-@pytest.mark.parametrize("name", ["few", "levels", "sum-levels"])
+@pytest.mark.parametrize("name", ["levels", "sum-levels"])
 def test_a_reading_comes_out_again(training, name) -> None:
     kept = mnist.load_readings()
     now = mnist.tried(*mnist.candidates(mnist.FIRST)[name][1:], training, kept["seed"])

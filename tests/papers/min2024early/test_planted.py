@@ -23,7 +23,6 @@ from reluflow.papers.min2024early import (
     alignment,
     cones,
     convergence,
-    inclusions,
     lemmas,
     mnist,
     own_data,
@@ -41,6 +40,16 @@ def put(values: NDArray, where: Any, value: Any) -> NDArray:
     other = np.array(values)
     other[where] = value
     return other
+
+
+def surveyed(
+    judge: Callable[..., Sequence[Evidence]], survey: Callable[[], pd.DataFrame],
+    *cells: Mapping[str, Any],
+) -> Faults:  # fmt: skip
+    """What is said of a survey with other values in its last row."""
+    found = survey()
+    for each in cells:
+        yield judge(changed(found, **each))
 
 
 def at_call(function: Callable, number: int, change: Callable[[Any], Any]) -> Callable:
@@ -238,17 +247,22 @@ def followed() -> tuple[convergence.Trajectory, convergence.Trajectory]:
 
 
 @cache
-def surveys() -> dict[str, list[convergence.Trajectory]]:
-    """Both trajectories, and between them the first once more, with something wrong with it."""
+def surveys() -> dict[str, convergence.Survey[convergence.Trajectory]]:
+    """Both trajectories, and between them the first once more, with something wrong with it; a
+    third that is lost."""
     each, last = followed()
     both = {"waiting": each.waiting, "falling": each.falling}
 
-    def survey(**changed: Any) -> list[convergence.Trajectory]:
+    def survey(lost: int = 0, **changed: Any) -> convergence.Survey[convergence.Trajectory]:
         other = replace(each)
         other.__dict__.update(both | changed)
-        return [each, other, last]
+        found = convergence.Survey([each, other, last])
+        found.lost = lost
+        return found
 
-    def at_moments(**change: Callable[[NDArray], NDArray]) -> list[convergence.Trajectory]:
+    def at_moments(
+        **change: Callable[[NDArray], NDArray],
+    ) -> convergence.Survey[convergence.Trajectory]:
         """Other directions U, log norms R or times at all moments."""
         return survey(**{
             name: replace(at, **{key: other(getattr(at, key)) for key, other in change.items()})
@@ -261,13 +275,13 @@ def surveys() -> dict[str, list[convergence.Trajectory]]:
         "backwards": at_moments(R=lambda R: R[::-1]),
         "wide": at_moments(U=lambda U: np.broadcast_to(np.eye(4), (len(U), 4, 4)),
                            R=np.zeros_like),
-        "slow": at_moments(log_time=lambda t: t + 100.0),
+        "slow": at_moments(log_time=lambda t: t + 100.0), "lost": survey(1),
     }  # fmt: skip
 
 
 def of_surveys(judge: Callable[..., Sequence[Evidence]], *names: str) -> Faults:
-    """What is said of the surveys named."""
-    for name in names:
+    """What is said of the surveys named, and of the one with a flow that is lost."""
+    for name in (*names, "lost"):
         yield judge(surveys()[name])
 
 
@@ -277,15 +291,24 @@ def aligns_until_the_fall() -> Faults:
     for power, end in ((0.1, 0.9), (1.5, 0.0)):
         curves = np.array([3.0, 2.0, 1.0]) * np.exp(power * scales)[:, None]
         times = np.array([0.3, 0.6, 1.0])
-        yield convergence.aligns_until_the_fall([convergence.Best(scales, times, curves, end, 0.9)])
+        best = convergence.Survey([convergence.Best(scales, times, curves, end, 0.9)])
+        best.lost = 1
+        yield convergence.aligns_until_the_fall(best)
 
 
 def exact_order() -> Faults:
-    """Where nothing is integrated: what is measured of the flow from the tenth power is given."""
+    """Where nothing is integrated: what is measured of the flow from the tenth power is given, or
+    that flow is lost."""
     each = followed()[0]
-    other = at_call(convergence.gap, 1, lambda found: found + np.array([0.0501, 0.0]))
-    yield where(partial(convergence.exact_order, [each]), convergence, gap=other,
-                begin=lambda *_: each)  # fmt: skip
+    told = partial(where, partial(convergence.exact_order, convergence.Survey([each])), convergence)
+    other = at_call(convergence.gap, 1, lambda found: found - np.array([0.0501, 0.0]))
+    yield told(gap=other, begin=lambda *_: each)
+    yield told(begin=lose)
+
+
+def lose(*_: Any, **__: Any) -> None:
+    """As a flow that the integrator does not follow to its end."""
+    raise convergence.Lost
 
 
 # --- Flows and lemmas -----------------------------------------------------------------------------
@@ -299,7 +322,7 @@ def signs_stay() -> Faults:
     with patch.object(lemmas, "balanced_starts", lambda *_: starts):
         found = lemmas.drifts(0, 6)
     yield lemmas.signs_stay(found)
-    yield lemmas.signs_stay(changed(found, above=-1.01e-4))
+    yield lemmas.signs_stay(changed(found, above=-1.01e-4, status="stiff"))
 
 
 def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -> Faults:
@@ -309,8 +332,9 @@ def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -
     over = put(calm, np.isclose(times, at), np.log(1.001))
     for loss in losses:
         yield judge(lemmas.table([
-            (replace(lemmas.one_neuron(-9.0), loss=one), lemmas.Slack(times, ratios))
-            for one, ratios in ((EXPONENTIAL, calm), (loss, over), (LOGISTIC, calm))
+            (replace(lemmas.one_neuron(-9.0), loss=one), lemmas.Slack(times, ratios, status))
+            for one, ratios, status in ((EXPONENTIAL, calm, "horizon"), (loss, over, "sliding"),
+                                        (LOGISTIC, calm, "stiff"))
         ]))  # fmt: skip
 
 
@@ -321,47 +345,41 @@ def twice_as_long() -> Faults:
 
 
 def crossed_once() -> Faults:
-    found = inclusions.followed(0, 3)
-    yield inclusions.crossed_once(changed(found, most=2, backward=1))
+    found = lemmas.across_boundaries(0, 3)
+    yield lemmas.crossed_once(changed(found, most=2, backward=1))
     separated = np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, -2])
-    yield where(partial(inclusions.crossed_once, found), inclusions, TWICE=separated)
+    yield where(partial(lemmas.crossed_once, found), lemmas, TWICE=separated)
 
 
 def solutions_exist() -> Faults:
-    good, judge = inclusions.followed(0, 2), inclusions.solutions_exist
+    good, judge = lemmas.across_boundaries(0, 2), lemmas.solutions_exist
     for status in ("sliding", "non-unique", "steps"):
         yield judge(changed(good, status=status, revived=True))
-    start = inclusions.ANTIPARALLEL
-    yield where(partial(judge, good), inclusions, ANTIPARALLEL=replace(start, y=-start.y))
+    start = lemmas.ANTIPARALLEL
+    yield where(partial(judge, good), lemmas, ANTIPARALLEL=replace(start, y=-start.y))
 
 
 def leaky(leak: Fraction) -> Callable[..., dict[str, Fraction]]:
     """An activation with this slope at negative inputs."""
-    slopes = inclusions.slopes
+    slopes = lemmas.slopes
     return lambda at_zero, *_: slopes(at_zero, leak)
 
 
 def no_solution() -> Faults:
-    told = partial(where, inclusions.no_solution, inclusions)
-    quarter, half, one = inclusions.SLOPES
+    told = partial(where, lemmas.no_solution, lemmas)
+    quarter, half, one = lemmas.SLOPES
     yield told(SLOPES=(quarter, half, Fraction(0)))
     yield told(SLOPES=(quarter, Fraction(0), one))
     yield told(slopes=leaky(Fraction(1)))
 
 
 def many_solutions() -> Faults:
-    told = partial(where, inclusions.many_solutions, inclusions)
+    told = partial(where, lemmas.many_solutions, lemmas)
     yield told(slopes=leaky(Fraction(-1)))
     yield told(departure_residual=lambda _: 1.01e-7)
 
 
 # --- The alignment --------------------------------------------------------------------------------
-
-
-def small_grants_both() -> Faults:
-    found = own_data.under_small(0, 2)
-    for cells in ({"share": 1.001}, {"share": np.nan}, {"ratio": 1.001}):
-        yield own_data.small_grants_both(changed(found, **cells))
 
 
 def growth_of_the_time() -> Faults:
@@ -390,7 +408,8 @@ def cones_are_not_left() -> Faults:
 
     other = at_call(lambda path: list(patterns(path)), 2, leaves)  # of the second flow
     with patch.object(setting, "patterns", other):
-        yield alignment.cones_are_not_left(alignment.logs(0, 3))
+        found = alignment.logs(0, 3)
+    yield alignment.cones_are_not_left(changed(found, status="sliding"))
 
 
 def time_is_reached() -> Faults:
@@ -403,19 +422,6 @@ def time_is_reached() -> Faults:
     ):  # fmt: skip
         made = at_call(slowest, at, lambda _, other=other: other)
         yield where(theorem_1.time_is_reached, theorem_1, slowest=made)
-
-
-def scale_is_enough() -> Faults:
-    found = theorem_1.at_our_scale(0, 3)
-    for needed in (1.001 * found["T"].iloc[-1], np.inf, np.nan):
-        yield theorem_1.scale_is_enough(changed(found, needed=needed))
-
-
-def growth_is_bounded() -> Faults:
-    for growth in (1e9, np.nan):
-        last = at_call(alignment.largest_growth, 1, lambda _, growth=growth: growth)
-        with patch.object(alignment, "largest_growth", last):
-            yield alignment.growth_is_bounded(alignment.logs(0, 2))
 
 
 # --- Gaussian starts ------------------------------------------------------------------------------
@@ -462,9 +468,13 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.lem13": partial(of_surveys, convergence.shrinks_little, "shrunk"),
     "ea.lem14": partial(of_surveys, convergence.grows_from_t_1, "backwards", "turned"),
     "ea.orth.compare.1": start_decides, "ea.ours.fall": exact_order,
-    "ea.ours.growth": growth_is_bounded,
+    "ea.ours.growth": partial(surveyed, alignment.growth_is_bounded, partial(alignment.logs, 0, 2),
+                              {"share": 1.001, "status": "non-unique"}, {"share": np.nan}),
     "ea.ours.horizon": twice_as_long, "ea.ours.reached": time_is_reached,
-    "ea.ours.scale": scale_is_enough, "ea.path": figure_15_is_longest,
+    "ea.ours.scale": partial(
+        surveyed, theorem_1.scale_is_enough, partial(theorem_1.at_our_scale, 0, 1),
+        *({"T": 1.0, "needed": at, "status": "stiff"} for at in (1.001, np.inf, np.nan))),
+    "ea.path": figure_15_is_longest,
     "ea.random-init.1": assumption_2_is_sure, "ea.random-init.2": half_start_active,
     "ea.thm1.classify": partial(of_surveys, convergence.classified, "turned"),
     "ea.thm1.loss.1": partial(of_surveys, convergence.falls_like_one_over_t, "slow"),
@@ -472,7 +482,11 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.thm1.loss.3": partial(of_surveys, convergence.exact_order_of_the_data, "late", "early"),
     "ea.thm1.rank.1": partial(of_surveys, convergence.nearly_two, "wide"),
     "ea.thm1.rank.2": partial(of_surveys, convergence.at_most_two, "wide"),
-    "ea.thm1.refined.2": aligns_until_the_fall, "ea.thm1.t1.constants": small_grants_both,
+    "ea.thm1.refined.2": aligns_until_the_fall,
+    "ea.thm1.t1.constants": partial(
+        surveyed, own_data.small_grants_both, partial(own_data.under_small, 0, 1),
+        {"share": 1.001}, {"share": np.nan}, {"ratio": 1.001, "status": "stiff"}),
+
     "ea.thm1.t1.scaling": growth_of_the_time, "ea.thm1.trap.1": cones_are_not_left,
 }  # fmt: skip
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.lemmas import LOSSES
-from reluflow.papers.min2024early.setting import Start, none_of
+from reluflow.papers.min2024early.setting import Start, none_lost, none_of
 from reluflow.papers.min2024early.theorem_1 import both_labels, odd
 
 # --- One trajectory from ln eps through the alignment to L = e^-reach -----------------------------
@@ -34,8 +35,35 @@ _POINTS = 160
 """Moments of a stretch of a trajectory."""
 
 
+T = TypeVar("T")
+
+
 class Lost(Exception):
     """A trajectory that could not be followed to its end."""
+
+
+class Survey(list[T]):
+    """What is known of each trajectory that was followed to its end, and how many were `lost`."""
+
+    lost = 0
+
+    @classmethod
+    def of(cls, follow: Callable[[Start], T | None], starts: Iterable[Start]) -> Survey[T]:
+        """What `follow` makes of the starts; None leaves one out."""
+        found: Survey[T] = cls()
+        for start in starts:
+            try:
+                each = follow(start)
+            except Lost:
+                found.lost += 1
+            else:
+                found += [] if each is None else [each]
+        return found
+
+    @property
+    def none_lost(self) -> Evidence:
+        """That the integrator loses none: a part of the evidence of each claim about them."""
+        return none_lost(["horizon"] * len(self) + ["lost"] * self.lost)
 
 
 @dataclass(frozen=True)
@@ -214,9 +242,9 @@ def allowed(given: Start) -> float:
     return given.log_eps_allowed(given.printed_zeta)
 
 
-def trajectories(seed: int, count: int) -> list[Trajectory]:
-    """The trajectories of those of `count` starts that meet the hypotheses. Raises Lost."""
-    return [each for start in starts(seed, count) if (each := follow(start)) is not None]
+def trajectories(seed: int, count: int) -> Survey[Trajectory]:
+    """The trajectories of those of `count` starts that meet the hypotheses."""
+    return Survey.of(follow, starts(seed, count))
 
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
@@ -273,7 +301,7 @@ def times_loss(each: Trajectory) -> float:
     return float(np.exp(log_product - np.log(0.5 * sum(lengths))))
 
 
-def falls_like_one_over_t(found: list[Trajectory]) -> list[Evidence]:
+def falls_like_one_over_t(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.thm1.loss.1: L(t) <= L(t_2) / (1 + alpha L(t_2) (t - t_2)) for all t >= t_2,
     alpha = (mu X_min)^2 / (32 X_max), t_2 the first time at which the outputs on both labels have
     exceeded 1/4 (Theorem 1, part 2; D.2)."""
@@ -286,13 +314,14 @@ def falls_like_one_over_t(found: list[Trajectory]) -> list[Evidence]:
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
         note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
+        found.none_lost,
     ]  # fmt: skip
 
 
 # --- Lemmas 13 and 14, and the sign of the outputs: how the neurons in S_+ and S_- grow -----------
 
 
-def shrinks_little(found: list[Trajectory]) -> list[Evidence]:
+def shrinks_little(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least exp(-4 n X_max t_1)
     times that of |w_j(0)|^2 (Lemma 13)."""
     slacks = list[float]()
@@ -306,10 +335,11 @@ def shrinks_little(found: list[Trajectory]) -> list[Evidence]:
         none_of("groups that shrink by more", np.array(slacks) < 0.0),
         note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
+        found.none_lost,
     ]  # fmt: skip
 
 
-def grows_from_t_1(found: list[Trajectory]) -> list[Evidence]:
+def grows_from_t_1(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.lem14: the sum of |w_j|^2 over a cone's neurons does not decrease from t_1 on (eq 30)."""
     falls = left = 0
     for each in found:
@@ -326,6 +356,7 @@ def grows_from_t_1(found: list[Trajectory]) -> list[Evidence]:
         note("with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁, a neuron of V₊ "
              "still in S₋ there: when it leaves, and log of its |w|² at t₁ over that of the other "
              "neuron of S₋", late_neuron(), digits=4),
+        found.none_lost,
     ]  # fmt: skip
 
 
@@ -339,7 +370,7 @@ def log_margins(each: Trajectory, moments: Moments) -> NDArray:
     return np.where(sign > 0.0, log, -np.inf)
 
 
-def classified(found: list[Trajectory]) -> list[Evidence]:
+def classified(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.thm1.classify: the sign of f classifies all data correctly from t_1 on (Section 3.1)."""
     each = [(log_margins(one, one.waiting), log_margins(one, one.falling)) for one in found]
     wrong = [not all(np.isfinite(margins).all() for margins in both) for both in each]
@@ -347,6 +378,7 @@ def classified(found: list[Trajectory]) -> list[Evidence]:
     return [
         none_of("trajectories that classify a datum wrongly at some moment from t₁ on", wrong),
         note("log of the least y f(x) at t₁: least, largest", (min(least), max(least)), digits=2),
+        found.none_lost,
     ]  # fmt: skip
 
 
@@ -364,7 +396,7 @@ OF_THE_DATA = Reading(
 """How the order of t_2 is read."""
 
 
-def falls_in_time(found: list[Trajectory]) -> list[Evidence]:
+def falls_in_time(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.thm1.loss.2: t_2^+ <= t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) +
     4 n X_max t_1), g = sqrt(mu) n_+ X_min, the same for t_2^- with n_- (D.2, eqs 36-39)."""
     shares = [limit / each.t_2[s] for each in found for s, limit in each.bounds.items()]
@@ -373,6 +405,7 @@ def falls_in_time(found: list[Trajectory]) -> list[Evidence]:
         none_of("times t_2 of either label beyond their bounds", np.array(shares) < 1.0),
         fact("times t_2 before t_1", early, 0, tried=len(shares)),
         note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
+        found.none_lost,
     ]  # fmt: skip
 
 
@@ -385,7 +418,7 @@ def one_against(many: int) -> Start:
     return replace(made, log_eps=allowed(made))
 
 
-def exact_order_of_the_data(found: list[Trajectory]) -> list[Evidence]:
+def exact_order_of_the_data(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
     on the data and the start (Theorem 1, part 2). That they are not free of n is seen along
     `one_against`."""
@@ -400,6 +433,7 @@ def exact_order_of_the_data(found: list[Trajectory]) -> list[Evidence]:
         none_of("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above),
         note("n t₂ / log(1/(√h ε)) at n = 100 over that at n = 2, one negative datum, by flows",
              100.0 * many.fall / (2.0 * few.fall)),
+        found.none_lost,
     ]  # fmt: skip
 
 
@@ -412,19 +446,28 @@ def gap(each: Trajectory) -> NDArray:
     )
 
 
-def exact_order(found: list[Trajectory]) -> list[Evidence]:
+def exact_order(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0, with twice the time
-    for the loss log(1 + e^(-y f))."""
+    for the loss log(1 + e^(-y f)). Each loss has a trajectory, `one_against` where none is found.
+    """
     # Tenth powers of an eps below e^-100000 are not followed.
-    early = [each for each in found if each.given.log_eps >= -1e5][:2]
-    tenth = [begin(replace(each.given, log_eps=10.0 * each.given.log_eps), 1e-7) for each in early]
-    both = [(gap(near), gap(far)) for near, far in zip(early, tenth, strict=True) if far]
-    changes, sizes = np.abs([(far - near, far) for near, far in both]).transpose(1, 0, 2)
+    ours = [one for one in reversed(found) if one.given.log_eps >= -1e5]
+    each = {one.given.loss.name: one for one in ours}  # the first of each loss
+
+    def measured(start: Start) -> tuple[NDArray, NDArray] | None:
+        near = each.get(start.loss.name) or begin(start, 1e-7)
+        far = near and begin(replace(near.given, log_eps=10.0 * near.given.log_eps), 1e-7)
+        return (gap(far) - gap(near), gap(far)) if near and far else None
+
+    both = Survey.of(measured, [replace(one_against(2), loss=loss) for loss in LOSSES])
+    changes, sizes = np.abs(both).reshape(-1, 2, 2).transpose(1, 0, 2)
     return [
-        fact(f"of {changes.size} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
-             f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
-             "power", int((~(changes <= GAP)).sum()), 0),
-        note("largest size of that difference", float(sizes.max()), digits=2),
+        fact("of the values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those that change "
+             f"by more than {GAP:g} from the largest ε that is allowed to its tenth power",
+             int((~(changes <= GAP)).sum()), 0),
+        note("these values, two for each of the three losses", changes.size),
+        note("largest size of that difference", float(sizes.max(initial=0.0)), digits=2),
+        both.none_lost,
     ]  # fmt: skip
 
 
@@ -477,7 +520,7 @@ def excesses(each: Trajectory, moments: Moments) -> NDArray:
     return (2.0 * _largest(W) + room - whole) / whole
 
 
-def nearly_two(found: list[Trajectory]) -> list[Evidence]:
+def nearly_two(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.thm1.rank.1: |W|_F^2 <= 2 |W|_2^2 + 4 sqrt(h) eps W_max^2 for all t >= t_1 (Theorem 1,
     part 2, with the constant of D.3)."""
     both = [(excesses(each, each.waiting), excesses(each, each.falling)) for each in found]
@@ -486,10 +529,11 @@ def nearly_two(found: list[Trajectory]) -> list[Evidence]:
         none_of("trajectories on which the bound fails from t₁ to ln L = -10⁶",
                 [min(part.min() for part in each) < -ROUNDING for each in both]),
         note("2 |W|₂² / |W|_F² - 1 at the end: least, largest", (min(late), max(late)), digits=2),
+        found.none_lost,
     ]  # fmt: skip
 
 
-def at_most_two(found: list[Trajectory]) -> list[Evidence]:
+def at_most_two(found: Survey[Trajectory]) -> list[Evidence]:
     """ea.thm1.rank.2: |W| -> infinity, and limsup |W|_F^2 / |W|_2^2 <= 2 (Theorem 1, part 2)."""
     ends = [_end(each) for each in found]
     sizes = [float(np.exp(2.0 * each.falling.R[-1]).sum()) for each in found]
@@ -499,6 +543,7 @@ def at_most_two(found: list[Trajectory]) -> list[Evidence]:
         note("least ‖W‖_F² there", min(sizes, default=np.nan), digits=2),
         bound("largest relative deviation there from the limit in closed form",
               max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", 1e-3, "", digits=2),
+        found.none_lost,
     ]  # fmt: skip
 
 
@@ -524,15 +569,20 @@ def below_two() -> Statement:
     return slack()
 
 
-def reaches_its_limit(found: list[Trajectory]) -> list[Evidence]:
-    """Flows against the closed form, and the pair of data on which 2/(1 + mu) is reached."""
-    ends = [_end(each) for each in found]
+def reaches_its_limit(found: Survey[Trajectory]) -> list[Evidence]:
+    """Flows against the closed form, the last from eps = 1, and the pair of data on which
+    2/(1 + mu) is reached."""
+    four, W0 = setting.PRINTED["figure-6"], np.array([[1.0, 0.2], [2.0, -0.5], [-1, -2], [-2, 0.5]])
+    large = follow(Start(four.X, four.y, W0, np.array([1.0, 1.0, -1.0, -1.0])), t_1=1e-3)
+    assert large is not None  # its neurons are home at once
+    ends = [_end(each) for each in (*found, large)]
     X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
         deviation("the limit for the data (5, 0) and (-3, 4) against 2/(1 + 3/5)",
                   abs(limit_rank(X, y) - 1.25), ""),
+        found.none_lost,
     ]  # fmt: skip
 
 
@@ -629,20 +679,22 @@ def best_alignment(given: Start) -> Best:
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))
 
 
-def spread_runs(seed: int, count: int) -> list[Best]:
+def spread_runs(seed: int, count: int) -> Survey[Best]:
     """`best_alignment` from `count` starts in space: three positive data and a negative one, four
     neurons active on their own, on more sides of x_+ than one, so that no angle passes through 0.
     """
-    rng, found, signs = np.random.default_rng(seed), [], np.array([1.0, 1.0, 1.0, -1.0])
-    for _ in range(count):
+    rng, signs = np.random.default_rng(seed), np.array([1.0, 1.0, 1.0, -1.0])
+
+    def drawn() -> Start:
         X, y = setting.separable(4, 3, 0.3, rng, 0.2)
         X = X * (y * signs)[:, None]
         W0 = np.vstack([inside_cone(X, signs, s, k, rng) for s, k in ((1.0, 3), (-1.0, 1))])
-        found.append(best_alignment(Start(X, signs, W0, signs, SCALES[0])))
-    return found
+        return Start(X, signs, W0, signs, SCALES[0])
+
+    return Survey.of(best_alignment, (drawn() for _ in range(count)))
 
 
-def aligns_until_the_fall(found: Sequence[Best]) -> list[Evidence]:
+def aligns_until_the_fall(found: Survey[Best]) -> list[Evidence]:
     """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to cos(w_j, x_+)
     near 1 (Section 3.1). `found` has three positive data in general position."""
     powers = [each.power for each in found]
@@ -656,4 +708,5 @@ def aligns_until_the_fall(found: Sequence[Best]) -> list[Evidence]:
         deviation("cos(w, x₊) where ln L = -10⁶ against cos(u₊, x₊) of the max-margin vector u₊",
                   max(abs(each.end - each.limit) for each in found), "", digits=2),
         note("the least of these", min(each.limit for each in found), digits=2),
+        found.none_lost,
     ]  # fmt: skip

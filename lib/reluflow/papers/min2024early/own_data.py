@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from reluflow import datasets, images
-from reluflow.approx import approx, on_grain
+from reluflow.approx import DIGITS, approx, on_grain
 from reluflow.errors import InputError
 from reluflow.falsify import survey
 from reluflow.flows.alignment import Alignment, align
@@ -28,7 +28,13 @@ from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, seen
-from reluflow.papers.min2024early.setting import LOSSES, PRINTED, Start, none_of
+from reluflow.papers.min2024early.setting import (
+    LOSSES,
+    PRINTED,
+    Start,
+    none_lost,
+    none_of,
+)
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
 
@@ -124,7 +130,7 @@ def data(dataset: str) -> setting.Labelled:
 def under_small(seed: int, count: int) -> pd.DataFrame:
     """Flows to T at the largest eps of the first bound of (Small), which is far larger than that of
     both, and t_1 / T at the largest of both, with the printed zeta. Columns: share (max |f| over
-    the bound of eq (29), largest at 40 times up to T), ratio (t_1/T)."""
+    the bound of eq (29), largest at 40 times up to T), status (of the flow), ratio (t_1/T)."""
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
@@ -140,7 +146,7 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
         chart, times = setting.parts(path)[1], np.linspace(0.0, path.t[-1], 40)
         f = np.array([chart.outputs(z, at.X) for z in path.at(times)])
         both = replace(at, log_eps=at.log_eps_allowed(zeta))
-        return {"share": float(np.abs(f).max() / allowed),
+        return {"share": float(np.abs(f).max() / allowed), "status": path.status,
                 "ratio": setting.alignment_time(data, zeta) / both.T}  # fmt: skip
 
     return survey(range(count), one)
@@ -153,6 +159,7 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
                 ~(found.share <= 1.0)),
         bound("largest t₁ / T - 1", float(found.ratio.max()) - 1.0, "<=", 1e-9, ""),
         note("largest |f| over the bound of eq (29)", float(found.share.max()), digits=2),
+        none_lost(found.status),
     ]  # fmt: skip
 
 
@@ -196,8 +203,13 @@ def constants_table(own: Experiment) -> pd.DataFrame:
 def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
-    `theorem_1`; no rows where (A1) does not hold or a label has no datum."""
-    return _promises(own).map(approx)
+    `theorem_1`; no rows where (A1) does not hold or a label has no datum. Closed forms have all
+    their digits: up to ten million they are written to the unit, and no power of ten."""
+
+    def told(value: float) -> str:
+        return approx(value, max(DIGITS, len(f"{abs(value):.0f}")) if abs(value) < 1e7 else DIGITS)
+
+    return _promises(own).map(told)
 
 
 def _promises(own: Experiment) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -168,6 +168,13 @@ def _ended(active: NDArray, y: NDArray, sign: int) -> str:
 def none_of(what: str, wrong: ArrayLike) -> Evidence:
     """That there are none: `wrong` has, for each one tried, whether it is such, or how many are."""
     return fact(what, int(np.sum(wrong)), 0, tried=np.size(wrong))
+
+
+def none_lost(statuses: Iterable[str]) -> Evidence:
+    """That the integrator loses no flow: of each one the `status`. A flow on which nothing pulls is
+    at its end."""
+    lost = [each not in ("horizon", "converged") for each in statuses]
+    return fact("of these flows, those that the integrator loses", sum(lost), 0)
 
 
 # --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------

@@ -22,7 +22,7 @@ from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.setting import DataConstants, Start, none_of
+from reluflow.papers.min2024early.setting import DataConstants, Start, none_lost, none_of
 
 # --- How long a neuron needs to its cone as eps -> 0: a bound without n, and its worst data -------
 #
@@ -235,7 +235,8 @@ def enough_log_eps(at: Start) -> float:
 
 def at_our_scale(seed: int, count: int) -> pd.DataFrame:
     """(GF) from the largest eps of `enough_log_eps`, one neuron beside the direction excluded.
-    Columns: T, needed, log_eps, and log_eps_printed, that of (Small) with min(zeta_1, zeta_2)."""
+    Columns: T, needed, status, log_eps, and log_eps_printed, that of (Small) with min(zeta_1,
+    zeta_2)."""
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
@@ -248,7 +249,8 @@ def at_our_scale(seed: int, count: int) -> pd.DataFrame:
         at = Start(X, y, W, signs, loss=(EXPONENTIAL, TWICE_LOGISTIC)[k % 2])
         T, log_eps = enough_time(at), enough_log_eps(at)
         found = replace(at, log_eps=log_eps).flow(T, method=DOP853)
-        return {"T": T, "needed": setting.alignment_times(found).max(), "log_eps": log_eps,
+        needed = setting.alignment_times(found).max()
+        return {"T": T, "needed": needed, "status": found.status, "log_eps": log_eps,
                 "log_eps_printed": at.log_eps_allowed(at.needed_zeta)}  # fmt: skip
 
     return survey(range(count), one)
@@ -265,6 +267,7 @@ def scale_is_enough(found: pd.DataFrame) -> list[Evidence]:
              digits=2),
         note("ln ε here, from and to", _ends(found.log_eps), digits=3),
         note("ln ε of (Small) over ln ε here, from and to", _ends(ratio), digits=3),
+        none_lost(found.status),
     ]  # fmt: skip
 
 
@@ -533,14 +536,14 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
 
 
 def largest_log_eps(at: Start, least: float) -> float:
-    """The largest ln eps of 0, -1/2, -1, ... at which all neurons are home at T_*, or `least`."""
+    """The largest ln eps of 0, -1, -2, ... at which all neurons are home at T_*, or `least`."""
     until = enough_time(at)
 
     def home(log_eps: float) -> bool:
         path = replace(at, log_eps=log_eps).flow(until, method=DOP853, rtol=1e-6)
         return bool(np.isfinite(setting.alignment_times(path)).all())
 
-    return next(filter(home, -0.5 * np.arange(np.ceil(-2.0 * least))), least)
+    return next(filter(home, -1.0 * np.arange(np.ceil(-least))), least)
 
 
 SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {
