@@ -13,11 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from reluflow.falsify import Instance, Statement, statement, survey
+from reluflow.falsify import Instance, Statement, extended, statement, survey
 from reluflow.flows.charts import LOG_LOSS
 from reluflow.flows.integrate import FlowPath, then
 from reluflow.geometry.separability import separation
-from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import Loss
 from reluflow.papers.min2024early import lemmas
