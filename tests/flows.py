@@ -13,8 +13,8 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate, then
 from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
-from reluflow.networks import loss
 from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
+from reluflow.papers.lee2022support.landscape import loss
 
 
 @dataclass(frozen=True)

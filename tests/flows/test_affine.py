@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.landscape import gradient, loss
 from reluflow.papers.lee2022support.rational import fit
 from scipy.optimize import lsq_linear
 

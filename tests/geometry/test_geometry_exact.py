@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow import geometry
 from reluflow.errors import InputError
-from reluflow.geometry import CELL_LIMIT, cell_bound, enumerate_cells, exact, local_minima
-from reluflow.networks import loss
+from reluflow.geometry import CELL_LIMIT, cell_bound, enumerate_cells, exact
+from reluflow.papers.lee2022support.landscape import deepest, local_minima, loss
 from scipy.optimize import linprog
 
 FEW = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -160,7 +160,7 @@ def test_deepest_point_is_that_of_a_linear_programme(most, seed) -> None:
     m, k = int(rng.integers(most // 8, most + 1)), int(rng.integers(1, 4))
     a, b = rng.integers(-3, 4, (m, k)), rng.integers(-4, 5, m)
     size = rng.integers(1, 4, m)
-    t, v = exact.deepest(a.tolist(), b.tolist(), size.tolist(), 7)
+    t, v = deepest(a.tolist(), b.tolist(), size.tolist(), 7)
     found = linprog(
         np.append(np.zeros(k), -1.0), np.column_stack([a, size]), -b,
         bounds=[(None, None)] * k + [(None, 7)],

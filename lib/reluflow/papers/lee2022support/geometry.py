@@ -24,13 +24,13 @@ from reluflow.falsify import (
     statement,
     survey,
 )
-from reluflow.geometry import cell_bound, enumerate_cells, local_minima
-from reluflow.geometry.cells import extreme_rays
+from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.geometry.exact import integer_columns, matrix
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support import data as instances
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.data import data_draws, in_dimensions, readable_data
+from reluflow.papers.lee2022support.landscape import extreme_rays, local_minima
 from reluflow.papers.lee2022support.setting import (
     also,
     assumptions,

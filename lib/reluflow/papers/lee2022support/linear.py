@@ -20,7 +20,7 @@ from reluflow.falsify import Draws, Instance, Statement, given, planted, stateme
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.landscape import gradient, loss
 from reluflow.papers.lee2022support.rational import (
     crosses,
     equation,

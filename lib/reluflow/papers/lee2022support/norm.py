@@ -24,11 +24,11 @@ from reluflow.falsify import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.geometry import enumerate_cells
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.data import Arrays, data_draws
+from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     NORMS,

@@ -19,11 +19,11 @@ from reluflow.falsify import Draws, Instance, Statement, extended, given, statem
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Data, Segment, segment
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import local_minima, rank
+from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.data import KINDS, ORDINARY, Arrays, data_draws, draw_many
+from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,
