@@ -172,8 +172,8 @@ def test_a_start_on_a_repelling_boundary() -> None:
     assert both.status == dead.status == "non-unique"
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 40, 300])
-@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@pytest.mark.parametrize("n", [1, 3, 40, 300])
+@pytest.mark.parametrize("d", [1, 2, 8])
 def test_the_origin_is_left_in_many_ways_and_held_by_labels_below_zero(n, d) -> None:
     rng = np.random.default_rng(n)
     X, y = rng.normal(size=(n, d)), rng.uniform(0.5, 2.0, n)
@@ -186,7 +186,7 @@ def test_the_origin_is_left_in_many_ways_and_held_by_labels_below_zero(n, d) -> 
         assert not held.end.any()
 
 
-@settings(FEW, max_examples=120)
+@settings(FEW, max_examples=60)
 @given(
     st.integers(1, 3).flatmap(
         lambda d: st.tuples(
