@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.papers.lee2022support.landscape import gradient, loss
-from reluflow.papers.lee2022support.rational import fit
 from scipy.optimize import lsq_linear
 
 FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
@@ -247,31 +246,6 @@ def test_what_doubles_cannot_tell_is_one_clear_sentence(monkeypatch) -> None:
         affine_flow([[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [0.0, 1.0])
 
 
-def test_a_slow_crossing_is_not_taken_for_a_branching_by_rounding() -> None:
-    """Data within 1e-5 of one direction: the flow crosses the boundary of x_3 so slowly that the
-    rounding of w turns its speed there around. It must end at the fit of the other data."""
-    X = np.array([
-        [6.6264606328757735e-07, 1.6532569183766072e-01],
-        [1.3328162243344255e-06, 4.2111506849585578e-01],
-        [3.8444337089133199e-08, 3.2543804235585228e-03],
-        [1.6317279103586043e-06, 4.4310537485864082e-01],
-        [5.5264560491941896e-07, 2.9660067524814160e-01],
-        [2.3035583752888456e-07, 1.1302550439714953e-01],
-        [1.4072343507977163e-07, 1.2925669999067640e-01],
-        [4.3464898093057395e-08, 1.8462512400455722e-01],
-    ])  # fmt: skip
-    y = np.array([0.0486082931350761, 0.08160392283644792, 0.11088663525915018,
-                  0.04191033024269614, 0.11784418244036579, 0.03987158293416976,
-                  0.05085433627343769, 0.06945219802773978])  # fmt: skip
-    others = [0, 1, 3, 4, 5, 6, 7]
-    path = affine_flow(X, y, 1e-8 * np.array([0.98, 0.18]))
-    assert [(e.datum, e.kind) for e in path.events] == [(2, "deactivate")]
-    assert path.status == "converged"
-    fitted = fit(X, y, others)
-    assert fitted.preactivations[2] < 0 < min(fitted.preactivations[j] for j in others)
-    assert path.end == pytest.approx([float(v) for v in fitted.w], rel=1e-4)
-
-
 def end_on_the_line(x: list[int], y: list[int], u: Fraction) -> Fraction:
     """Where a neuron on the line ends that starts from u != 0: each sign has a cell of its own."""
     for side in (1 if u > 0 else -1, -1 if u > 0 else 1):
@@ -291,7 +265,7 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
     """Labels 0 and opposite data: a flow that fades on its boundary would part from the exact one
     for good if rounding took it across."""
     rng, left_open = np.random.default_rng(0), 0
-    for _ in range(300):
+    for _ in range(120):
         p = rng.integers(-4, 5, 2)
         if not p.any():
             continue
@@ -310,7 +284,7 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
             left_open += 1
             continue
         np.testing.assert_allclose(flow.end, exact, atol=1e-9 * max(1.0, np.abs(w).max()))
-    assert left_open < 3
+    assert left_open < 2
 
 
 FAILED = {  # X, y, w0; the status, all events or their number, the end or None
@@ -376,3 +350,10 @@ def test_many_data_on_one_boundary_are_counted() -> None:
     path = affine_flow(np.tile([1.0, 0.0], (8, 1)), np.ones(8), [0.0, 1.0])
     assert path.status == "non-unique"
     assert "x_1, x_2, x_3, x_4, x_5, x_6 and 2 more" in path.detail
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-200, 1e-170, 1.0, 1e100])
+def test_a_start_whose_square_underflows_is_not_the_origin(scale) -> None:
+    flow = affine_flow(np.eye(3), scale * np.array([1, 1, -1]), scale * np.array([1e-3, -1e-3, 1]))
+    assert summary(flow) == [(2, "deactivate")]
+    np.testing.assert_allclose(flow.end, scale * np.array([1, -1e-3, 0]), atol=1e-15 * scale)
