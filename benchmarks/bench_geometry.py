@@ -18,7 +18,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.geometry import enumerate_cells
+from reluflow.papers.lee2022support.landscape import local_minima
 
 
 def general(n: int, d: int, rng: np.random.Generator) -> NDArray:

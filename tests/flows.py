@@ -13,8 +13,8 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate, then
 from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
-from reluflow.networks import loss
-from reluflow.networks.indexed import Network, convolutional, fully_connected, neuron
+from reluflow.networks.indexed import Network, convolutional, fully_connected
+from reluflow.papers.lee2022support.landscape import loss
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,20 @@ def exact(seed: int, activation: str = "relu", below: bool = False) -> Flow:
         None if activation == "linear" else lambda W: (W @ X.T)[..., None],
         1e-9 * (1.0 + float(np.abs(w).max())),
     )
+
+
+class Alone(Plain):
+    """The weights w (d,) of one neuron [w.x]_+: the output's of a unit, which stays 1, left out."""
+
+    def coordinates(self, theta, log_scale=0.0):
+        return super().coordinates(theta, log_scale)[..., :-1]
+
+    def parameters(self, z):
+        one = np.ones((*z.shape[:-1], 1))
+        return np.concatenate([z, one], axis=-1), np.zeros(z.shape[:-1])
+
+    def rate(self, z, G, clock):
+        return super().rate(z, G[..., :-1], clock)
 
 
 def in_chart(chart: type, network: Network, kind: Loss, clock: str, length: float):
@@ -119,7 +133,7 @@ FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
     "exact, linear": lambda seed: exact(seed, "linear"),
     "exact, labels of either sign": lambda seed: exact(seed, below=True),
-    "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),
+    "neuron": in_chart(Alone, fully_connected([3, 1]), SQUARE, TIME, 2.0),
     "chain": in_chart(Plain, CHAIN, SQUARE, TIME, 1.0),
     "two layers": in_chart(Plain, fully_connected([2, 3]), LOGISTIC, TIME, 2.0),
     "two layers, polar": in_chart(Polar, fully_connected([2, 3]), EXPONENTIAL, LOG_LOSS, 0.5),

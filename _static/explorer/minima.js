@@ -1,6 +1,6 @@
 // All local minima in the plane, decided in whole numbers of any length: data are read as the
 // decimals that they are written as, or as the doubles that they are where these are long. The twin
-// of reluflow.geometry.minima.local_minima, for d = 2.
+// of reluflow.papers.lee2022support.landscape.local_minima, for d = 2.
 "use strict";
 
 (() => {

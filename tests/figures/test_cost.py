@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,26 @@ import pytest
 from reluflow import cost
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from hard_cases import CASES, by_affine_flow, judged
+from hard_cases import CASES, Answer, Case, by_affine_flow, judged
 from other_flows import OURS, problems
+
+
+def test_the_list_is_what_the_page_says() -> None:
+    assert len(CASES) == len({case.name for case in CASES}) == 60
+    assert all(len(case.ends) or case.reference.end for case in CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_wrong_answer_is_found_out(case: Case) -> None:
+    ends, _, changes = case.truth
+    answer = Answer(ends[0], changes)
+    assert judged(case, answer) == "right"
+    far = ends[0] + 0.01 * max(case.unit, np.abs(ends).max())
+    assert judged(case, replace(answer, end=far)) == "silent"
+    assert judged(case, replace(answer, end=far, said="gave up")) == "said so"
+    assert judged(case, replace(answer, end=np.full(len(far), np.nan))) == "said so"
+    if changes is not None:
+        assert judged(case, replace(answer, changes=changes + 1)) == "silent"
 
 
 def test_every_solver_was_asked_every_flow() -> None:

@@ -27,8 +27,9 @@ from reluflow.figures.weight_space import (
     weight_plane,
 )
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support.figures import clock_values, loss_curves
+from reluflow.papers.lee2022support.landscape import local_minima
 from reluflow.site.book import Pictures
 
 X, Y = load("example-5.1").X, load("example-5.1").y

@@ -6,34 +6,19 @@ Accuracy to many digits is `test_affine_accuracy`'s business; here it is the cou
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import log
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.rational import fit
+from reluflow.papers.lee2022support.landscape import gradient, loss
 from scipy.optimize import lsq_linear
-
-FEW = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-SEEDS = st.integers(0, 10**6)
 
 # All data active, the flow from 0 has rates 3, 9, 21, and x_1.w touches zero at exp(-3t) = 1/4.
 TANGENT_X = np.array([[0.0, 0.0, 3.0], [0.0, 3.0, 0.0], [1.0, 2.0, 2.0], [2.0, 1.0, 1.0]])
-
-
-def random_problem(seed: int, signs: str = "positive"):
-    """Data, labels and a start in general position; labels positive, or of either sign."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 8)), int(rng.integers(1, 5))
-    y = rng.uniform(0.2, 2.0, n)
-    if signs == "mixed":
-        y *= rng.choice([-1.0, 1.0], n)
-    return rng.normal(size=(n, d)), y, rng.normal(size=d)
 
 
 def descended(X, y, w, T: float, steps: int) -> np.ndarray:
@@ -60,18 +45,6 @@ def assert_stationary(X, y, w) -> None:
     np.testing.assert_allclose(force, 0.0, atol=1e-8)
 
 
-@FEW
-@given(SEEDS)
-def test_the_limit_is_a_stationary_point(seed) -> None:
-    X, y, w0 = random_problem(seed, "mixed")
-    flow = affine_flow(X, y, w0)
-    assume(flow.status != "non-unique")  # it may slide into the origin
-    assert flow.status in ("converged", "sliding")
-    assert (flow.status == "sliding") == (flow.detail.startswith("converged while sliding"))
-    assert (np.abs(X @ flow.end) <= 1e-9).any() or flow.status == "converged"
-    assert_stationary(X, y, flow.end)
-
-
 @pytest.mark.parametrize("seed", [51, 307, 607, 907, 1407])
 def test_data_that_are_parallel_to_rounding_are_not_left_behind(seed) -> None:
     """A rounded multiple may be on its boundary, or past it, before its twin is said to be."""
@@ -79,38 +52,10 @@ def test_data_that_are_parallel_to_rounding_are_not_left_behind(seed) -> None:
     n, d = int(rng.integers(1, 40)), int(rng.integers(1, 11))
     X, _, w0 = rng.normal(size=(n, d)), rng.uniform(0.2, 2.0, n), rng.normal(size=d)
     X = np.vstack([X, X[: n // 2] * rng.uniform(0.5, 2.0), -X[: n // 3]])
-    meets_its_boundaries(X, rng.uniform(0.2, 2.0, len(X)), w0)
-
-
-@pytest.mark.parametrize("signs", ["positive", "mixed"])
-@FEW
-@given(seed=SEEDS)
-def test_events_are_where_data_meet_their_boundary(signs, seed) -> None:
-    meets_its_boundaries(*random_problem(seed, signs))
-
-
-def meets_its_boundaries(X, y, w0) -> None:
+    y = rng.uniform(0.2, 2.0, len(X))
     flow = affine_flow(X, y, w0)
-    size = np.linalg.norm(X, axis=1) * max(np.linalg.norm(flow.states, axis=1).max(), 1.0)
-    active, sliding = X @ w0 > 0, np.zeros(len(y), bool)
-    stops = flow.t
-    if flow.has_limit:
-        stops = np.append(stops, stops[-1] + 1.0 / np.linalg.norm(X, 2) ** 2)
-    assert np.isin([e.t for e in flow.events], flow.t).all()
-    events = list(flow.events)
-    for start, stop in pairwise(stops):
-        while events and events[0].t <= start:
-            event = events.pop(0)
-            j = event.datum
-            assert abs(X[j] @ flow.at(event.t)) <= 1e-9 * size[j]
-            assert event.kind == "slide" or active[j] != (event.kind == "activate") or sliding[j]
-            active[j], sliding[j] = event.kind == "activate", event.kind == "slide"
-        h = X @ flow.at(np.linspace(start, stop, 12)[1:-1]).T
-        slack = 1e-9 * size[:, None]
-        assert (np.abs(h) <= slack)[sliding].all()
-        assert (h >= -slack)[active & ~sliding].all()
-        assert (h <= slack)[~active & ~sliding].all()
-    assert not events
+    assert flow.status == "converged"
+    assert_stationary(X, y, flow.end)
 
 
 @pytest.mark.parametrize("turn", [0, 1, 2, 3])
@@ -134,13 +79,13 @@ def test_a_datum_that_rests_on_its_boundary_wakes() -> None:
     # x_1.w = 0 until x_4 activates, when the flow starts to leave w_3 = 0.
     X = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, -1.0, 1.0]])
     y, w0 = np.array([-1.0, 3.0, 1.0, 5.0]), np.array([0.5, 1.0, 0.0])
+    by_steps = descended(X, y, w0 - [0, 0, 1e-9], 1.0, 20000)
     for turn in range(4):
         rng = np.random.default_rng(turn)
         Q = np.eye(3) if turn == 0 else np.linalg.qr(rng.normal(size=(3, 3)))[0]
         flow = affine_flow(X @ Q, y, w0 @ Q)
         assert summary(flow)[:2] == [(0, "activate"), (3, "activate")]
         assert flow.events[0].t == flow.events[1].t == pytest.approx(log(1.25), rel=1e-12)
-        by_steps = descended(X, y, w0 - [0, 0, 1e-9], 1.0, 20000)
         np.testing.assert_allclose(flow.at(1.0) @ Q.T, by_steps, atol=1e-3)
 
 
@@ -172,8 +117,8 @@ def test_a_start_on_a_repelling_boundary() -> None:
     assert both.status == dead.status == "non-unique"
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 40, 300])
-@pytest.mark.parametrize("d", [1, 2, 3, 8])
+@pytest.mark.parametrize("n", [1, 3, 40, 300])
+@pytest.mark.parametrize("d", [1, 2, 8])
 def test_the_origin_is_left_in_many_ways_and_held_by_labels_below_zero(n, d) -> None:
     rng = np.random.default_rng(n)
     X, y = rng.normal(size=(n, d)), rng.uniform(0.5, 2.0, n)
@@ -186,7 +131,7 @@ def test_the_origin_is_left_in_many_ways_and_held_by_labels_below_zero(n, d) -> 
         assert not held.end.any()
 
 
-@settings(FEW, max_examples=120)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(1, 3).flatmap(
         lambda d: st.tuples(
@@ -216,7 +161,8 @@ def test_nothing_is_chosen_in_silence(case) -> None:
 
 
 def test_a_path_may_be_cut_after_some_events() -> None:
-    X, y, w0 = random_problem(4)
+    rng = np.random.default_rng(4)
+    X, y, w0 = rng.normal(size=(6, 3)), rng.uniform(0.2, 2.0, 6), rng.normal(size=3)
     flow, short = affine_flow(X, y, w0), affine_flow(X, y, w0, max_events=1)
     assert (short.status, short.events) == ("horizon", flow.events[:1])
     np.testing.assert_allclose(short.end, flow.at(short.t[-1]), rtol=1e-13)
@@ -247,31 +193,6 @@ def test_what_doubles_cannot_tell_is_one_clear_sentence(monkeypatch) -> None:
         affine_flow([[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [0.0, 1.0])
 
 
-def test_a_slow_crossing_is_not_taken_for_a_branching_by_rounding() -> None:
-    """Data within 1e-5 of one direction: the flow crosses the boundary of x_3 so slowly that the
-    rounding of w turns its speed there around. It must end at the fit of the other data."""
-    X = np.array([
-        [6.6264606328757735e-07, 1.6532569183766072e-01],
-        [1.3328162243344255e-06, 4.2111506849585578e-01],
-        [3.8444337089133199e-08, 3.2543804235585228e-03],
-        [1.6317279103586043e-06, 4.4310537485864082e-01],
-        [5.5264560491941896e-07, 2.9660067524814160e-01],
-        [2.3035583752888456e-07, 1.1302550439714953e-01],
-        [1.4072343507977163e-07, 1.2925669999067640e-01],
-        [4.3464898093057395e-08, 1.8462512400455722e-01],
-    ])  # fmt: skip
-    y = np.array([0.0486082931350761, 0.08160392283644792, 0.11088663525915018,
-                  0.04191033024269614, 0.11784418244036579, 0.03987158293416976,
-                  0.05085433627343769, 0.06945219802773978])  # fmt: skip
-    others = [0, 1, 3, 4, 5, 6, 7]
-    path = affine_flow(X, y, 1e-8 * np.array([0.98, 0.18]))
-    assert [(e.datum, e.kind) for e in path.events] == [(2, "deactivate")]
-    assert path.status == "converged"
-    fitted = fit(X, y, others)
-    assert fitted.preactivations[2] < 0 < min(fitted.preactivations[j] for j in others)
-    assert path.end == pytest.approx([float(v) for v in fitted.w], rel=1e-4)
-
-
 def end_on_the_line(x: list[int], y: list[int], u: Fraction) -> Fraction:
     """Where a neuron on the line ends that starts from u != 0: each sign has a cell of its own."""
     for side in (1 if u > 0 else -1, -1 if u > 0 else 1):
@@ -291,7 +212,7 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
     """Labels 0 and opposite data: a flow that fades on its boundary would part from the exact one
     for good if rounding took it across."""
     rng, left_open = np.random.default_rng(0), 0
-    for _ in range(300):
+    for _ in range(120):
         p = rng.integers(-4, 5, 2)
         if not p.any():
             continue
@@ -310,7 +231,7 @@ def test_a_limit_on_a_boundary_is_not_crossed(log_size: float) -> None:
             left_open += 1
             continue
         np.testing.assert_allclose(flow.end, exact, atol=1e-9 * max(1.0, np.abs(w).max()))
-    assert left_open < 3
+    assert left_open < 2
 
 
 FAILED = {  # X, y, w0; the status, all events or their number, the end or None
@@ -376,3 +297,10 @@ def test_many_data_on_one_boundary_are_counted() -> None:
     path = affine_flow(np.tile([1.0, 0.0], (8, 1)), np.ones(8), [0.0, 1.0])
     assert path.status == "non-unique"
     assert "x_1, x_2, x_3, x_4, x_5, x_6 and 2 more" in path.detail
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-200, 1e-170, 1.0, 1e100])
+def test_a_start_whose_square_underflows_is_not_the_origin(scale) -> None:
+    flow = affine_flow(np.eye(3), scale * np.array([1, 1, -1]), scale * np.array([1e-3, -1e-3, 1]))
+    assert summary(flow) == [(2, "deactivate")]
+    np.testing.assert_allclose(flow.end, scale * np.array([1, -1e-3, 0]), atol=1e-15 * scale)

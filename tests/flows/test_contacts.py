@@ -37,7 +37,7 @@ def among_all(flow, sides):
     return found.t.min(initial=np.inf), rows[found.row[found.t.argmin()]] if found.t.size else -1
 
 
-@settings(FEW, max_examples=250)
+@settings(FEW, max_examples=120)
 @given(SEEDS, st.booleans())
 def test_the_first_contact_is_the_first_of_all_data(seed, stays) -> None:
     """Of all that do not stay on their boundary."""
@@ -60,7 +60,7 @@ def test_the_first_contact_is_the_first_of_all_data(seed, stays) -> None:
     assert (error <= rounding).all()
 
 
-@settings(FEW, max_examples=200)
+@settings(FEW, max_examples=100)
 @given(SEEDS, st.floats(0.0, 8.0))
 def test_a_flow_is_called_free_only_where_it_meets_no_boundary_any_more(seed, part) -> None:
     flow, sides = random_flow(seed)

@@ -173,7 +173,7 @@ def test_a_tangential_start_is_no_zero(r, noise, sign) -> None:
     assert len(crossings) == len(touches) == 0
 
 
-@pytest.mark.parametrize("apart", [0.0, 1e-15, 1e-12, 1e-9])
+@pytest.mark.parametrize("apart", [1e-15, 1e-9])
 def test_a_sum_that_stays_at_zero_to_rounding_claims_no_crossing(apart) -> None:
     """Weights that cancel on rates that are next to equal, as of a datum at rest on its boundary:
     nothing is claimed of what is rounding alone for a long time, and it takes no time to say so."""

@@ -98,3 +98,12 @@ def test_activity_changes_at_events_only_and_there_on_its_surface(flow):
             h = flow.surfaces(path.at(left + np.array([0.2, 0.5, 0.8]) * (right - left)))
             clear = (np.abs(h) > 1e-7).all(axis=0)
             assert (((h > 0) == (h[:1] > 0)) | ~clear).all()
+
+
+def test_states_come_in_the_shape_of_their_clock_values_and_nan_is_none() -> None:
+    path = made("exact", 0).path
+    t = path.t[0] + np.arange(6.0).reshape(2, 3)
+    assert path.at(t).shape == (2, 3, path.states.shape[1])
+    np.testing.assert_array_equal(path.at(t)[1, 0], path.at(t[1, 0]))
+    with pytest.raises(ValueError, match="at least"):
+        path.at([path.t[0], np.nan])

@@ -17,7 +17,7 @@ LIBRARY = PAPERS.parent
 FLOORS = (
     {"errors", "approx", "places", "exact", "losses", "progress"},
     {"statistics", "geometry", "networks", "pages"},
-    {"instances", "datasets", "images", "parameters", "flows"},
+    {"datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger", "records"},
     {"falsify", "refresh", "cost"},
     {"papers", "sweep"},

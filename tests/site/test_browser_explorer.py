@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry.minima import local_minima
 from reluflow.ledger import read
 from reluflow.ledger.cards import setting
+from reluflow.papers.lee2022support.landscape import local_minima
 from reluflow.site.explorer import examples
 
 FORMULAS = False

@@ -19,10 +19,10 @@ from nbclient import NotebookClient
 from playwright.sync_api import Browser
 from reluflow import datasets, pages
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import local_minima
 from reluflow.ledger.inventory import load_inventories
 from reluflow.ledger.rows import REFUTED
 from reluflow.ledger.scoreboard import causes, read, true_instead
+from reluflow.papers.lee2022support.landscape import local_minima
 
 PAGE, FORMULAS = "chapters/index.html", False
 CHAPTERS = ROOT / "chapters"

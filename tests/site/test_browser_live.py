@@ -17,7 +17,7 @@ from looks import with_size
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry.minima import local_minima
+from reluflow.papers.lee2022support.landscape import local_minima
 from reluflow.papers.min2024early import setting
 
 PAGE, FORMULAS = EXPLORER, False

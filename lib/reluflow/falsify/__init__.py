@@ -8,14 +8,26 @@ hypothesis or a slack raises is never swallowed.
 """
 
 from reluflow.falsify.attempt import Report, falsify, settle, survey, survived, table
-from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, given, planted, statement
+from reluflow.falsify.statement import (
+    PLANTED,
+    Draw,
+    Draws,
+    Instance,
+    Statement,
+    extended,
+    given,
+    planted,
+    statement,
+)
 
 __all__ = [
     "PLANTED",
     "Draw",
+    "Draws",
     "Instance",
     "Report",
     "Statement",
+    "extended",
     "falsify",
     "given",
     "planted",

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
@@ -34,6 +34,17 @@ def planted(instance: Instance) -> float:
 
 
 Draw = Callable[[np.random.Generator], Instance]
+Draws = dict[str, Draw]
+
+
+def extended(draws: Draws, more: Callable[[Instance, np.random.Generator], Instance]) -> Draws:
+    """The draws, each instance with the arrays that `more(instance, rng)` adds or replaces."""
+
+    def one(rng: np.random.Generator, base: Draw) -> Instance:
+        item = base(rng)
+        return {**item, **more(item, rng)}
+
+    return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
 @dataclass(frozen=True)

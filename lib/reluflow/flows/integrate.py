@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.trajectory import Event, Trajectory, piecewise
+from reluflow.flows.trajectory import Event, Interpolant, Trajectory, piecewise
 from reluflow.losses import Loss
 
 _ZERO = 1e-15  # a surface's function this small at the start is 0
@@ -47,9 +47,11 @@ WORDS = {
 
 @dataclass(frozen=True)
 class FlowPath(Trajectory):
-    """A trajectory in the coordinates of `field`; one of several `legs` lists them."""
+    """A trajectory in the coordinates of `field`, by `steps` of an integrator: start, end, states.
+    One of several `legs` lists them."""
 
     field: GradientFlow
+    steps: tuple[tuple[float, float, DenseOutput], ...]
     legs: tuple[FlowPath, ...] = ()
 
     @property
@@ -103,24 +105,6 @@ def integrate(
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "lsoda:", UserWarning)
         return path.followed(t, z)
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """The integrator's own polynomials (start, end, states) between the knots."""
-
-    pieces: tuple[tuple[float, float, DenseOutput], ...]
-    last: float
-    end: NDArray
-
-    def __call__(self, t: NDArray) -> NDArray:
-        out = np.tile(self.end, (len(t), 1))
-        starts, inside = [a for a, _, _ in self.pieces], t < self.last
-        piece = np.where(inside, np.searchsorted(starts, t, side="right") - 1, -1)
-        for k in np.unique(piece[inside]):
-            _, end, dense = self.pieces[k]
-            out[piece == k] = dense(np.minimum(t[piece == k], end)).T
-        return out
 
 
 @dataclass
@@ -301,7 +285,9 @@ class _Path:
         return bool(np.any(back & on))
 
     def result(self, status: str) -> FlowPath:
-        states = np.array(self.states)
+        states, last = np.array(self.states), self.knots[-1]
+        rest = [lambda t: np.tile(states[-1], (len(t), 1))]
+        pieces = [_within(end, dense) for _, end, dense in self.pieces] + rest
         return FlowPath(
             t=np.array(self.knots),
             states=states,
@@ -309,11 +295,17 @@ class _Path:
             status=status,
             clock=self.field.clock,
             end=states[-1],
-            detail=f"{WORDS[status]}, at {self.knots[-1]:g}",
-            interpolant=Pieces(tuple(self.pieces), self.knots[-1], states[-1]),
-            settled=self.knots[-1],
+            detail=f"{WORDS[status]}, at {last:g}",
+            interpolant=piecewise([*(a for a, _, _ in self.pieces), last], pieces, len(states[-1])),
+            settled=last,
             field=self.field,
+            steps=tuple(self.pieces),
         )
+
+
+def _within(end: float, dense: DenseOutput) -> Interpolant:
+    """The states (k, d) of a step up to its end."""
+    return lambda t: dense(np.minimum(t, end)).T
 
 
 # --- One trajectory of several legs: the chart and the clock may change on the way ----------------

@@ -1,22 +1,23 @@
-"""Activation cells of one neuron's weight space, and all stationary sets of its loss.
+"""Activation cells of one neuron's weight space.
 
 A cell is a largest open cone of weights on which no datum changes its activation. Inside it the
-loss is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022a,
-Section 3).
+square loss is a convex quadratic (Lee et al. 2022a, Section 3).
 
-exact   how data are read as rational numbers, and what is decided with them
-cells   the cells of an arrangement
-minima  virtual minima and whether they lie in their cells, minima on boundaries, and the sets of
-        all local minima
+exact         how data are read as rational numbers, and what is decided with them
+cells         the cells of an arrangement, and sets of minima in them
+separability  orthogonally separable data
 """
 
-from reluflow.geometry.cells import CELL_LIMIT, Cells, cell_bound, enumerable, enumerate_cells
-from reluflow.geometry.exact import rank
-from reluflow.geometry.minima import (
+from reluflow.geometry.cells import (
+    CELL_LIMIT,
+    Cells,
     StationarySet,
-    local_minima,
+    cell_bound,
+    enumerable,
+    enumerate_cells,
     nested_pairs,
 )
+from reluflow.geometry.exact import rank
 
 __all__ = [
     "CELL_LIMIT",
@@ -25,7 +26,6 @@ __all__ = [
     "cell_bound",
     "enumerable",
     "enumerate_cells",
-    "local_minima",
     "nested_pairs",
     "rank",
 ]

@@ -1,11 +1,11 @@
-"""Activation cells: every sign pattern that an open set of weights takes."""
+"""Activation cells: every sign pattern that an open set of weights takes; and sets in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 from math import comb
 
 import numpy as np
@@ -47,6 +47,36 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.patterns)
+
+
+@dataclass(frozen=True)
+class StationarySet:
+    """An affine piece of the set of local minima: the points of w + span(directions) in its cell.
+
+    w           (d,) one point of it
+    loss        L on it
+    support     the active data (its support vectors), from 0
+    dimension   0 for an isolated point
+    directions  (d, dimension) orthonormal basis
+    rank        1 + number of distinct smaller losses among all local minima; 1 is global
+    boundary    data that it keeps exactly on their boundary (none where all labels are positive)
+    margin      the least |x_i.w| / sum_c |x_ic w_c| of the other data, whatever the units: below
+                1e-15 or so the last digits of the data decide whether the set exists
+    """
+
+    w: NDArray
+    loss: float
+    support: tuple[int, ...]
+    dimension: int
+    directions: NDArray
+    rank: int
+    boundary: tuple[int, ...] = ()
+    margin: float = 1.0
+
+
+def nested_pairs(minima: Iterable[StationarySet]) -> list[tuple[StationarySet, StationarySet]]:
+    """All pairs (more, fewer) of local minima whose support vectors are nested, S2 inside S1."""
+    return [(a, b) for a, b in permutations(minima, 2) if set(b.support) < set(a.support)]
 
 
 def cell_bound(n: int, d: int) -> int:
@@ -220,25 +250,6 @@ def extreme_ray(core: Rows, chosen: tuple[int, ...]) -> fmpz_mat | None:
     """The whole vector (r, 1) orthogonal to r - 1 rows, or None where they are dependent."""
     N, count = matrix([core[i] for i in chosen], len(core[0])).nullspace()
     return fmpz_mat([[N[i, 0]] for i in range(N.nrows())]) if count == 1 else None
-
-
-def extreme_rays(rows: Rows) -> Iterator[tuple[list[int], list[int]]]:
-    """One of each two opposite extreme rays of rows (k, d), not zero, and its products with them.
-
-    Where the rows do not span the space a ray lies in the span of some coordinates.
-    """
-    if not rows:
-        return
-    columns = pivots(matrix(rows, len(rows[0])))
-    core = [[row[c] for c in columns] for row in rows]
-    whole = matrix(core, len(columns))
-    for chosen in combinations(range(len(core)), len(columns) - 1):
-        ray = extreme_ray(core, chosen) if chosen else fmpz_mat([[1]])
-        if ray is not None:
-            full = [0] * len(rows[0])
-            for c, v in zip(columns, ray.entries(), strict=True):
-                full[c] = int(v)
-            yield full, [int(v) for v in (whole * ray).entries()]
 
 
 def _rounded(ray: fmpz_mat, exponents: list[int]) -> NDArray:

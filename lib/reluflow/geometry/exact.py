@@ -1,4 +1,4 @@
-"""Data as exact numbers, and the linear algebra that decides ranks, signs and feasibility.
+"""Data as exact numbers, and the linear algebra that decides ranks and signs.
 
 A number is read as the decimal of up to six digits, or that divided by a small odd number, which
 rounds to it, times any power of two, where there is one: 0.1 is a tenth, 0.3 is three times as
@@ -18,8 +18,6 @@ from flint import fmpq, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 
 Rows = list[list[int]]
-
-_FEW = 50  # half-spaces that `deepest` takes at first
 
 _TWO = Fraction(2)
 _BITS = 20
@@ -68,12 +66,6 @@ def integer_columns(X: NDArray) -> tuple[Rows, list[Fraction]]:
 def matrix(rows: Sequence[Sequence[int]], columns: int) -> fmpz_mat:
     """Whole-number matrix of so many columns, of any number of rows."""
     return fmpz_mat([list(row) for row in rows]) if len(rows) else fmpz_mat(0, columns)
-
-
-def null_vectors(A: fmpz_mat) -> fmpz_mat:
-    """Basis of {v: A v = 0}, as whole columns (d, d - rank)."""
-    N, count = A.nullspace()
-    return fmpz_mat([row[:count] for row in N.tolist()]) if count else fmpz_mat(A.ncols(), 0)
 
 
 def pivots(A: fmpz_mat) -> list[int]:
@@ -143,100 +135,3 @@ def nearest(value: Fraction | fmpq) -> float:
 def fraction(value: Fraction | fmpq) -> Fraction:
     """A number of FLINT's as Python's."""
     return value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
-
-
-def orthogonal(vectors: Sequence[Sequence[fmpq]]) -> list[list[fmpq]]:
-    """Orthogonal basis of the span of independent vectors (Gram and Schmidt, exactly)."""
-    basis: list[list[fmpq]] = []
-    for v in vectors:
-        basis.append(without(v, basis))
-    return basis
-
-
-def without(v: Sequence[fmpq], basis: Sequence[Sequence[fmpq]]) -> list[fmpq]:
-    """A vector less its parts along an orthogonal basis."""
-    rest = list(v)
-    for b in basis:
-        share = dot(v, b) / dot(b, b)
-        rest = [a - share * c for a, c in zip(rest, b, strict=True)]
-    return rest
-
-
-def dot(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
-    """Sum of products."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), fmpq(0))
-
-
-def unit_vectors(basis: Sequence[Sequence[fmpq]], d: int) -> NDArray:
-    """Vectors (d,) as columns (d, k) of length one, rounded."""
-    out = np.zeros((d, len(basis)))
-    for k, v in enumerate(basis):
-        largest = max(abs(a) for a in v)
-        out[:, k] = [nearest(a / largest) for a in v]
-    return out / np.linalg.norm(out, axis=0)
-
-
-def deepest(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[fmpq, list[fmpq]]:
-    """The largest t <= reach, and a v, with a_i.v + b_i + size_i t <= 0 for all i: exactly.
-
-    How deep a point v can lie inside half-spaces; they have an inner point if and only if t > 0,
-    and a point if and only if t >= 0. Of many half-spaces a few are taken first, and those that
-    their solution breaks the most are added one by one.
-
-    Parameters: a (m, k), b (m,), positive size (m,) and reach. Returns t and v (k,).
-    """
-    some = list(range(min(len(a), _FEW)))
-    while True:
-        t, v = _simplex([a[i] for i in some], [b[i] for i in some], [size[i] for i in some], reach)
-        if len(some) == len(a):
-            return t, v
-        over = [dot(row, v) + c + s * t for row, c, s in zip(a, b, size, strict=True)]
-        worst = max(range(len(over)), key=over.__getitem__)
-        if over[worst] <= 0:
-            return t, v
-        some.append(worst)
-
-
-def _simplex(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[fmpq, list[fmpq]]:
-    """`deepest` of all half-spaces at once, with Bland's rule, in rational numbers."""
-    k = len(a[0]) if len(a) else 0
-    # Slacks as functions of the variables that are zero: first v and t, which have no sign.
-    table = [
-        [-fmpq(c), *(-fmpq(v) for v in row), -fmpq(s)] for row, c, s in zip(a, b, size, strict=True)
-    ]
-    table.append([fmpq(reach), *[fmpq(0)] * k, fmpq(-1)])
-    zero, owner = list(range(k + 1)), list(range(k + 1, k + 2 + len(a)))
-    first = min(range(len(table)), key=lambda i: table[i][0] / -table[i][-1])
-    _exchange(table, zero, owner, first, k)
-    while True:
-        goal = table[owner.index(k)]
-        climbing = [
-            j for j in range(k + 1) if (goal[j + 1] != 0 if zero[j] <= k else goal[j + 1] > 0)
-        ]
-        if not climbing:
-            break
-        j = min(climbing, key=lambda j: zero[j])
-        up = goal[j + 1] > 0
-        falling = [
-            (row[0] / abs(row[j + 1]), owner[i], i)
-            for i, row in enumerate(table)
-            if owner[i] > k and row[j + 1] != 0 and (row[j + 1] < 0) == up
-        ]
-        _exchange(table, zero, owner, min(falling)[2], j)
-    value = {owner[i]: row[0] for i, row in enumerate(table)}
-    return value[k], [value.get(j, fmpq(0)) for j in range(k)]
-
-
-def _exchange(table: list, zero: list[int], owner: list[int], i: int, j: int) -> None:
-    """Let the variable of row i be zero and that of column j take its row (in place)."""
-    pivot = table[i][j + 1]
-    row = [-v / pivot for v in table[i]]
-    row[j + 1] = 1 / pivot
-    for other, old in enumerate(table):
-        share = old[j + 1]
-        if other != i and share != 0:
-            new = [u + share * v for u, v in zip(old, row, strict=True)]
-            new[j + 1] = share * row[j + 1]
-            table[other] = new
-    table[i] = row
-    zero[j], owner[i] = owner[i], zero[j]

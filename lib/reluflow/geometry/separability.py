@@ -39,11 +39,11 @@ def separation(X: NDArray, y: NDArray) -> float:
     return float(cosines(signed(X, y)).min())
 
 
-def violations(X: NDArray, y: NDArray, strict: bool = True) -> NDArray:
-    """The pairs i < j, shape (k, 2), with <y_i x_i, y_j x_j> <= 0, worst first; `strict` or < 0."""
+def violations(X: NDArray, y: NDArray) -> NDArray:
+    """The pairs i < j, shape (k, 2), with <y_i x_i, y_j x_j> <= 0, worst first."""
     C = cosines(signed(X, y))
     i, j = np.triu_indices(len(C), 1)
-    bad = C[i, j] <= 0.0 if strict else C[i, j] < 0.0
+    bad = C[i, j] <= 0.0
     order = np.argsort(C[i, j][bad], kind="stable")
     return np.stack([i[bad], j[bad]], axis=1)[order]
 

@@ -20,7 +20,7 @@ from scipy.linalg import null_space
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, LOG_SIZE, TIME, Frozen, Polar
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, Pieces, integrate, then
+from reluflow.flows.integrate import FlowPath, integrate, then
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt
 from reluflow.margin.kkt import KINK, idle_units, kkt, margins, scaled
@@ -345,10 +345,9 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
 def _propagators(path: FlowPath) -> Iterator[NDArray]:
     """Of each step what it makes of a small deviation, (k, k): one step of Radau."""
     for leg in path.legs or (path,):
-        assert isinstance(leg.interpolant, Pieces)
-        pieces, one = leg.interpolant.pieces, np.eye(len(leg.states[0]))
+        one = np.eye(len(leg.states[0]))
         many = max(1, _AT_ONCE // (len(one) * (len(one) + leg.field.X.size)))
-        for some in (pieces[k : k + many] for k in range(0, len(pieces), many)):
+        for some in (leg.steps[k : k + many] for k in range(0, len(leg.steps), many)):
             lengths = [np.linalg.norm(dense(b) - dense(a)) for a, b, dense in some]
             middles = np.array([dense(0.5 * (a + b)) for a, b, dense in some])
             B = np.array(lengths)[:, None, None] * _turning(leg.field, middles)

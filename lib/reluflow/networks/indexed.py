@@ -2,7 +2,7 @@
 
 Layer l has the matrix W_ab = theta_k with k = g_l(a, b): k = 0 is a missing weight, and a k that
 occurs twice is a shared one. So fully connected, diagonal, convolutional and randomly sparse
-networks are instances, and so are a single neuron and a chain of neurons.
+networks are instances, and so is a chain of neurons.
 """
 
 from __future__ import annotations
@@ -55,13 +55,11 @@ class Network:
     maps        g_l, whole numbers (h_l, h_(l-1)); the parameters of layer l are numbered 1, 2, ...
                 without a gap, and theta (p,) holds those of layer 1 first
     activation  "relu" or "linear"
-    rectified   whether s is applied to the output too, as in the single neuron [w.x]_+
     Raises InputError for maps that do not fit together or leave a number out.
     """
 
     maps: tuple[NDArray, ...]
     activation: str = "relu"
-    rectified: bool = False
 
     def __post_init__(self) -> None:
         if self.activation not in ("relu", "linear"):
@@ -91,13 +89,8 @@ class Network:
 
     @property
     def layers(self) -> int:
-        """Number of layers with a ReLU: none, all, or all but the last."""
-        return self._behind if self.activation == "relu" else 0
-
-    @cached_property
-    def _behind(self) -> int:
-        """Number of layers behind which s stands."""
-        return self.degree - 1 + self.rectified
+        """Number of layers with a ReLU: none, or all but the last."""
+        return self.degree - 1 if self.activation == "relu" else 0
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -170,8 +163,7 @@ class Network:
 
         With `patterns` the network is the polynomial in theta that has these units active.
         """
-        inputs, before, _ = self._forward(self.weights(theta), X, patterns)
-        return (inputs[-1] if self.rectified else before[-1])[..., 0]
+        return self._forward(self.weights(theta), X, patterns)[1][-1][..., 0]
 
     def gradient(
         self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, patterns: Patterns | None = None
@@ -179,9 +171,8 @@ class Network:
         """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
         W = self.weights(theta)
         inputs, _, slopes = self._forward(W, X, patterns)
-        delta = np.asarray(c, float)[..., None]
-        delta = delta * slopes[-1] if self.rectified else delta
-        pairs = zip(backward(W, slopes, delta), inputs, strict=False)
+        deltas = backward(W, slopes, np.asarray(c, float)[..., None])
+        pairs = zip(deltas, inputs, strict=True)
         return self.parameters([delta.mT @ x for delta, x in pairs])
 
     def rates(
@@ -215,7 +206,6 @@ class Network:
         inputs, _, slopes = self._forward(W, X, patterns)
         moved = self._moved(W, V, inputs, slopes)[1]
         delta = np.asarray(c, float)[..., None]
-        delta = delta * slopes[-1] if self.rectified else delta
         found, change = [delta.mT @ moved[-2]], delta @ V[-1]
         for layer in range(self.degree - 2, -1, -1):
             change = change * slopes[layer]
@@ -233,7 +223,7 @@ class Network:
         for layer in range(self.degree):
             turn = moved[-1] @ W[layer].mT
             turns.append(turn + inputs[layer] @ V[layer].mT)
-            moved.append(turns[-1] * slopes[layer] if layer < self._behind else turns[-1])
+            moved.append(turns[-1] * slopes[layer] if layer < self.degree - 1 else turns[-1])
         return turns, moved
 
     def _forward(
@@ -243,18 +233,13 @@ class Network:
         X = np.asarray(X, float)
         if W[0].ndim > 2:
             X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
-        slopes = patterns if self.activation == "relu" else [np.ones(1)] * self._behind
-        return forward(W, X, self._behind, slopes)
+        slopes = patterns if self.activation == "relu" else [np.ones(1)] * (self.degree - 1)
+        return forward(W, X, self.degree - 1, slopes)
 
 
 def lengths(rows: NDArray) -> NDArray:
     """The lengths (...) of rows (..., d)."""
     return np.sqrt(np.vecdot(rows, rows))
-
-
-def neuron(d: int, activation: str = "relu") -> Network:
-    """One neuron, x -> [w.x]_+, or w.x: theta = w (d,)."""
-    return Network((1 + np.arange(d)[None],), activation, rectified=True)
 
 
 def fully_connected(widths: Sequence[int], activation: str = "relu") -> Network:

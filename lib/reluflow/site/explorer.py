@@ -18,12 +18,11 @@ from sphinx.errors import ExtensionError
 
 from reluflow.datasets import load
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry.minima import local_minima
 from reluflow.ledger.cards import LIVE, Setting, errata, setting
 from reluflow.ledger.evidence import printed
 from reluflow.ledger.scoreboard import Scoreboard
-from reluflow.networks import loss
 from reluflow.papers.lee2022support.examples import settings
+from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.site import book
 from reluflow.site.book import board
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.exact import fraction, rationals, row
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import local_minima
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.landscape import local_minima
 
 # The smallest data on which fewer support vectors have the smaller loss.
 THREE = ([[1, 0], [0, 1], [1, 1]], [2, 1, 1])

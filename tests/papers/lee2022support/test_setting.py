@@ -7,10 +7,10 @@ import pytest
 from reluflow import datasets
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import enumerate_cells, local_minima
-from reluflow.instances import draw_many
-from reluflow.networks import gradient
+from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support import dynamics, norm, setting
+from reluflow.papers.lee2022support.data import draw_many
+from reluflow.papers.lee2022support.landscape import gradient, local_minima
 from reluflow.papers.lee2022support.setting import plain_descent
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])

@@ -601,8 +601,6 @@ def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
             check(network, bad, X, y, proof)
     with pytest.raises(InputError):
         check(network, theta, X, 2.0 * y, proof)
-    with pytest.raises(InputError):
-        check(replace(network, rectified=True), theta, X, y, proof)
 
 
 def test_the_engines_certificates_pass() -> None:

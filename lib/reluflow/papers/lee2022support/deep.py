@@ -11,12 +11,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Report, planted, statement
-from reluflow.instances import Arrays, Draws, data_draws, extended
+from reluflow.falsify import Draws, Instance, Report, extended, planted, statement
 from reluflow.ledger import Counterexample, bound
-from reluflow.networks import gradient, loss
 from reluflow.networks.indexed import backward, forward
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.data import Arrays, data_draws
+from reluflow.papers.lee2022support.landscape import gradient, loss
 from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Layered ReLU networks with any number of outputs: f(x) = W^(l) [... [W^(1) x]_+ ...]_+ -------

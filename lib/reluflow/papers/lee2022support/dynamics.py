@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.exact import fractions
-from reluflow.falsify import Instance, Statement, given, statement
+from reluflow.falsify import Draws, Instance, Statement, extended, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.instances import ORDINARY, Draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
-from reluflow.networks import gradient
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.data import ORDINARY, in_dimensions, readable_data
+from reluflow.papers.lee2022support.landscape import gradient
 from reluflow.papers.lee2022support.setting import (
     MIXED,
     also,

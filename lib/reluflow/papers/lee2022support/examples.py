@@ -18,10 +18,10 @@ from reluflow.datasets import PAPER, Dataset, load, sized
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
+from reluflow.geometry import StationarySet, cell_bound, enumerable
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
-from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.lee2022support.setting import (
     assumptions,
     check_assumptions,

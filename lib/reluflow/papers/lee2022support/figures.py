@@ -26,11 +26,11 @@ from reluflow.figures.weight_space import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import StationarySet, enumerate_cells, local_minima
-from reluflow.networks import gradient, loss
+from reluflow.geometry import StationarySet, enumerate_cells
 from reluflow.papers.lee2022support.deep import backpropagate, labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
+from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.linear import LinearNeuron, linear_neuron
 from reluflow.papers.lee2022support.setting import crossings, virtual_minimum
 

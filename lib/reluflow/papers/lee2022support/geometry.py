@@ -12,15 +12,25 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from reluflow import instances
 from reluflow.exact import rationals
-from reluflow.falsify import Instance, Report, Statement, given, planted, statement, survey
-from reluflow.geometry import cell_bound, enumerate_cells, local_minima
-from reluflow.geometry.cells import extreme_rays
+from reluflow.falsify import (
+    Draws,
+    Instance,
+    Report,
+    Statement,
+    extended,
+    given,
+    planted,
+    statement,
+    survey,
+)
+from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.geometry.exact import integer_columns, matrix
-from reluflow.instances import Draws, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support import data as instances
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.data import data_draws, in_dimensions, readable_data
+from reluflow.papers.lee2022support.landscape import extreme_rays, local_minima
 from reluflow.papers.lee2022support.setting import (
     also,
     assumptions,

@@ -16,12 +16,11 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from reluflow.exact import over_q
-from reluflow.falsify import Instance, Statement, given, planted, statement
+from reluflow.falsify import Draws, Instance, Statement, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
-from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.landscape import gradient, loss
 from reluflow.papers.lee2022support.rational import (
     crosses,
     equation,

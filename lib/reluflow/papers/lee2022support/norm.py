@@ -11,14 +11,24 @@ from flint import fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.exact import fraction
-from reluflow.falsify import Instance, Report, Statement, falsify, given, planted, statement
+from reluflow.falsify import (
+    Draws,
+    Instance,
+    Report,
+    Statement,
+    extended,
+    falsify,
+    given,
+    planted,
+    statement,
+)
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells, local_minima
-from reluflow.instances import Arrays, Draws, data_draws, extended
+from reluflow.geometry import enumerate_cells
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.data import Arrays, data_draws
+from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     NORMS,

@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.datasets import data_row
 from reluflow.errors import InputError
-from reluflow.falsify import Instance
+from reluflow.falsify import Draws, Instance, extended
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells, minima, rank
-from reluflow.geometry.exact import matrix, nearest, normal, read, unit_vectors, without
-from reluflow.instances import Arrays, Draws, extended, fit_size, in_dimensions
-from reluflow.networks import gradient
+from reluflow.geometry import enumerate_cells, rank
+from reluflow.geometry.exact import matrix, nearest, normal, read
+from reluflow.papers.lee2022support import landscape as minima
+from reluflow.papers.lee2022support.data import Arrays, fit_size, in_dimensions
+from reluflow.papers.lee2022support.landscape import gradient, unit_vectors, without
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 Made = TypeVar("Made")

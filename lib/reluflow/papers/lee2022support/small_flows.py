@@ -15,15 +15,15 @@ from scipy.optimize import brentq
 
 from reluflow.approx import counted, on_grain
 from reluflow.exact import rationals
-from reluflow.falsify import Instance, Statement, given, statement
+from reluflow.falsify import Draws, Instance, Statement, extended, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Data, Segment, segment
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import local_minima, rank
-from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
+from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.data import KINDS, ORDINARY, Arrays, data_draws, draw_many
+from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,

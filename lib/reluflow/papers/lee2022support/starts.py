@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Statement, given, planted, statement
+from reluflow.falsify import Instance, Statement, extended, given, planted, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
-from reluflow.instances import data_draws, extended, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support.data import data_draws, in_dimensions
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     assumptions,

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow.falsify import Statement, given
+from reluflow.falsify import Draws, Statement, given
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import StationarySet, local_minima, nested_pairs
-from reluflow.instances import Arrays, Draws, Instance, draw, in_dimensions
+from reluflow.geometry import StationarySet, nested_pairs
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support.data import Arrays, Instance, draw, in_dimensions
+from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------

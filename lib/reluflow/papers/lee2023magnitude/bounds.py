@@ -17,9 +17,8 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 from sympy.calculus.singularities import singularities
 
-from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
+from reluflow.falsify import Draws, Instance, Report, Statement, extended, falsify, given, planted
 from reluflow.flows.charts import TIME
-from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain

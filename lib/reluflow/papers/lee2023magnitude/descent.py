@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement, given
-from reluflow.instances import Arrays, extended
+from reluflow.falsify import Instance, Statement, extended, given
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, note
 from reluflow.papers.lee2023magnitude import descents
 from reluflow.papers.lee2023magnitude.descents import SMALLNESS, Descent, draws, statement
@@ -390,7 +389,7 @@ def magnitude(run: Descent) -> float:
     return _magnitude_slack(run, run.start.v)
 
 
-def _near_zero(item: Arrays, rng: np.random.Generator) -> Arrays:
+def _near_zero(item: Instance, rng: np.random.Generator) -> Instance:
     run = Descent.of(item)
     share = small_norm(run) / run.start.target * rng.uniform(0.0, 1.0)
     return {"rho": np.array(math.log(max(share, 1e-300)))}

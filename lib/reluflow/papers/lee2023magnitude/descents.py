@@ -19,8 +19,7 @@ import mpmath
 import numpy as np
 from mpmath import mpc, mpf
 
-from reluflow.falsify import Instance, Report, Statement, given
-from reluflow.instances import Arrays, Draws, extended
+from reluflow.falsify import Draws, Instance, Report, Statement, extended, given
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline
 from reluflow.papers.lee2023magnitude.setting import Range, Start, gap_bounds, step_limit
@@ -119,7 +118,7 @@ def _instance(
     step: Callable[[Start, np.random.Generator], float],
     steps: Mapping[int, float],
     rng: np.random.Generator,
-) -> Arrays:
+) -> Instance:
     """A start with psi and rho in these ranges and a descent, `steps` with their probabilities."""
     m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
     start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
@@ -143,7 +142,7 @@ def draws(
 ) -> Draws:
     """Starts with psi and rho in these ranges; the step is limit(start) over one to two shares."""
 
-    def one(k: int, rng: np.random.Generator) -> Arrays:
+    def one(k: int, rng: np.random.Generator) -> Instance:
         def step(start: Start, rng: np.random.Generator) -> float:
             return limit(start) / k * rng.uniform(0.5, 1.0)
 

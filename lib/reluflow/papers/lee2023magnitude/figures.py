@@ -11,12 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
+from scipy.linalg import null_space
 
 from reluflow.figures import style, weight_space
 from reluflow.figures.frame import Window, halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import local_minima
+from reluflow.geometry import StationarySet
 from reluflow.papers.lee2023magnitude import population, setting
 from reluflow.papers.lee2023magnitude.bounds import room
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
@@ -276,7 +277,7 @@ def segment_of_minimisers(
         y = np.maximum(X @ target, 0.0)
         weight_space.weight_plane(ax, window, equal=True)
         weight_space.loss_levels(ax, X, y, floor=0.0)
-        weight_space.stationary_sets(ax, [m for m in local_minima(X, y) if m.rank == 1], X)
+        weight_space.stationary_sets(ax, [_fits(X, target)], X)
         for w0 in np.asarray(starts, float):
             weight_space.flow(ax, affine_flow(X, y, w0), "ReLU flow", arrows=1, events=False)
         ax.plot(*target, ls="", marker="x", ms=8, mew=2.0, color=style.INK, zorder=7,
@@ -284,6 +285,15 @@ def segment_of_minimisers(
         weight_space.activation_boundaries(ax, X, range(len(points)))  # opposites share theirs
         name_curves(ax)
     return fig
+
+
+def _fits(X: NDArray, target: NDArray) -> StationarySet:
+    """The w with [x.w]_+ = [x.w*]_+ on all data X (n, d): they fit the active data as w* does."""
+    active = X @ target > 0.0
+    free = null_space(X[active])
+    free *= np.where(free[0] < 0.0, -1.0, 1.0)  # the same way on every machine
+    support = tuple(np.flatnonzero(active).tolist())
+    return StationarySet(target, 0.0, support, free.shape[1], free, rank=1)
 
 
 # --- Bounds of Section 3 round flows: as printed, and as they should read -------------------------

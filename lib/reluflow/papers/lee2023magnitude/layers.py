@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow.falsify import Report, Statement, falsify, survey
-from reluflow.instances import Arrays, extended
+from reluflow.falsify import Instance, Report, Statement, extended, falsify, survey
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import descent, descents, setting
 from reluflow.papers.lee2023magnitude.descent import OPPOSITE, SEEN, angle_slacks
@@ -159,7 +158,7 @@ TWO_LAYERS = {
 }
 
 
-def _prolonged(item: Arrays, _: np.random.Generator) -> Arrays:
+def _prolonged(item: Instance, _: np.random.Generator) -> Instance:
     """Until |w| has settled, 30 / (eta v*^2) steps."""
     pace = float(item["step"] * item["target"] ** 2)
     return {"steps": np.array(min(2000, math.ceil(30.0 / pace)))}

@@ -17,6 +17,7 @@ from scipy.integrate import odeint, solve_ivp
 from reluflow.approx import upwards
 from reluflow.errors import InputError
 from reluflow.falsify import (
+    Draws,
     Instance,
     Report,
     Statement,
@@ -26,7 +27,6 @@ from reluflow.falsify import (
     statement,
     survived,
 )
-from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import population
 from reluflow.papers.lee2023magnitude.laws import upper_tail

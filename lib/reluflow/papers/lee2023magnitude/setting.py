@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance
-from reluflow.instances import Arrays, Draws
+from reluflow.falsify import Draws, Instance
 from reluflow.papers.lee2023magnitude import population
 from reluflow.papers.lee2023magnitude.chains import balanced_chain, clock, log_odds, odds_at, ratio
 from reluflow.papers.lee2023magnitude.population import PopulationPath, angle, log_tan, pull
@@ -120,7 +119,7 @@ class Start:
 
 def _drawn(
     layers: Sequence[int], psi: Range, rho: Range, sizes: Range | None, rng: np.random.Generator
-) -> Arrays:
+) -> Instance:
     item = {"psi": np.array(rng.uniform(*psi)), "rho": np.array(rng.uniform(*rho))}
     if sizes is not None:
         item["target"] = np.array(10.0 ** rng.uniform(*sizes))

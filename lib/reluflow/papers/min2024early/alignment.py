@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, quad, solve_ivp
 from scipy.optimize import brentq
 
-from reluflow.falsify import Instance, statement, survey
+from reluflow.falsify import Instance, extended, statement, survey
 from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import separation
-from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import setting, theorem_1

@@ -13,9 +13,8 @@ from scipy.optimize import linprog
 from scipy.special import betainc
 from scipy.stats import binomtest
 
-from reluflow.falsify import Instance, Statement, planted, statement
+from reluflow.falsify import Instance, Statement, extended, planted, statement
 from reluflow.flows.alignment import align
-from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import SQUARE
 from reluflow.papers.min2024early import lemmas, setting

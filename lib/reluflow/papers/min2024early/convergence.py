@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement, given, statement
+from reluflow.falsify import Instance, Statement, extended, given, statement
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
 from reluflow.flows.integrate import FlowPath, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import separation, serves
-from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin

@@ -17,12 +17,11 @@ from scipy.integrate import DOP853
 
 from reluflow.errors import InputError
 from reluflow.exact import fractions
-from reluflow.falsify import Instance, Statement, planted, statement, survey
+from reluflow.falsify import Instance, Statement, extended, planted, statement, survey
 from reluflow.flows.charts import LOG_LOSS, Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate, then
 from reluflow.geometry.separability import separation
-from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin

@@ -14,11 +14,10 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from reluflow.falsify import Draw, Instance, Statement, given, statement, survey
+from reluflow.falsify import Draw, Instance, Statement, extended, given, statement, survey
 from reluflow.flows.alignment import Alignment, Beside, align
 from reluflow.flows.integrate import FlowPath
 from reluflow.geometry.separability import separation
-from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
 from reluflow.papers.min2024early import setting

@@ -13,10 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.exact import fractions
-from reluflow.falsify import Instance, statement
+from reluflow.falsify import Instance, extended, statement
 from reluflow.flows.segment import check_steps
 from reluflow.geometry.separability import separation, serves, silent
-from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.papers.min2024early.setting import PRINTED, none_of, polygon, separable_draws

@@ -12,11 +12,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, extended, given, planted, statement
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
-from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.kkt import kkt, margins

@@ -15,13 +15,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Instance, statement
+from reluflow.falsify import Draw, Instance, extended, statement
 from reluflow.flows.alignment import align
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.geometry.separability import cosines, serves, signed, silent
-from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin

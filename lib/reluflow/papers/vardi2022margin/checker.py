@@ -117,8 +117,8 @@ class Point:
 def point(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> Point:
     """The network at theta (p,) with data X (n, d) and labels y (n,).
 
-    Raises InputError for numbers that are not finite or do not fit the network, for labels that are
-    not +1 or -1, and for a network with a ReLU behind its output.
+    Raises InputError for numbers that are not finite or do not fit the network, and for labels that
+    are not +1 or -1.
     """
     theta, X, y = (np.asarray(given, float) for given in (theta, X, y))
     shapes = (network.size,), (len(y), network.maps[0].shape[1])
@@ -126,8 +126,6 @@ def point(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> Poi
         raise InputError(f"theta and X must have the shapes {shapes}.")
     if not all(np.all(np.isfinite(given)) for given in (theta, X)) or np.any(np.abs(y) != 1.0):
         raise InputError("theta and X must be finite, and labels +1 or -1.")
-    if network.rectified:
-        raise InputError("the output must have no ReLU behind it.")
     return Point(network, numbers(theta), numbers(X), numbers(y))
 
 

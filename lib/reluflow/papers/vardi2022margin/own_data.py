@@ -250,7 +250,7 @@ def follow(own: Experiment, work: float = WORK) -> list[Found]:
 
 def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
     given = own.network
-    network = Metered(given.maps, given.activation, given.rectified, purse)
+    network = Metered(given.maps, given.activation, purse)
     try:
         end = limit(network, own.loss, own.X, own.y, start, reach=own.reach)
     except InputError as error:  # a start from which the loss cannot be followed

@@ -59,9 +59,9 @@ class Neurons:
 
 
 def is_plain(network: Network) -> bool:
-    """Whether this is a network of depth 2 without shared weights, and with a plain output."""
+    """Whether this is a network of depth 2 without shared weights."""
     shared = any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in network.maps)
-    return network.degree == 2 and not shared and not network.rectified
+    return network.degree == 2 and not shared
 
 
 def joined(network: Network) -> list[int]:

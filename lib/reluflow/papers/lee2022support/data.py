@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from reluflow import falsify
+from reluflow.falsify import Draws
 from reluflow.geometry import rank
 
 ORDINARY = ("uniform", "directions", "integers", "near-parallel", "extreme")
@@ -72,8 +73,8 @@ def draw_many(
         yield draw(kinds[k % len(kinds)], n, d, rng)
 
 
-Arrays = Mapping[str, Any]
-Draws = dict[str, Callable[[np.random.Generator], Arrays]]
+Arrays = falsify.Instance
+"""Of a data set, X (n, d) and y (n,), and what a draw adds."""
 
 
 def data_draws(d: int, sizes: tuple[int, int] = (2, 8), kinds: tuple[str, ...] = KINDS) -> Draws:
@@ -93,16 +94,6 @@ def in_dimensions(dimensions: Iterable[int], largest: int, kinds: tuple[str, ...
         for d in dimensions
         for kind, one in data_draws(d, (1, largest), kinds).items()
     }
-
-
-def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]) -> Draws:
-    """The draws, each instance with the arrays that `more(instance, rng)` adds or replaces."""
-
-    def one(rng: np.random.Generator, base: Callable[[np.random.Generator], Arrays]) -> Arrays:
-        item = base(rng)
-        return {**item, **more(item, rng)}
-
-    return {kind: partial(one, base=base) for kind, base in draws.items()}
 
 
 def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:

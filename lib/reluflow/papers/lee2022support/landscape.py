@@ -1,11 +1,10 @@
-"""All local minima of the neuron's square loss, by enumeration of its cells."""
+"""The loss of one neuron, and all its local minima, by enumeration of its cells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations
 from math import isqrt
 from typing import NamedTuple
 
@@ -13,23 +12,42 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.geometry.cells import cells_of, check_enumerable, extreme_rays
+from reluflow.geometry import StationarySet
+from reluflow.geometry.cells import cells_of, check_enumerable, extreme_ray
 from reluflow.geometry.exact import (
     Rows,
     column_exponents,
-    deepest,
     fraction,
     integer_columns,
     matrix,
     nearest,
     normal,
-    null_vectors,
-    orthogonal,
     pivots,
     scaled_floats,
-    unit_vectors,
-    without,
 )
+
+
+def loss(X: ArrayLike, y: ArrayLike, w: ArrayLike, activation: str = "relu") -> NDArray:
+    """Square loss of one neuron, L(w) = 1/2 sum_i (s(w.x_i) - y_i)^2 (Lee et al. 2022a, eq. 1).
+
+    Parameters: X (n, d) data, y (n,) labels, w (..., d) one or many weights, activation "relu" or
+    "linear". Returns the loss, shape (...).
+    """
+    h = np.asarray(w, float) @ np.asarray(X, float).T
+    outputs = h if activation == "linear" else np.maximum(h, 0.0)
+    return 0.5 * np.sum((outputs - np.asarray(y, float)) ** 2, axis=-1)
+
+
+def gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike, activation: str = "relu") -> NDArray:
+    """Gradient H(w) w - q(w) of the loss, with the derivative of ReLU at 0 taken as 0 (eq. 2).
+
+    Parameters: X (n, d), y (n,), w (..., d), activation "relu" or "linear". Returns shape (..., d).
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    h = np.asarray(w, float) @ X.T
+    residual = h - y if activation == "linear" else np.where(h > 0.0, h - y, 0.0)
+    return residual @ X
+
 
 # --- Least-squares fits of active data: virtual minima of cells, and whether they lie inside ------
 #
@@ -260,31 +278,6 @@ def _is_whole(rows: Rows, active: NDArray, inside: NDArray) -> bool:
 SAME = 1e-10  # losses that differ by less than this share of 1/2 |y|^2 have the same rank
 
 
-@dataclass(frozen=True)
-class StationarySet:
-    """An affine piece of the set of local minima: the points of w + span(directions) in its cell.
-
-    w           (d,) one point of it
-    loss        L on it
-    support     the active data (its support vectors), from 0
-    dimension   0 for an isolated point
-    directions  (d, dimension) orthonormal basis
-    rank        1 + number of distinct smaller losses among all local minima; 1 is global
-    boundary    data that it keeps exactly on their boundary (none where all labels are positive)
-    margin      the least |x_i.w| / sum_c |x_ic w_c| of the other data, whatever the units: below
-                1e-15 or so the last digits of the data decide whether the set exists
-    """
-
-    w: NDArray
-    loss: float
-    support: tuple[int, ...]
-    dimension: int
-    directions: NDArray
-    rank: int
-    boundary: tuple[int, ...] = ()
-    margin: float = 1.0
-
-
 def local_minima(
     X: ArrayLike, y: ArrayLike, watched: Callable[[NDArray], Iterable[NDArray]] = iter
 ) -> tuple[StationarySet, ...]:
@@ -338,11 +331,6 @@ def local_minima(
     return tuple(sorted(sets, key=lambda s: (s.rank, s.loss, s.support)))
 
 
-def nested_pairs(minima: Iterable[StationarySet]) -> list[tuple[StationarySet, StationarySet]]:
-    """All pairs (more, fewer) of local minima whose support vectors are nested, S2 inside S1."""
-    return [(a, b) for a, b in permutations(minima, 2) if set(b.support) < set(a.support)]
-
-
 def _members(flags: NDArray) -> tuple[int, ...]:
     return tuple(map(int, np.nonzero(flags)[0]))
 
@@ -370,3 +358,130 @@ def _margin(data: Problem, w: fmpq_mat, members: NDArray) -> float:
 def _distinct(values: NDArray) -> int:
     values = np.sort(values)
     return int(len(values) > 0) + int(np.sum(np.diff(values) > SAME))
+
+
+# --- Linear algebra and feasibility in rational numbers -------------------------------------------
+
+_FEW = 50  # half-spaces that `deepest` takes at first
+
+
+def null_vectors(A: fmpz_mat) -> fmpz_mat:
+    """Basis of {v: A v = 0}, as whole columns (d, d - rank)."""
+    N, count = A.nullspace()
+    return fmpz_mat([row[:count] for row in N.tolist()]) if count else fmpz_mat(A.ncols(), 0)
+
+
+def extreme_rays(rows: Rows) -> Iterator[tuple[list[int], list[int]]]:
+    """One of each two opposite extreme rays of rows (k, d), not zero, and its products with them.
+
+    Where the rows do not span the space a ray lies in the span of some coordinates.
+    """
+    if not rows:
+        return
+    columns = pivots(matrix(rows, len(rows[0])))
+    core = [[row[c] for c in columns] for row in rows]
+    whole = matrix(core, len(columns))
+    for chosen in combinations(range(len(core)), len(columns) - 1):
+        ray = extreme_ray(core, chosen) if chosen else fmpz_mat([[1]])
+        if ray is not None:
+            full = [0] * len(rows[0])
+            for c, v in zip(columns, ray.entries(), strict=True):
+                full[c] = int(v)
+            yield full, [int(v) for v in (whole * ray).entries()]
+
+
+def orthogonal(vectors: Sequence[Sequence[fmpq]]) -> list[list[fmpq]]:
+    """Orthogonal basis of the span of independent vectors (Gram and Schmidt, exactly)."""
+    basis: list[list[fmpq]] = []
+    for v in vectors:
+        basis.append(without(v, basis))
+    return basis
+
+
+def without(v: Sequence[fmpq], basis: Sequence[Sequence[fmpq]]) -> list[fmpq]:
+    """A vector less its parts along an orthogonal basis."""
+    rest = list(v)
+    for b in basis:
+        share = dot(v, b) / dot(b, b)
+        rest = [a - share * c for a, c in zip(rest, b, strict=True)]
+    return rest
+
+
+def dot(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
+    """Sum of products."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), fmpq(0))
+
+
+def unit_vectors(basis: Sequence[Sequence[fmpq]], d: int) -> NDArray:
+    """Vectors (d,) as columns (d, k) of length one, rounded."""
+    out = np.zeros((d, len(basis)))
+    for k, v in enumerate(basis):
+        largest = max(abs(a) for a in v)
+        out[:, k] = [nearest(a / largest) for a in v]
+    return out / np.linalg.norm(out, axis=0)
+
+
+def deepest(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[fmpq, list[fmpq]]:
+    """The largest t <= reach, and a v, with a_i.v + b_i + size_i t <= 0 for all i: exactly.
+
+    How deep a point v can lie inside half-spaces; they have an inner point if and only if t > 0,
+    and a point if and only if t >= 0. Of many half-spaces a few are taken first, and those that
+    their solution breaks the most are added one by one.
+
+    Parameters: a (m, k), b (m,), positive size (m,) and reach. Returns t and v (k,).
+    """
+    some = list(range(min(len(a), _FEW)))
+    while True:
+        t, v = _simplex([a[i] for i in some], [b[i] for i in some], [size[i] for i in some], reach)
+        if len(some) == len(a):
+            return t, v
+        over = [dot(row, v) + c + s * t for row, c, s in zip(a, b, size, strict=True)]
+        worst = max(range(len(over)), key=over.__getitem__)
+        if over[worst] <= 0:
+            return t, v
+        some.append(worst)
+
+
+def _simplex(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[fmpq, list[fmpq]]:
+    """`deepest` of all half-spaces at once, with Bland's rule, in rational numbers."""
+    k = len(a[0]) if len(a) else 0
+    # Slacks as functions of the variables that are zero: first v and t, which have no sign.
+    table = [
+        [-fmpq(c), *(-fmpq(v) for v in row), -fmpq(s)] for row, c, s in zip(a, b, size, strict=True)
+    ]
+    table.append([fmpq(reach), *[fmpq(0)] * k, fmpq(-1)])
+    zero, owner = list(range(k + 1)), list(range(k + 1, k + 2 + len(a)))
+    first = min(range(len(table)), key=lambda i: table[i][0] / -table[i][-1])
+    _exchange(table, zero, owner, first, k)
+    while True:
+        goal = table[owner.index(k)]
+        climbing = [
+            j for j in range(k + 1) if (goal[j + 1] != 0 if zero[j] <= k else goal[j + 1] > 0)
+        ]
+        if not climbing:
+            break
+        j = min(climbing, key=lambda j: zero[j])
+        up = goal[j + 1] > 0
+        falling = [
+            (row[0] / abs(row[j + 1]), owner[i], i)
+            for i, row in enumerate(table)
+            if owner[i] > k and row[j + 1] != 0 and (row[j + 1] < 0) == up
+        ]
+        _exchange(table, zero, owner, min(falling)[2], j)
+    value = {owner[i]: row[0] for i, row in enumerate(table)}
+    return value[k], [value.get(j, fmpq(0)) for j in range(k)]
+
+
+def _exchange(table: list, zero: list[int], owner: list[int], i: int, j: int) -> None:
+    """Let the variable of row i be zero and that of column j take its row (in place)."""
+    pivot = table[i][j + 1]
+    row = [-v / pivot for v in table[i]]
+    row[j + 1] = 1 / pivot
+    for other, old in enumerate(table):
+        share = old[j + 1]
+        if other != i and share != 0:
+            new = [u + share * v for u, v in zip(old, row, strict=True)]
+            new[j + 1] = share * row[j + 1]
+            table[other] = new
+    table[i] = row
+    zero[j], owner[i] = owner[i], zero[j]
