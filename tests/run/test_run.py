@@ -83,6 +83,7 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["my.csv", "-p", "seed", "1", "-p", "seed", "2"], 'parameter "seed" is given twice'),
         (["zero.csv"], "write -1 for 0."),
         (["my.csv", "--out", "foreign"], "holds no results"),
+        (["my.csv", "--out", "taken"], '"taken" holds the results of cones: choose another with'),
     ],
 )
 def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatch, capsys):
@@ -90,6 +91,9 @@ def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatc
     (tmp_path / "my.csv").write_text(GOOD)
     (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
     (tmp_path / "foreign").mkdir()
+    (tmp_path / "taken").mkdir()
+    for name in ("index.html", "cones.ipynb"):  # of another page
+        (tmp_path / "taken" / name).touch()
     before = sorted(tmp_path.rglob("*"))
     assert command.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()

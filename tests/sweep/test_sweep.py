@@ -92,8 +92,10 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({"page.ipynb": "{}"}, [], "is not a notebook"),
         ({"out": ""}, ["--out", "out/in"], "out/in cannot be"),
         ({"out/mine.txt": ""}, [], "sweep: out holds other files"),
-        ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/"}'}, [],
+        ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/", "grid": []}'}, [],
          "has the runs of other.ipynb"),
+        *(({"out/sweep.json": text}, [], "out/sweep.json is damaged: sweep into a new folder.")
+          for text in ("[1]", '{"notebook": "page.ipynb", "folder": "/"}')),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_anything_starts(
@@ -123,6 +125,11 @@ def test_a_folder_takes_one_sweep(tmp_path: Path, capsys) -> None:
     sentence = f"sweep: another sweep runs in {tmp_path}: wait for it, or stop it.\n"
     assert capsys.readouterr().err == sentence
     os.close(folder)
+    (tmp_path / "runs").mkdir(exist_ok=True)
+    (tmp_path / "runs" / "a.json").write_text("{")
+    assert main([str(tmp_path)]) == 2
+    sentence = f"sweep: {tmp_path}/runs/a.json is damaged: delete it, and it is run again.\n"
+    assert capsys.readouterr().err == sentence
 
 
 def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:

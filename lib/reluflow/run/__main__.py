@@ -123,11 +123,13 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     """Run a page and put its results into `folder`, when there are all of them.
 
-    Raises InputError for a folder that holds anything else, OSError where it cannot be written, and
-    papermill's error where a cell fails.
+    Raises InputError for a folder that holds anything else, such as another page's results, OSError
+    where it cannot be written, and papermill's error where a cell fails.
     """
     if folder.exists() and not (folder / INDEX).is_file():
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
+    for other in {file.stem for file in folder.glob("*.ipynb")} - {page.stem}:
+        raise InputError(f'"{folder}" holds the results of {other}: choose another with --out.')
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
         output = Path(stage, page.name)
