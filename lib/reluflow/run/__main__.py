@@ -24,7 +24,7 @@ from reluflow import ledger, pages
 from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
-from reluflow.run.page import html, plain
+from reluflow.run.page import html
 
 OWN = "06_your_data"
 INDEX = "index.html"
@@ -145,7 +145,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
         shown = output.with_name(INDEX)
         shown.write_text(html(notebook), "utf-8")
-        nbformat.write(plain(notebook), output)
+        nbformat.write(notebook, output)
         folder.mkdir(exist_ok=True)
         for file in (shown, output):
             file.replace(folder / file.name)
