@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from reluflow.sweep import report
 from reluflow.sweep.__main__ import main
 from reluflow.sweep.plan import Plan, code_digest, plan
-from reluflow.sweep.runs import Store, run
+from reluflow.sweep.runs import Store
 
 CELLS = (
     "seed = 0\nn = 2\nrate = 0.5\nname = 'a'\nloud = False\nstart = None",
@@ -192,14 +192,6 @@ def test_a_parameter_without_a_value_is_no_axis_of_a_curve() -> None:
     assert b"<h2>Evidence against seed</h2>" in shown
     assert b"null" in shown
     assert b"NaN" not in shown
-
-
-@pytest.mark.long
-def test_a_run_alone_gives_the_same_row(swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(swept)
-    (page,), row = swept.glob("page-*.ipynb"), stored(swept)[0]
-    names = page.name, row["key"], row["code"], row["parameters"], str(swept)
-    assert run(Store(str(swept)), *names) | {"seconds": row["seconds"]} == row
 
 
 @pytest.mark.long
