@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reluflow.falsify import falsify
+from reluflow.instances import Instance, draw_many
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import geometry
-from reluflow.papers.lee2022support.setting import Instance, draw_many
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
+from reluflow.instances import draw_many
 from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import norm, setting, small_flows
-from reluflow.papers.lee2022support.setting import Crossing, crossings, draw_many
+from reluflow.papers.lee2022support.setting import Crossing, crossings
 from reluflow.papers.lee2022support.small_flows import conditions, norm_lost, norm_rate
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

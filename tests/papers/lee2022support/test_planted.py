@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from papers.faults import Found, Planted, changed, sees, under
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.instances import Instance
 from reluflow.papers.lee2022support import dynamics, examples, geometry, linear, theorem_3_6
 from reluflow.papers.lee2022support.geometry import excess_in_cell
 from reluflow.papers.lee2022support.rational import equation, fitted
-from reluflow.papers.lee2022support.setting import Instance, plain_descent, virtual_minimum
+from reluflow.papers.lee2022support.setting import plain_descent, virtual_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 

@@ -8,9 +8,10 @@ from reluflow import datasets
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.instances import draw_many
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support import dynamics, norm, setting
-from reluflow.papers.lee2022support.setting import draw_many, plain_descent
+from reluflow.papers.lee2022support.setting import plain_descent
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
 X3 = np.array([[1, 0], [0, 1], [1, 1]])

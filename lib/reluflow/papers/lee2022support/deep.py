@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Report, planted, statement
-from reluflow.instances import Arrays, Draws, extended
+from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, bound
 from reluflow.networks import gradient, loss
 from reluflow.networks.indexed import backward, forward
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.setting import assumptions, data_draws
+from reluflow.papers.lee2022support.setting import assumptions
 
 # --- Layered ReLU networks with any number of outputs: f(x) = W^(l) [... [W^(1) x]_+ ...]_+ -------
 

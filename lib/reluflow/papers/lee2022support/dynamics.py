@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.instances import Draws, extended
+from reluflow.instances import ORDINARY, Draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import (
     MIXED,
-    ORDINARY,
     also,
     assumptions,
     common_point,
@@ -27,13 +26,11 @@ from reluflow.papers.lee2022support.setting import (
     data_on,
     first_continuations,
     foot,
-    in_dimensions,
     meets,
     on_boundary,
     on_several,
     others_off,
     plain_descent,
-    readable_data,
     unit_of_norm,
 )
 

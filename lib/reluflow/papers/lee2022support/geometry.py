@@ -12,23 +12,21 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
+from reluflow import instances
 from reluflow.exact import rationals
 from reluflow.falsify import Instance, Report, Statement, given, planted, statement, survey
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima
 from reluflow.geometry.cells import extreme_rays
 from reluflow.geometry.exact import integer_columns, matrix
-from reluflow.instances import Draws, extended
+from reluflow.instances import Draws, data_draws, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support import rational, setting
+from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import (
     also,
     assumptions,
-    data_draws,
-    in_dimensions,
     meets,
     meets_cell,
     parallel_classes,
-    readable_data,
     virtual_minimum,
 )
 
@@ -36,7 +34,7 @@ from reluflow.papers.lee2022support.setting import (
 
 
 def terminology(
-    X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[setting.Instance]
+    X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[instances.Instance]
 ) -> list[Evidence]:
     """sv.fig1: the stationary sets of `pairs` (n = d = 2); the cells of six data, and w's."""
     shapes = [sorted(m.dimension for m in local_minima(k.X, k.y)) for k in pairs]
@@ -382,7 +380,7 @@ SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
 
 
-def survey_cells(data: Iterable[setting.Instance]) -> pd.DataFrame:
+def survey_cells(data: Iterable[instances.Instance]) -> pd.DataFrame:
     """Every cell of every data set: `deficient`, whether its active data have rank below d,
     `inside`, whether it holds a virtual minimum, and `agree`, whether (5) and the least of L_P over
     the closed cell say the same of that (rank d)."""
@@ -390,7 +388,7 @@ def survey_cells(data: Iterable[setting.Instance]) -> pd.DataFrame:
     return survey(pairs, lambda pair: _cell(*pair))
 
 
-def _cell(item: setting.Instance, active: NDArray) -> dict[str, bool] | None:
+def _cell(item: instances.Instance, active: NDArray) -> dict[str, bool] | None:
     """One cell: (5) should hold if and only if the minimum of L_P over the closed cell is w_P*.
     None where a condition of (5) is within rounding of equality, and where the data are too
     ill-conditioned for the least-distance problem in doubles: too much so altogether, or too flat

@@ -15,7 +15,7 @@ from reluflow.falsify import Instance, Report, Statement, falsify, given, plante
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, local_minima
-from reluflow.instances import Arrays, Draws, extended
+from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
@@ -26,7 +26,6 @@ from reluflow.papers.lee2022support.setting import (
     also,
     assumptions,
     crossings,
-    data_draws,
     gentle_radius,
     guaranteed_radius,
     meets,

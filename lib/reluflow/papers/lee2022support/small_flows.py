@@ -20,21 +20,17 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Data, Segment, segment
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima, rank
-from reluflow.instances import Arrays, Draws, extended
+from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.setting import (
-    KINDS,
     NORMS,
-    ORDINARY,
     Crossing,
     assumptions,
     crossings,
-    data_draws,
     deactivated,
     directed,
-    draw_many,
     meets,
     nontrivial,
     plain_descent,

@@ -12,19 +12,11 @@ from numpy.typing import NDArray
 from reluflow.falsify import Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, local_minima, nested_pairs
-from reluflow.instances import Arrays, Draws
+from reluflow.instances import Arrays, Draws, Instance, draw, in_dimensions
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.setting import (
-    Instance,
-    also,
-    assumptions,
-    draw,
-    in_dimensions,
-    meets,
-    remembered,
-)
+from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
 
