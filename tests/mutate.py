@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "reluflow"
 WHERE = ("flows", "geometry*", "ledger", "falsify*", "margin", "papers")
 # Tests that run chapters, builds or browsers, and those of style, are no unit tests.
-NOT_ASKED = "test_(notebooks|papermill|book|style|commands|browser.*)$"
+NOT_ASKED = "test_(notebooks|book|repository|commands|browser.*)$"
 CHAPTERS = {"lee2022support": "01_", "lee2023magnitude": "02_", "min2024early": "03_",
             "phuong2021inductive": "04_", "vardi2022margin": "05_"}  # fmt: skip
 SECONDS = 600  # what takes longer hangs

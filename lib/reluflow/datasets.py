@@ -181,7 +181,8 @@ def _number(cell: str, where: str) -> float:
     """The number in a cell, finite and of a size that can be computed with."""
     if not _is_number(cell):
         shown = cell if len(cell) <= 20 else cell[:20] + "…"
-        raise InputError(f'{where}: "{shown}" is not a number.')
+        wrong = f'"{shown}" is not a number' if cell.strip() else "there is no value"
+        raise InputError(f"{where}: {wrong}; write a number, such as 0.5, or leave the row out.")
     return sized(float(cell), where)
 
 

@@ -55,10 +55,19 @@ def name(notebook: Path) -> str:
     return f"{folder.name}/{notebook.name}" if is_section else notebook.name
 
 
+def read(notebook: Path) -> NotebookNode:
+    """The notebook in a file. Raises InputError for a file that is none or cannot be read."""
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except OSError as error:
+        raise InputError(f"{notebook} cannot be read: {error.strerror}.") from None
+    except (ValueError, AttributeError, nbformat.ValidationError):  # of JSON, of a notebook's form
+        raise InputError(f"{notebook} is not a notebook.") from None
+
+
 def code_cells(notebook: Path) -> list[NotebookNode]:
     """The notebook's code cells, in order."""
-    cells = nbformat.read(str(notebook), as_version=4).cells
-    return [cell for cell in cells if cell.cell_type == "code"]
+    return [cell for cell in read(notebook).cells if cell.cell_type == "code"]
 
 
 def glued(cells: Iterable[NotebookNode]) -> dict[str, dict[str, str]]:

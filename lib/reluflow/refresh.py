@@ -25,6 +25,7 @@ from nbformat import NotebookNode
 
 from reluflow import pages
 from reluflow.errors import InputError
+from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS, LIBRARY
 from reluflow.records import write
 
@@ -39,10 +40,10 @@ def refresh(path: Path) -> None:
     """Run one notebook from top to bottom in a new kernel, in its own folder, and store it.
 
     Raises nbclient's CellExecutionError when a cell fails, KeyboardInterrupt when a run is
-    stopped by SIGINT or SIGTERM, InputError where the file cannot be written; it then stays as it
-    was.
+    stopped by SIGINT or SIGTERM, InputError where the file is no notebook or cannot be written; it
+    then stays as it was.
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = pages.read(path)
     client = NotebookClient(
         notebook,
         kernel_name=KERNEL["name"],
@@ -82,21 +83,23 @@ def picture(notebook: NotebookNode, name: str) -> str:
     raise KeyError(f"the notebook shows no {name}")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Refresh the notebooks named, or all: a chapter after its sections. Return the exit status."""
-    paths = [Path(name) for name in arguments] or pages.in_order(CHAPTERS)
-    for path in paths:
-        print(pages.name(path), flush=True)
-        try:
+    parser = Parser(prog="refresh", description="Run notebooks and store their outputs in place.")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="all of the book's, if none")
+    path = Path()
+    try:
+        for path in parser.parse_args(arguments).notebooks or pages.in_order(CHAPTERS):
+            print(pages.name(path), flush=True)
             refresh(path)
-        except KeyboardInterrupt:
-            print(f"refresh: {path} is as it was: the run was stopped", file=sys.stderr)
-            return 130
-        except (InputError, OSError) as error:
-            print(f"refresh: {error}", file=sys.stderr)
-            return 1
+    except KeyboardInterrupt:
+        print(f"refresh: {path} is as it was: the run was stopped", file=sys.stderr)
+        return 130
+    except (InputError, OSError) as error:
+        print(f"refresh: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,8 +1,11 @@
-"""What the repository shows to its host and to those who cite it."""
+"""What the repository shows to its host and to those who cite it, and what its tools say of it: the
+linter's and the formatter's rules, for the library, the tests and the notebooks; types."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -56,3 +59,19 @@ def test_the_versions_and_titles_of_a_citation_agree() -> None:
     assert bibtex["year"] == str(cite["date-released"])[:4]
     assert cite["license"] == "MIT"
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ruff", "check", "--no-cache", "."],
+        ["ruff", "format", "--check", "--no-cache", "."],
+        ["mypy"],  # its cache: what changed, and who uses it
+    ],
+    ids=["lint", "format", "types"],
+)
+def test_a_tool_has_nothing_to_say(command: list[str]) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

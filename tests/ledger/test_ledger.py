@@ -517,11 +517,15 @@ def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes
         (["sv.ex5.1.aa"], "no claim and no file 'sv.ex5.1.aa'; did you mean 'sv.ex5.1.a'?"),
         (["ma.lem2.1"], "claim ma.lem2.1 is open: no notebook settles it"),
         (["--rerun"], "--rerun needs the id of a claim"),
-        (["--compare", "no.json"], "--compare: no.json is no list that --json printed"),
+        *((["--compare", name], f"--compare: {name} is no list that --json printed")
+          for name in ("no.json", "page.json", "ids.json")),
     ],
-)
-def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys):
+)  # fmt: skip
+def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     notebook(tmp_path / "01_one.ipynb", settled())
+    Path("page.json").write_text("{}")
+    Path("ids.json").write_text('[{"id": "sv.thm3.6"}]')
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"
 

@@ -96,7 +96,10 @@ def test_what_is_true_instead_is_sealed() -> None:
 def test_the_command_says_what_changed_and_seals_it(tmp_path, monkeypatch, capsys):
     place, made = tmp_path / "seal.txt", "1 claims\na.b reproduced\n"
     monkeypatch.setattr(sealing, "of_the_book", lambda: made)
-    assert main(place) == main(place) == 0
+    assert main([], place) == main([], place) == 0
+    assert main(["--all"], place) == main([], tmp_path) == 1  # neither is taken
     assert place.read_text("utf-8") == made
     told = ["+1 claims", "+a.b reproduced", "nothing has changed"]
-    assert capsys.readouterr().out.splitlines() == told
+    said = capsys.readouterr()
+    assert said.out.splitlines() == told
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["seal", "seal"]

@@ -167,7 +167,7 @@ def test_both_commands_at_once_make_one_environment(clone: Clone) -> None:
 
 def test_a_command_that_was_killed_leaves_no_lock(clone: Clone) -> None:
     clone.log.write_text("", encoding="utf-8")
-    process = clone.start("build", SLOW="1")
+    process = clone.start("build", SLOW="0.2")
     while "-m pip install" not in clone.calls:
         time.sleep(0.01)
     process.kill()

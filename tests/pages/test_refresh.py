@@ -30,10 +30,15 @@ def test_a_notebook_is_run_by_the_library_that_refreshes_it(tmp_path, monkeypatc
     assert cell.outputs[0].text.strip() == str(LIBRARY)
 
 
-def test_a_full_disk_leaves_the_notebook_as_it_was(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "page.ipynb"
+def test_what_is_no_notebook_and_a_full_disk_are_one_sentence(tmp_path, monkeypatch, capsys):
+    path, other = tmp_path / "page.ipynb", tmp_path / "my.csv"
     nbformat.write(new_notebook(cells=[new_code_cell("1 + 1")]), path)
     before, whole = path.read_bytes(), Path.write_bytes
+    other.write_text("x1,y")
+    for argument, told in ((other, "is not a notebook."), ("none.ipynb", "cannot be read: No")):
+        assert main([str(argument)]) == 1
+        assert capsys.readouterr().err.startswith(f"refresh: {argument} {told}")
+    other.unlink()
 
     def half(self: Path, data: bytes) -> int:
         whole(self, data[: len(data) // 2])
@@ -57,8 +62,8 @@ def test_a_page_that_fails_is_not_stored(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_ends_in_one_sentence(tmp_path: Path, number: int) -> None:
+def test_a_run_that_is_stopped_ends_in_one_sentence(tmp_path: Path) -> None:
+    """nbclient answers SIGTERM as it does SIGINT."""
     path, begun = tmp_path / "page.ipynb", tmp_path / "begun"
     wait = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
     nbformat.write(new_notebook(cells=[new_code_cell(wait)]), path)
@@ -75,7 +80,7 @@ def test_a_run_that_is_stopped_ends_in_one_sentence(tmp_path: Path, number: int)
     limit = time.monotonic() + 120
     while not begun.exists() and time.monotonic() < limit:
         time.sleep(0.1)
-    run.send_signal(number)
+    run.send_signal(signal.SIGINT)
     _, told = run.communicate(timeout=60)
     assert run.returncode == 130
     # Its threads may add lines of their own when the process ends.

@@ -1,15 +1,20 @@
-"""The pages on a reader's input, on named data and with other seeds, figures left out."""
+"""The pages on a reader's input, good and bad, on named data and with other seeds."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from papermill import execute_notebook
+from papermill.exceptions import PapermillExecutionError
 from reluflow import pages
+from reluflow.errors import InputError
 from reluflow.ledger import Ledger
 from reluflow.papers.min2024early.setting import separable
 from reluflow.papers.phuong2021inductive.setting import supported
@@ -29,8 +34,8 @@ DEAR = (
     *("experiments", "geometry", "lemmas", "limit", "networks", "norm"),
     *("sectors", "starts", "suboptimality", "tables", "toys"),
 )
-"""Sections that take longer than the others, some two seconds. `-m matrix` runs all pages, with
-three seeds and all draws."""
+"""Sections that take longer than a second or two. `-m matrix` runs all pages, with three seeds and
+all draws."""
 SECTIONS = [p for p in pages.in_order(CHAPTERS) if p.parent != CHAPTERS and p.stem not in DEAR]
 
 pytestmark = pytest.mark.long
@@ -89,6 +94,64 @@ def test_a_readers_regression(page: str, d: int, tmp_path: Path) -> None:
     assert len(names["study"].main.limits) == 2
     assert names["study"].others == ()
     assert unjudged(verdicts) == PRINTED[page]
+
+
+@pytest.mark.parametrize(
+    ("page", "figures", "values"),
+    [
+        ("01_support_vectors", {"figure-3a"}, {"seed": 5}),
+        ("02_magnitude_angle", {"figure-1", "figure-2"},
+         {"layers": [4], "norms": [0.5], "n": 500, "d": 5, "steps": 1000}),
+    ],
+)  # fmt: skip
+def test_own_input_is_drawn(page, figures, values, tmp_path, capsys):
+    """The other tests leave figures out."""
+    if page == "01_support_vectors":
+        rng = np.random.default_rng([8, 3])
+        X, y = rng.uniform(0.0, 1.0, (8, 3)), rng.uniform(0.1, 3.0, 8)
+        values = values | {"dataset": csv(X, y, tmp_path / "my.csv")}
+    cells = pages.code_cells(CHAPTERS / f"{page}.ipynb")
+    drawn = [k for k, cell in enumerate(cells) if any(f'"{f}"' in cell.source for f in figures)]
+    needed = {cell.id for k in drawn for cell in pages.needed(cells, k)}
+    names: dict[str, Any] = {}
+    for cell in (cell for cell in cells if cell.id in needed):
+        exec(cell.source, names)
+        names.update(values if cell is cells[0] else {})
+    assert figures <= set(re.findall("<Figure (.*)>", capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    ("X", "values", "sentence"),
+    [
+        ([[1, -2], [4, 5]], {}, "assumption A1 (x_i >= 0, x_i != 0) fails in data row 1"),
+        ([[0.9, 0.1], [0.4, 0.9]], {"initial_points": [[1, 2, 3]]}, "point 1 has 3 coordinates"),
+        (np.random.default_rng(0).uniform(size=(1001, 8)), {}, "too many to enumerate"),
+    ],
+    ids=["A1", "other dimension", "cells"],
+)
+def test_bad_input_is_refused_before_anything_is_computed(X, values, sentence, tmp_path):
+    """By the first cells: the parameters and their check."""
+    dataset = csv(np.array(X), np.ones(len(X)), tmp_path / "my.csv")
+    page = CHAPTERS / "01_support_vectors.ipynb"
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        pages.ask(page, tmp_path, [{"dataset": dataset, **values}])
+
+
+def test_the_sentence_is_the_last_line_of_papermills_error(tmp_path: Path) -> None:
+    page, output = CHAPTERS / "01_support_vectors.ipynb", tmp_path / "out.ipynb"
+    with pytest.raises(PapermillExecutionError) as caught:
+        execute_notebook(page, output, {"datset": "my.csv"}, progress_bar=False)
+    # Its own words come first, which are not ours to change.
+    told = str(caught.value)
+    last = told.rstrip().splitlines()[-1]
+    assert last == 'InputError: unknown parameter "datset": did you mean "dataset"?'
+    # No stack of the chapter's or the library's calls, neither here nor in the notebook.
+    assert "Cell In[" not in told
+    assert f"reluflow{os.sep}" not in told
+    shown = [
+        output for cell in nbformat.read(output, 4).cells for output in cell.get("outputs", [])
+    ]
+    assert [out.traceback for out in shown if out.output_type == "error"] == [[last]]
 
 
 @pytest.mark.parametrize(

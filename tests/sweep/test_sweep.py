@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from reluflow.sweep import report
 from reluflow.sweep.__main__ import main
 from reluflow.sweep.plan import Plan, code_digest, plan
-from reluflow.sweep.runs import Store, run
+from reluflow.sweep.runs import Store
 
 CELLS = (
     "seed = 0\nn = 2\nrate = 0.5\nname = 'a'\nloud = False\nstart = None",
@@ -92,8 +92,10 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({"page.ipynb": "{}"}, [], "is not a notebook"),
         ({"out": ""}, ["--out", "out/in"], "out/in cannot be"),
         ({"out/mine.txt": ""}, [], "sweep: out holds other files"),
-        ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/"}'}, [],
+        ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/", "grid": []}'}, [],
          "has the runs of other.ipynb"),
+        *(({"out/sweep.json": text}, [], "out/sweep.json is damaged: sweep into a new folder.")
+          for text in ("[1]", '{"notebook": "page.ipynb", "folder": "/"}')),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_anything_starts(
@@ -123,6 +125,11 @@ def test_a_folder_takes_one_sweep(tmp_path: Path, capsys) -> None:
     sentence = f"sweep: another sweep runs in {tmp_path}: wait for it, or stop it.\n"
     assert capsys.readouterr().err == sentence
     os.close(folder)
+    (tmp_path / "runs").mkdir(exist_ok=True)
+    (tmp_path / "runs" / "a.json").write_text("{")
+    assert main([str(tmp_path)]) == 2
+    sentence = f"sweep: {tmp_path}/runs/a.json is damaged: delete it, and it is run again.\n"
+    assert capsys.readouterr().err == sentence
 
 
 def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,14 +192,6 @@ def test_a_parameter_without_a_value_is_no_axis_of_a_curve() -> None:
     assert b"<h2>Evidence against seed</h2>" in shown
     assert b"null" in shown
     assert b"NaN" not in shown
-
-
-@pytest.mark.long
-def test_a_run_alone_gives_the_same_row(swept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(swept)
-    (page,), row = swept.glob("page-*.ipynb"), stored(swept)[0]
-    names = page.name, row["key"], row["code"], row["parameters"], str(swept)
-    assert run(Store(str(swept)), *names) | {"seconds": row["seconds"]} == row
 
 
 @pytest.mark.long

@@ -70,28 +70,6 @@ def test_rows_that_break_an_assumption_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "fits"),
-    [
-        ([[1, 0], [0, 1], [1, 1]], [1, 2, 3], True),
-        ([[1, 0], [0, 1], [1, 1]], [1, 2, 4], False),
-        ([[1, 0], [-1, 0]], [2, 0], True),
-        ([[1, 0], [2, 0]], [2, 0], False),
-        ([[1, 0]], [-1], False),
-        ([[1, 0], [0, 1]], [0, 0], True),
-        # Contradictions in small units and by small inputs, none in large ones.
-        ([[1, 0], [2, 0]], [1e-12, 0], False),
-        ([[1, 0], [1e-9, 0]], [1, 0], False),
-        ([[1, 0], [-1, 0]], [1e20, 0], True),
-        ([[1, 0], [0, 1], [0, -1]], [1, 0, 0], True),
-        # The exact answer is no: w is (1, 0), which is 1e-8 at the third datum.
-        ([[1, 0], [0, 1], [1e-8, 1], [0, -1]], [1, 0, 0, 0], None),
-    ],
-)
-def test_realisable(X: list, y: list, fits: bool | None) -> None:
-    assert your_data.realisable(np.array(X, float), np.array(y, float))[0] == fits
-
-
-@pytest.mark.parametrize(
     ("X", "apart"),
     [
         ([[1.0, 1e-4], [-1.0, 1e-4]], True),

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of objects")
     form.add_argument("--csv", action="store_true", help="print a table for other programs")
-    parser.add_argument("--compare", metavar="FILE", help="name the rows unlike those of this list")
+    form.add_argument("--compare", metavar="FILE", help="name the rows unlike those of this list")
     parser.add_argument("--rerun", action="store_true", help="run the checks of the IDs again")
     places = "claims, or notebooks or folders (the book's own)"
     parser.add_argument("places", nargs="*", metavar="ID or PATH", help=places)
@@ -107,7 +107,8 @@ def rerun(row: Row, notebook: Path) -> Row:
 def frozen(file: Path) -> dict[str, dict[str, Any]]:
     """The rows of a list that `--json` printed, by claim. Raises LedgerError where it is none."""
     try:
-        return {row["id"]: row for row in json.loads(file.read_text(encoding="utf-8"))}
+        listed = json.loads(file.read_text(encoding="utf-8"))[:]  # no mapping
+        return {row["id"]: {key: row[key] for key in _COMPARED} for row in listed}
     except (OSError, ValueError, TypeError, KeyError):
         raise LedgerError(f"--compare: {file} is no list that --json printed") from None
 

@@ -16,9 +16,11 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from reluflow.errors import InputError
 from reluflow.ledger.evidence import Evidence, LedgerError, encoded, printed
 from reluflow.ledger.rows import SURVIVED, Row
 from reluflow.ledger.scoreboard import Instead, scoreboard, true_instead
+from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS, SEAL
 
 NOTHING = "-"
@@ -80,16 +82,17 @@ def of_the_book() -> str:
     return seal(board.rows, true_instead(row.claim.paper for row in board.rows))
 
 
-def main(place: Path = SEAL) -> int:
+def main(arguments: Sequence[str] | None = None, place: Path = SEAL) -> int:
     """Write the seal anew and print what changed."""
     try:
+        Parser(prog="seal", description=__doc__).parse_args(arguments)
         new = of_the_book()
-    except LedgerError as error:
+        old = place.read_text("utf-8") if place.is_file() else ""
+        place.write_text(new, "utf-8")
+    except (LedgerError, InputError, OSError) as error:
         print(f"seal: {error}", file=sys.stderr)
         return 1
-    old = place.read_text("utf-8") if place.is_file() else ""
     print("\n".join(broken(old, new)) or "nothing has changed")
-    place.write_text(new, "utf-8")
     return 0
 
 

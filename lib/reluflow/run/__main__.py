@@ -24,7 +24,7 @@ from reluflow import ledger, pages
 from reluflow.errors import InputError, meant
 from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
-from reluflow.run.page import html, plain
+from reluflow.run.page import html
 
 OWN = "06_your_data"
 INDEX = "index.html"
@@ -123,11 +123,13 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     """Run a page and put its results into `folder`, when there are all of them.
 
-    Raises InputError for a folder that holds anything else, OSError where it cannot be written, and
-    papermill's error where a cell fails.
+    Raises InputError for a folder that holds anything else, such as another page's results, OSError
+    where it cannot be written, and papermill's error where a cell fails.
     """
     if folder.exists() and not (folder / INDEX).is_file():
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
+    for other in {file.stem for file in folder.glob("*.ipynb")} - {page.stem}:
+        raise InputError(f'"{folder}" holds the results of {other}: choose another with --out.')
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
         output = Path(stage, page.name)
@@ -143,7 +145,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
         shown = output.with_name(INDEX)
         shown.write_text(html(notebook), "utf-8")
-        nbformat.write(plain(notebook), output)
+        nbformat.write(notebook, output)
         folder.mkdir(exist_ok=True)
         for file in (shown, output):
             file.replace(folder / file.name)

@@ -1,4 +1,4 @@
-"""An executed notebook for its reader: one HTML file with all it needs, or plain Markdown."""
+"""An executed notebook for its reader: one HTML file with all it needs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import io
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
-from copy import deepcopy
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,11 +15,9 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from pybtex.database import Entry, parse_file
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from reluflow import pages
 from reluflow.errors import InputError
 from reluflow.places import BIBLIOGRAPHY, BOOK
 from reluflow.site import board
@@ -103,69 +99,3 @@ def _mathjax() -> str:
     folder = Path(package.submodule_search_locations[0])
     script = (folder / "static" / "mathjax" / "tex-svg.js").read_text("utf-8")
     return script.replace("</script", r"<\/script")
-
-
-# --- Without MyST: Jupyter shows what the pages of the book show ----------------------------------
-
-_OPEN = re.compile(r"^(:{3,}|`{3,})\{([\w:-]+)\}[ \t]*(.*)$")
-_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:)[^)\s]*\)")
-
-
-def plain(notebook: NotebookNode) -> NotebookNode:
-    """A copy whose text is Markdown alone: glued numbers and citations are written out, what folds
-    is HTML's own, and links to other pages are their words."""
-    made = deepcopy(notebook)
-    glued, cited = pages.glued(made.cells), parse_file(str(BIBLIOGRAPHY)).entries
-    for cell in made.cells:
-        if cell.cell_type == "markdown":
-            cell.source = _text(cell.source, glued, cited)
-        for tag in set(cell.metadata.get("tags", [])) & {"remove-input", "hide-input", "hide-cell"}:
-            cell.metadata.setdefault("jupyter", {})["source_hidden"] = bool(tag)
-    return made
-
-
-def _text(source: str, glued: Mapping[str, Mapping[str, str]], cited: Mapping[str, Entry]) -> str:
-    lines, ends = [], list[tuple[str, str]]()
-    for line in source.splitlines():
-        opened = _OPEN.match(line)
-        if ends and line.strip() == ends[-1][0]:
-            lines.append(ends.pop()[1])
-        elif opened:
-            fence, kind, words = opened.groups()
-            first, last = _block(kind, words, glued)
-            lines.append(first)
-            ends.append((fence, last))
-        elif not re.fullmatch(r"\([\w.-]+\)=", line.strip()):
-            lines.append(line)
-    text = "\n".join(lines)
-    text = re.sub(r"\{glue:\w*\}`([^`]+)`", lambda m: _number(m[1], glued), text)
-    text = re.sub(r"\{cite:(\w+)\}`([^`]+)`", lambda m: _citation(m[1], m[2], cited), text)
-    text = re.sub(r"\{[\w:-]+\}`([^`<]+?)(?: ?<[^`]*>)?`", r"\1", text)
-    return _LINK.sub(r"\1", text)
-
-
-def _block(kind: str, words: str, glued: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """What stands for the first and for the last line of a directive."""
-    if kind.startswith("glue:"):
-        data = glued.get(words.strip(), {})
-        return data.get("text/html", data.get("text/plain", "")), ""
-    if kind == "dropdown":
-        return f"<details><summary>{words}</summary>\n", "\n</details>"
-    return f"**{words or kind.capitalize()}**\n", ""
-
-
-def _number(asked: str, glued: Mapping[str, Mapping[str, str]]) -> str:
-    name, _, form = asked.partition(":")
-    text = glued.get(name, {}).get("text/plain", "").strip("'\"")
-    return format(float(text), form) if form and form != "s" else text
-
-
-def _citation(style: str, keys: str, cited: Mapping[str, Entry]) -> str:
-    told = []
-    for key in keys.split(","):
-        entry = cited[key.strip()]
-        names = [" ".join(person.last_names).strip("{}") for person in entry.persons["author"]]
-        who = f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
-        year = entry.fields["year"]
-        told.append(f"{who} ({year})" if style == "t" else f"{who}, {year}")
-    return ", ".join(told) if style == "t" else f"({'; '.join(told)})"

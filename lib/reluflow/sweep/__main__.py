@@ -93,8 +93,11 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
     try:
         names = store.names()
         old = json.loads(store.read(SETTINGS)) if SETTINGS in names else None
+        old = old and {"grid": list(old["grid"])} | {k: str(old[k]) for k in ("notebook", "folder")}
     except (OSError, ValueError, ImportError) as error:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
+    except (KeyError, TypeError):
+        raise InputError(f"{named}/{SETTINGS} is damaged: sweep into a new folder.") from None
     if names and old is None:
         raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
     return old
@@ -197,7 +200,14 @@ def _swept(workers: Executor, store: Store, settings: Mapping[str, Any], asked: 
 
 
 def _rows(store: Store) -> list[dict[str, Any]]:
-    return [json.loads(store.read(f"runs/{n}")) for n in store.names("runs") if n.endswith(".json")]
+    found = []
+    for name in (name for name in store.names("runs") if name.endswith(".json")):
+        try:
+            found.append(json.loads(store.read(f"runs/{name}")))
+        except ValueError:
+            damaged = f"{store.url}/runs/{name} is damaged: delete it, and it is run again."
+            raise InputError(damaged) from None
+    return found
 
 
 def _runs(

@@ -85,12 +85,7 @@ def code_digest(source: str) -> str:
 
 def _page(notebook: Path) -> tuple[str, dict[str, Any]]:
     """A page without its outputs, and its parameters with their defaults."""
-    try:
-        page, known = nbformat.read(notebook, as_version=4), pages.parameters(notebook)
-    except OSError as error:
-        raise InputError(f"{notebook} cannot be read: {error.strerror}.") from None
-    except (ValueError, nbformat.ValidationError):  # of JSON, of a notebook's form
-        raise InputError(f"{notebook} is not a notebook.") from None
+    page, known = pages.read(notebook), pages.parameters(notebook)
     if not known:
         raise InputError(f'{notebook} has no parameters: tag a cell of it "parameters".')
     page.metadata.setdefault("kernelspec", KERNEL)  # papermill wants a language

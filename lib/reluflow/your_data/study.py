@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.linalg import null_space
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
@@ -207,50 +206,15 @@ def _of_one_neuron(study: Study) -> list[Assumption]:
     X, y = study.X, study.y
     below = ~np.all(X >= 0.0, axis=1) | ~X.any(axis=1)
     held, d = support.assumptions(X, y), X.shape[1]
-    fits, why = realisable(X, y)
     return [
         Assumption("Lee et al. 2022a", "A1", "features are at least 0, and not all 0",
                    not below.any(), rows(below)),
         Assumption("Lee et al. 2022a", "A2", "labels are above 0", held["A2"], rows(~(y > 0.0))),
         Assumption("Lee et al. 2022a", "A3", "the data span the space", held["A3"],
                    f"rank {rank(X)} of {d}"),
-        Assumption("Lee et al. 2022b", "realisable", "some neuron fits all labels", fits, why),
         Assumption("Lee et al. 2022b", "Gaussian law", "infinitely many data, normally distributed",
                    False, "a file has finitely many"),
     ]  # fmt: skip
-
-
-def realisable(X: NDArray, y: NDArray) -> tuple[bool | None, str]:
-    """Whether y_i = max(0, w.x_i) for some w, and why not; None where rounding cannot tell.
-
-    The weights that fit the labels above 0 are a plane, and a linear program finds the one on it
-    whose largest pre-activation at the labels 0 is least.
-    """
-    if np.any(y < 0.0):
-        return False, f"labels below 0 in {rows(y < 0.0)}"
-    on, top = y > 0.0, float(y.max())
-    if not on.any():
-        return True, "by the weight 0"
-    X = X / np.where(X.any(axis=0), np.abs(X).max(axis=0), 1.0)  # the weights take other units
-    w, *_ = np.linalg.lstsq(X[on], y[on] / top, rcond=None)
-    left = float(np.abs(X[on] @ w - y[on] / top).max())
-    if left > _FITTED:
-        return False, f"the positive labels are missed by up to {approx(left * top, 3)}"
-    off = X[~on & X.any(axis=1)]
-    if not len(off):
-        return True, ""
-    off, along = off / np.linalg.norm(off, axis=1, keepdims=True), null_space(X[on])
-    if along.size:
-        found = linprog(np.append(np.zeros(along.shape[1]), 1.0),
-                        A_ub=np.column_stack([off @ along, -np.ones(len(off))]), b_ub=-off @ w,
-                        bounds=[*[(None, None)] * along.shape[1], (-1.0, None)])  # fmt: skip
-        w = w if found.x is None else w + along @ found.x[:-1]
-    above = float((off @ w).max())
-    if above <= _ROUNDING * float(np.linalg.norm(w)):
-        return True, ""
-    if above > _SOLVED:
-        return False, "the labels 0 contradict the others"
-    return None, "some neuron nearly does, and rounding cannot tell more"
 
 
 def _of_signs(study: Study) -> list[Assumption]:
