@@ -29,7 +29,7 @@ from reluflow.papers.vardi2022margin import (
 )
 from reluflow.papers.vardi2022margin.constructions import End, Followed, Judged, Runs
 from reluflow.papers.vardi2022margin.setting import EPS, Construction
-from reluflow.papers.vardi2022margin.suboptimality import Family, MovedTriple
+from reluflow.papers.vardi2022margin.suboptimality import Family
 
 Change = Callable[[Construction], Construction]
 Check = Callable[[], list[Evidence]]
@@ -314,13 +314,6 @@ def _remark(id: str, check: Callable[..., list[Evidence]], *families: Family) ->
     return seen(id, check(*map(_family, families)))
 
 
-def _triples(check: Callable[[list[MovedTriple]], list[Evidence]], id: str) -> list[Evidence]:
-    right = MovedTriple(CONVERGED, 0.5, 0.5)
-    last = right._replace(saved=5e-7, layer_saved=5e-7)
-    none = right._replace(saved=np.nan, layer_saved=np.nan)
-    return seen(id, *(check([right, one]) for one in (last, none)))
-
-
 def _race() -> list[Evidence]:
     right, first, calls = suboptimality.limit_of, suboptimality.race, count()
 
@@ -409,9 +402,7 @@ TWO_GROUPS: dict[str, Check] = {
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.fig1": _figure_1, "mm.lemC.4": _lengths,
     **{id: partial(_remark, id, *what) for id, what in UNBOUNDED.items()},
-    "mm.rem3.2.3": partial(_triples, suboptimality.stays_beaten, "mm.rem3.2.3"),
     "mm.rem3.2.4": _race,
-    "mm.rem3.2.5": partial(_triples, suboptimality.layer_stays_beaten, "mm.rem3.2.5"),
     "mm.rem4.1.1": _predictor, "mm.sigma0": _slopes,
     **{f"mm.tab1.{name}": partial(_entry, 1, name) for name in (
         "fc.relu", "noshare.linear", "noshare.relu", "nonzerow.relu", "shared.linear",

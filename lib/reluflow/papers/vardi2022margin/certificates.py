@@ -666,6 +666,7 @@ SLOPE = 0.0
 """sigma'(0) of the counterexample."""
 
 
+@cache
 def ended(value: float) -> Limit:
     """Where the flow goes with sigma'(0) = value."""
     return limit(NETWORK, EXPONENTIAL, X, Y, SLOPE_START, at_zero=value)
@@ -673,7 +674,7 @@ def ended(value: float) -> Limit:
 
 def effect() -> list[Evidence]:
     """Whether this network's flow goes to a KKT point for every sigma'(0) in {0, 1/2, 1}."""
-    ends = [ended(value) for value in (0.0, 0.5, 1.0)]
+    ends = map(ended, VALUES)
     return [fact("values of σ'(0) in {0, 1/2, 1} with which a flow with shared weights converges "
                  "to no KKT point", sum(not end.converged for end in ends), 0)]  # fmt: skip
 

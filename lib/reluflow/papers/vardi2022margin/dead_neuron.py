@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
@@ -25,7 +25,7 @@ PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
 """x_1 and x_2 of Theorem 3.2."""
 
 
-def pair_limit(X: ArrayLike) -> NDArray:
+def pair_limit(X: NDArray) -> NDArray:
     """theta~ = (w~_1, w~_2, v~) of Theorem 3.2 for data X (2, 2) at an obtuse angle, not opposite:
     w~_1 = u / |u|^(1/2), v~_1 = |u|^(1/2) with the least u of u.x_i >= 1, and zeros."""
     u = np.linalg.solve(X, np.ones(2))

@@ -22,7 +22,7 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
-from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins, scaled
+from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins
 from reluflow.networks.indexed import Network, Patterns, backward
 from reluflow.papers.vardi2022margin.proofs import Layer, Shorter
 
@@ -51,16 +51,11 @@ def fitted(
 
     The network is homogeneous of degree 1 in a layer, and of the depth m in all of them.
     """
-    if layer is None:
-        try:
-            return scaled(network, theta, X, y)
-        except InputError:
-            return None
     theta = np.array(theta, float)
     least = float(margins(network, theta, X, y).min())
     if not least > 0.0:
         return None
-    theta[span(network, layer)] /= least
+    theta[span(network, layer)] /= least ** (1.0 / (network.degree if layer is None else 1))
     return theta
 
 

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import cycle
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from reluflow.falsify import Instance, statement
+from reluflow.falsify import Instance, Statement, statement
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import UNDECIDED
@@ -244,60 +242,36 @@ NEAR = 0.1
 """Data nearer than this to the printed ones, in R^6, are near."""
 
 
-class MovedTriple(NamedTuple):
-    """The `status` of a limit, and how much of |theta~|^2 a feasible point saves, of all parameters
-    and of the first layer; NaN without a limit."""
-
-    status: str
-    saved: float = np.nan
-    layer_saved: float = np.nan
+def _moved_triple(loss: str, rng: np.random.Generator) -> Instance:
+    size = 10.0 ** rng.uniform(-9.0, np.log10(NEAR))
+    return {"X": setting.lemma_C_6().X + size * _direction(rng, (3, 2)), "loss": loss}
 
 
-def moved_triples(seed: int, count: int) -> list[MovedTriple]:
-    """Limits for `count` data at distances 1e-9 to `NEAR`; the losses in turn."""
-    rng, c, triples = np.random.default_rng(seed), setting.lemma_C_6(), list[MovedTriple]()
-    sizes = 10.0 ** rng.uniform(-9.0, np.log10(NEAR), count)
-    for size, loss in zip(sizes, cycle(setting.LOSSES), strict=False):
-        X = c.X + size * _direction(rng, (3, 2))
-        found = setting.settled_limit(c.network, loss, X, c.y, c.start)
-        saved = _saved(c.network, X, found.theta) if found.converged else []
-        triples.append(MovedTriple(found.status, *saved))
-    return triples
+def stays_beaten(layer: int | None = None) -> Statement:
+    """mm.rem3.2.3, mm.rem3.2.5: the share of |theta~|^2, or of that of its layer 1, that a neuron
+    for x_1 beside one for x_2 and x_3 saves, less 1e-6; -1 where the flow has no limit."""
+    c = setting.lemma_C_6()
+    where = span(c.network, layer)
 
+    def slack(item: Instance) -> float:
+        X = item["X"]
+        found = setting.settled_limit(c.network, str(item["loss"]), X, c.y, c.start)
+        if not found.converged:
+            return np.nan if found.status == UNDECIDED else -1.0
+        u = np.array([X[0] / (X[0] @ X[0]), np.linalg.solve(X[1:], np.ones(2))])
+        v = found.theta[4:]
+        point = _balanced(*u) if layer is None else np.append(u / v[:, None], v)
+        better = fitted(c.network, point, X, c.y, layer)
+        sizes = [np.inf if part is None else float(part[where] @ part[where])
+                 for part in (better, found.theta)]  # fmt: skip
+        return 1.0 - 1e-6 - sizes[0] / sizes[1]
 
-def _saved(network: Network, X: NDArray, theta: NDArray) -> list[float]:
-    """Shares of |theta|^2 and of its first layer's that a neuron for x_1 beside one for x_2 and x_3
-    saves, balanced and with the second layer of theta."""
-    u = np.array([X[0] / (X[0] @ X[0]), np.linalg.solve(X[1:], np.ones(2))])
-    found = []
-    for layer, point in ((None, _balanced(*u)), (1, np.append(u / theta[4:, None], theta[4:]))):
-        better, where = fitted(network, point, X, np.ones(3), layer), span(network, layer)
-        size = np.inf if better is None else float(better[where] @ better[where])
-        found.append(1.0 - size / float(theta[where] @ theta[where]))
-    return found
-
-
-def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the limit is no global optimum."""
-    return _told([(each.status, each.saved) for each in found], "no global optimum")
-
-
-def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.5: the first layer of these limits is no global optimum of Problem (4)."""
-    return _told([(each.status, each.layer_saved) for each in found],
-                 "no global optimum of its layer")  # fmt: skip
-
-
-def _told(found: Sequence[tuple[str, float]], what: str) -> list[Evidence]:
-    near = [saved for status, saved in found if status != UNDECIDED]
-    return [
-        fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
-             sum(s > 1e-6 for s in near), len(near), tried=len(near)),
-        note("least share of the squared length that a feasible point saves among them",
-             min(near, default=np.nan), digits=2),
-        note("flows whose limit was not decided", len(found) - len(near)),
-        note("distance of data of which the printed start has another activity", Fraction(1, 4)),
-    ]  # fmt: skip
+    whose = "the limit" if layer is None else f"layer {layer} of the limit"
+    return Statement(
+        f"{whose} of the moved data is longer than a feasible one, by 1e-6 of its squared length",
+        {loss: partial(_moved_triple, loss) for loss in setting.LOSSES}, slack,
+        {f"nearer than {NEAR:g}": lambda item: bool(np.linalg.norm(item["X"] - c.X) < NEAR)},
+    )  # fmt: skip
 
 
 # --- Remark 4.1: the limit's predictor and the shortest one, Problem (3) --------------------------
@@ -330,12 +304,6 @@ def _full(rng: np.random.Generator) -> NDArray:
     return X * 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-0.2, 0.2, (d, 1)))
 
 
-def _few(rng: np.random.Generator) -> NDArray:
-    """Fewer data than coordinates: no vertex has full support."""
-    d = int(rng.integers(2, 6))
-    return rng.normal(size=(int(rng.integers(1, d)), d))
-
-
 def _tied(rng: np.random.Generator) -> NDArray:
     """One datum of entries that are as large as one another: the optima are a face, and a limit has
     full support."""
@@ -354,10 +322,8 @@ def _diagonal_limit(
 
 
 @statement("‖β̃‖₁ of a limit is, to 1e-7, the linear programme's",
-           {f"{kind}, {loss}": partial(_diagonal_limit, data, loss) for kind, data, loss in (
-               ("as many data as coordinates", _full, "exponential"),
-               ("as many data as coordinates", _full, "logistic"),
-               ("fewer", _few, "exponential"), ("a tie", _tied, "logistic"))},
+           {f"{kind}, {loss}": partial(_diagonal_limit, data, loss) for loss in setting.LOSSES
+            for kind, data in (("as many data as coordinates", _full), ("a tie", _tied))},
            {"no coordinate vanishes": lambda theta: (theta != 0.0).all()})  # fmt: skip
 def shortest_without_zeros(X: NDArray, y: NDArray, theta: NDArray) -> float:
     """mm.rem4.1.2: what 1e-7 leaves of the share by which |beta~|_1 of the limit theta (2 d,) is
