@@ -535,14 +535,14 @@ def beside_times(decades: NDArray) -> pd.DataFrame:
 
 
 def largest_log_eps(at: Start, least: float) -> float:
-    """The largest ln eps of 0, -1, -2, ... at which all neurons are home at T_*, or `least`."""
+    """The largest ln eps of 0, -1/2, -1, ... at which all neurons are home at T_*, or `least`."""
     until = enough_time(at)
 
     def home(log_eps: float) -> bool:
         path = replace(at, log_eps=log_eps).flow(until, method=DOP853, rtol=1e-6)
         return bool(np.isfinite(setting.alignment_times(path)).all())
 
-    return next(filter(home, -1.0 * np.arange(np.ceil(-least))), least)
+    return next(filter(home, -0.5 * np.arange(np.ceil(-2.0 * least))), least)
 
 
 SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {

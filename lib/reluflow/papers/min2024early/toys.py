@@ -128,7 +128,7 @@ EARLY, LATE = 7000, 21_000
 """The iterations at which A.2 looks."""
 WELL = 0.99
 """A neuron is well aligned from this cosine on."""
-EVERY = 50
+EVERY = 100
 """A step of the flow's integrator in steps of descent."""
 BEGUN = 0.99
 """The loss begins to fall where it leaves this share of its first value."""
@@ -231,7 +231,7 @@ def mean_step(data: Data) -> float:
 
 def flow(data: Data, seed: int, networks: int, record: ArrayLike) -> Ensemble:
     """The gradient flow from the same starts, on the clock of the descent's iterations. `record`
-    are multiples of 50 iterations; the loss is taken every 50."""
+    are multiples of 100 iterations; the loss is taken every 100."""
     W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
     step, looks = EVERY * mean_step(data), np.asarray(record) / EVERY
     run = ensemble(*data, W, v, EXPONENTIAL, step, looks)
@@ -294,10 +294,10 @@ def readings(seed: int, networks: int) -> pd.DataFrame:
     data is the sum at half the speed, and 2 log(1 + e^(-yf)) is log(1 + e^(-yf)) at twice the
     speed: the six are two flows, looked at at different times."""
     W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
-    looks = [70, 140, 210, 280, 420]
+    looks = [35, 70, 105, 140, 210]
     exponential, logistic = (
         [ensemble(*data, W, v, loss, EVERY * STEP, steps) for data in (FIGURE_7, FIGURE_8)]
-        for loss, steps in ((EXPONENTIAL, looks), (LOGISTIC, [*looks, 840]))
+        for loss, steps in ((EXPONENTIAL, looks), (LOGISTIC, [*looks, 420]))
     )
     rows = []
     for words, (near, tiny), speed in (
@@ -479,14 +479,14 @@ def astray_at_the_end(
     the time at which the loss has fallen to a half: for each angle (angle, neurons outside,
     neurons, chance by the law)."""
     found = []
-    until = 20.0 * round(20.0 * np.log(sigma) / np.log(SIGMA))
+    until = 10.0 * round(20.0 * np.log(sigma) / np.log(SIGMA))
     for k, angle in enumerate(angles.tolist()):
         X = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
         data = X, np.ones(2)
         W, v = normal_starts(100 * seed + k, networks, WIDTH, 2, sigma)
-        run = ensemble(*data, W, v, EXPONENTIAL, 0.05, [until])
+        run = ensemble(*data, W, v, EXPONENTIAL, 0.1, [until])
         astray = places(data, *run.at(until)).astray
-        law = np.mean([chance_astray(float(t), angle) for t in work(run, until, 0.05)])
+        law = np.mean([chance_astray(float(t), angle) for t in work(run, until, 0.1)])
         found.append((angle, int(astray.sum()), astray.size, float(law)))
     return found
 
