@@ -172,13 +172,6 @@ def test_evidence_that_says_nothing_is_refused(make: object, message: str) -> No
         make()
 
 
-def test_facts_take_numpy_values_and_tell_orders_and_lengths_apart() -> None:
-    assert fact("f", np.array([0, 1]), (0, 1)).holds
-    assert fact("f", np.bool_(True), True).holds
-    assert not fact("f", (1, 0), (0, 1)).holds
-    assert not fact("f", (0,), (0, 1)).holds
-
-
 # Verdicts
 
 
@@ -279,12 +272,6 @@ def test_a_counterexample_is_held_against_the_limits_too() -> None:
         book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=wide)
 
 
-def test_what_appeared_instead_is_recorded_as_such() -> None:
-    row = book("figure").settle("sv.x.1", [FAILS], instead=[HOLDS, note("seed", 3)])
-    assert row.verdict == "not-reproduced"
-    assert [item["role"] for item in row.record()["evidence"]] == ["measured", "instead", "instead"]
-
-
 def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
     claims = ledger.open("lee2022support")
     for call in (
@@ -308,8 +295,6 @@ def test_unknown_names_are_refused_with_the_nearest_one() -> None:
 
 
 def test_verdicts_without_evidence_need_a_reason() -> None:
-    assert book().out_of_reach("sv.x.1", "a limit of limits").verdict == "out-of-reach"
-    assert book().not_applicable("sv.x.1", "own data").verdict == "not-applicable"
     for why in ("", " "):
         with pytest.raises(LedgerError, match="says why"):
             book().out_of_reach("sv.x.1", why)
@@ -500,7 +485,7 @@ def test_files_that_are_no_notebooks_are_refused(tmp_path: Path, content: str) -
         ledger.read(tmp_path / "b.ipynb")
 
 
-@pytest.mark.parametrize("content", [b"\x80\x00", b"paper: \xff", b"[" * 3_000, b"\x00"])
+@pytest.mark.parametrize("content", [b"\x80\x00", b"a: [", b"paper: \xff", b"[" * 3_000, b"\x00"])
 def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.yml").write_bytes(content)
     with pytest.raises(LedgerError, match=r"a\.yml is not YAML") as caught:
@@ -646,9 +631,6 @@ def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
         load_inventories(tmp_path)
     (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD]}))
     assert [i.ours for i in load_inventories(tmp_path)] == [False, True]
-    (tmp_path / "ab2020.yml").write_text("a: [")
-    with pytest.raises(LedgerError, match="is not YAML"):
-        load_inventories(tmp_path)
 
 
 # --- digits ---------------------------------------------------------------------------------------

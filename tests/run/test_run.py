@@ -73,6 +73,7 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["my.csv", "-p", "seed", "1", "-p", "seed", "2"], 'parameter "seed" is given twice'),
         (["zero.csv"], "write -1 for 0."),
         (["my.csv", "--out", "foreign"], "holds no results"),
+        (["my.csv", "--out", "site"], '"site" is there and holds no results'),
         (["my.csv", "--out", "taken"], '"taken" holds the results of cones: choose another with'),
     ],
 )
@@ -82,8 +83,9 @@ def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatc
     (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
     (tmp_path / "foreign").mkdir()
     (tmp_path / "taken").mkdir()
-    for name in ("index.html", "cones.ipynb"):  # of another page
-        (tmp_path / "taken" / name).touch()
+    (tmp_path / "site").mkdir()
+    for name in ("site/index.html", "taken/index.html", "taken/cones.ipynb"):
+        (tmp_path / name).touch()
     before = sorted(tmp_path.rglob("*"))
     assert command.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -105,7 +107,8 @@ def test_a_run_that_fails_leaves_earlier_results(error, status, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.csv").write_text(GOOD)
     (tmp_path / "_runs" / "my").mkdir(parents=True)
-    (tmp_path / "_runs" / "my" / "index.html").write_text("earlier")
+    for name in ("index.html", "06_your_data.ipynb"):
+        (tmp_path / "_runs" / "my" / name).write_text("earlier")
 
     def fails(*given: object, **named: object) -> None:
         raise error

@@ -126,9 +126,10 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     Raises InputError for a folder that holds anything else, such as another page's results, OSError
     where it cannot be written, and papermill's error where a cell fails.
     """
-    if folder.exists() and not (folder / INDEX).is_file():
+    held = {file.stem for file in folder.glob("*.ipynb")}
+    if folder.exists() and not (held and (folder / INDEX).is_file()):
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
-    for other in {file.stem for file in folder.glob("*.ipynb")} - {page.stem}:
+    for other in held - {page.stem}:
         raise InputError(f'"{folder}" holds the results of {other}: choose another with --out.')
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
