@@ -236,23 +236,25 @@ def fact(
     what: str,
     value: Any,
     expect: Any,
-    tried: int = 0,
+    tried: int | None = None,
     given: Sequence[str] = (),
     after: str = "",
     rounding: float = 0.0,
 ) -> Evidence:
-    """Something exact; it holds when value == expect.
+    """Something exact; it holds when value == expect, and not on no instance at all.
 
     Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
-    of them), `tried`, the number of instances that could have broken it, `given`, `after` and
-    `rounding`, as `Evidence` has them.
+    of them), `tried`, the number of instances that could have broken it, None for what is not about
+    instances, `given`, `after` and `rounding`, as `Evidence` has them.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = (plain(each, f"fact {what!r}", EXACT) for each in (value, expect))
     unlike = f"fact {what!r} compares values of different type: {value!r}, {expect!r}"
     need(_comparable(value, expect), unlike)
-    tried = int(as_number(tried, f"the instances of fact {what!r}"))
-    return Evidence("fact", what, value, op="==", limit=expect, tried=tried, given=tuple(given),
+    tried = None if tried is None else int(as_number(tried, f"the instances of fact {what!r}"))
+    if tried == 0:
+        what, value, expect = f"{what}: some instance could tell", False, True
+    return Evidence("fact", what, value, op="==", limit=expect, tried=tried or 0, given=tuple(given),
                     after=after, rounding=float(rounding))  # fmt: skip
 
 
