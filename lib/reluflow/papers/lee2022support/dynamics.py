@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
-from reluflow.instances import ORDINARY, Draws, extended, in_dimensions, readable_data
+from reluflow.instances import ORDINARY, extended, in_dimensions, readable_data
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support import rational
@@ -32,6 +32,7 @@ from reluflow.papers.lee2022support.setting import (
     on_several,
     others_off,
     plain_descent,
+    signed,
     unit_of_norm,
 )
 
@@ -305,17 +306,9 @@ def must_deactivate(
 # --- Proposition F.4: from every point a flow leaves, and from most starts only one ---------------
 
 
-def _either_sign(draws: Draws) -> Draws:
-    """Those, and again with inputs of either sign."""
-
-    def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
-
-    return also("signed", draws, signed)
-
-
 @statement("from points on boundaries some flow leaves",
-           _either_sign(extended(MIXED, on_several)), strict=True, fixed=("some",))  # fmt: skip
+           also("signed", extended(MIXED, on_several), signed), strict=True,
+           fixed=("some",))  # fmt: skip
 def some_flow_leaves(item: Instance) -> float:
     """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4)."""
     problem = item["X"], item["y"], common_point(item)
@@ -342,8 +335,9 @@ def unique_flow() -> Statement:
     def data(item: Instance) -> bool:
         return meets(item, "A2") and bool(item["X"].any(axis=1).all())
 
-    return Statement("A2, random start: one flow", extended(_either_sign(TOLD), start), slack,
-                     given("sv.ours.unique", data=data))  # fmt: skip
+    draws = extended(also("signed", TOLD, signed), start)
+    tests = given("sv.ours.unique", data=data)
+    return Statement("A2, random start: one flow", draws, slack, tests)
 
 
 def branching(count: int, seed: int) -> list[Evidence]:
