@@ -115,7 +115,9 @@ def deactivation_repaired() -> Statement:
         turn[1][0] = 1.0  # x_1's own label is positive, and nothing else is
         return {"X": turn[0] * item["X"], "y": turn[1] * item["y"]}
 
-    draws = extended(also("any sign", MIXED, any_sign), on_boundary)
+    # Of whole numbers rounding would tell which other boundaries the point is on.
+    plain = in_dimensions((2, 3), 8, ("uniform", "directions", "extreme"))
+    draws = extended({**MIXED, **also("any sign", plain, any_sign)}, on_boundary)
     return Statement(says="three ranges of grad L(w).x", draws=draws,
                      slack=slack, hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
                      strict=True, readable=_readable_point())  # fmt: skip
@@ -336,8 +338,7 @@ def unique_flow() -> Statement:
         return meets(item, "A2") and bool(item["X"].any(axis=1).all())
 
     draws = extended(also("signed", TOLD, signed), start)
-    tests = given("sv.ours.unique", data=data)
-    return Statement("A2, random start: one flow", draws, slack, tests)
+    return Statement("A2, random start: one flow", draws, slack, given("sv.ours.unique", data=data))
 
 
 def branching(count: int, seed: int) -> list[Evidence]:
