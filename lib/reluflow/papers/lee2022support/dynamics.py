@@ -32,6 +32,7 @@ from reluflow.papers.lee2022support.setting import (
     on_several,
     others_off,
     plain_descent,
+    signed,
     unit_of_norm,
 )
 
@@ -114,7 +115,9 @@ def deactivation_repaired() -> Statement:
         turn[1][0] = 1.0  # x_1's own label is positive, and nothing else is
         return {"X": turn[0] * item["X"], "y": turn[1] * item["y"]}
 
-    draws = extended(also("any sign", MIXED, any_sign), on_boundary)
+    # Of whole numbers rounding would tell which other boundaries the point is on.
+    plain = in_dimensions((2, 3), 8, ("uniform", "directions", "extreme"))
+    draws = extended({**MIXED, **also("any sign", plain, any_sign)}, on_boundary)
     return Statement(says="three ranges of grad L(w).x", draws=draws,
                      slack=slack, hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
                      strict=True, readable=_readable_point())  # fmt: skip
@@ -305,17 +308,9 @@ def must_deactivate(
 # --- Proposition F.4: from every point a flow leaves, and from most starts only one ---------------
 
 
-def _either_sign(draws: Draws) -> Draws:
-    """Those, and again with inputs of either sign."""
-
-    def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
-
-    return also("signed", draws, signed)
-
-
 @statement("from points on boundaries some flow leaves",
-           _either_sign(extended(MIXED, on_several)), strict=True, fixed=("some",))  # fmt: skip
+           also("signed", extended(MIXED, on_several), signed), strict=True,
+           fixed=("some",))  # fmt: skip
 def some_flow_leaves(item: Instance) -> float:
     """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4)."""
     problem = item["X"], item["y"], common_point(item)
@@ -342,8 +337,8 @@ def unique_flow() -> Statement:
     def data(item: Instance) -> bool:
         return meets(item, "A2") and bool(item["X"].any(axis=1).all())
 
-    return Statement("A2, random start: one flow", extended(_either_sign(TOLD), start), slack,
-                     given("sv.ours.unique", data=data))  # fmt: skip
+    draws = extended(also("signed", TOLD, signed), start)
+    return Statement("A2, random start: one flow", draws, slack, given("sv.ours.unique", data=data))
 
 
 def branching(count: int, seed: int) -> list[Evidence]:

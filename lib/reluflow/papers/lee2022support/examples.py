@@ -80,7 +80,6 @@ def path_distance(flow: Trajectory, descent: NDArray, step: float) -> float:
 class Settings:
     """What the paper prints of an experiment besides its data.
 
-    at              where the paper prints it
     step            learning rate of the paper's gradient descent
     iterations      number of its steps
     initial_points  (k, d) printed starts; None where the paper draws one from s * U([0, 1]^d)
@@ -88,7 +87,6 @@ class Settings:
     small_points    (m, d) printed starts near the origin (Figure 3(b)); None elsewhere
     """
 
-    at: str
     step: float
     iterations: int
     initial_points: NDArray | None = None
@@ -96,9 +94,8 @@ class Settings:
     small_points: NDArray | None = None
 
     def drawn_points(self, count: int, d: int, rng: np.random.Generator) -> NDArray:
-        """Starts (count, d) by the law s U([0, 1]^d). Raises ValueError where they are printed."""
-        if self.initial_scale is None:
-            raise ValueError(f"{self.at} prints its starts, and draws none")
+        """Starts (count, d) by the law s U([0, 1]^d)."""
+        assert self.initial_scale is not None
         return self.initial_scale * rng.uniform(size=(count, d))
 
 
@@ -549,13 +546,9 @@ def _data(support: tuple[int, ...]) -> str:
     return "{" + ", ".join(str(j + 1) for j in support) + "}"
 
 
-def _range(iterations: NDArray) -> str:
-    return " to ".join(on_grain(float(end), 1.0) for end in (iterations.min(), iterations.max()))
-
-
 def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
-    """How often random starts do what the examples show: events, first event, rank of the limit.
-    Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d)."""
+    """How often random starts do what the examples show: events, and rank of the limit. Each data
+    set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d)."""
     rng, rows = np.random.default_rng(seed), {}
     for item in datasets:
         starts = settings(item.name).drawn_points(draws, item.d, rng)
@@ -563,14 +556,10 @@ def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int)
         told = [", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows]
         stories = [f"{story or 'none'} ({100 * k / draws:.0f} %)"
                    for story, k in Counter(told).most_common()]  # fmt: skip
-        events = [path.events for path in run.flows if path.events]
-        first, last = (np.array([some[k].t for some in events]) / step for k in (0, -1))
         ranks = sorted(Counter(limit.rank for limit in run.limits).items())
         rows[item.name] = {
             "starts": draws,
             "events (share of the starts)": "; ".join(stories),
-            "iteration of the first event": _range(first),
-            "of the last": _range(last),
             "rank of the limit": ", ".join(f"{rank} ({k})" for rank, k in ranks),
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -37,6 +36,7 @@ from reluflow.papers.lee2022support.setting import (
     meets,
     meets_cell,
     parallel_classes,
+    signed,
     virtual_minimum,
 )
 
@@ -144,9 +144,6 @@ def one_class_between_cells() -> Statement:
         differing = of_one_class(combinations(enumerate_cells(item["X"]).patterns, 2))
         wrong = len(adjacent) - of_one_class(adjacent)
         return 0.0 - wrong - abs(planted(item) * differing - len(adjacent))
-
-    def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
 
     def opposite(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], (len(item["X"]), 1))}
@@ -352,13 +349,11 @@ def lower_beside_boundaries() -> Statement:
         on = abs(x @ w) <= 1e-12 * np.linalg.norm(x) * np.linalg.norm(item["point"])
         return bool(x.any() and on and _step(item) > 0.0)
 
-    def wider(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        X = item["X"] * rng.choice([-1.0, 1.0], item["X"].shape) if rng.integers(2) else item["X"]
-        return {"X": X, "step": item["step"] * 10.0 ** rng.choice([0.0, 2.0])}
-
     tests = given("sv.ours.boundary.step", labels=lambda item: meets(item, "A2"), point=point)
-    says, draws = "beside a boundary the loss is lower, by the finite bound", boundary_points()
-    return Statement(says, extended(draws, wider), slack, tests, tolerance=1e-12, fixed=("first",))
+    says = "beside a boundary the loss is lower, by the finite bound"
+    draws = also("signed", extended(boundary_points(), lambda item, rng: {
+        "step": item["step"] * 10.0 ** rng.choice([0.0, 2.0])}), signed)  # fmt: skip
+    return Statement(says, draws, slack, tests, tolerance=1e-12, fixed=("first",))
 
 
 @statement("no point of a boundary is a minimum of L", boundary_points(), strict=True,
@@ -484,15 +479,17 @@ def linear_fit(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, float]:
 
 
 def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    """Labels whose linear fit is negative on a datum, where some labels do that: h = P y with the
-    projector P onto the columns of X, and y_k is so large that P_jk < 0 decides the sign of h_j."""
+    """Labels whose linear fit is zero or negative on a datum, where some labels do that: h = P y
+    with the projector P onto the columns of X, and y_k such that P_jk < 0 decides on h_j."""
     X, y = item["X"], item["y"].copy()
     P = X @ np.linalg.pinv(X)
     # P is symmetric: which of two equal entries is the least, rounding must not decide.
     j, k = np.unravel_index(np.argmin(np.triu(np.round(P, 9))), P.shape)
     if P[j, k] < -1e-3:
         y[k] = 0.0
-        y[k] = max(P[j] @ y / -P[j, k], y.max()) * 10.0 ** rng.uniform(0.1, 1.0)
+        zero = P[j] @ y / -P[j, k]
+        larger = max(zero, y.max()) * 10.0 ** rng.uniform(0.1, 1.0)
+        y[k] = zero if zero > 0.0 and rng.integers(2) else larger
     return {"y": y}
 
 
@@ -565,17 +562,3 @@ def relu_below_linear_where_unfit() -> Statement:
     return replace(relu_below_linear(), says=says, draws=draws, fixed=(),
                    hypotheses=given("sv.ours.linear.strict", data=data, fit=fit),
                    readable=None)  # fmt: skip
-
-
-def fit_zero_on_second(X: NDArray, y: NDArray) -> list[Evidence]:
-    """Our repair of Theorem 3.4 on data X (n, 2), y whose linear fit is exactly zero on x_2."""
-    line = rational.fit(X, y, range(len(y)))
-    without = rational.fit(X, y, [i for i in range(len(y)) if i != 1])
-    return [
-        fact("data below: value of the linear fit on x_2 (rational)",
-             line.preactivations[1], Fraction(0)),
-        fact("data below: a smaller loss without x_2 (rational)", without.loss < line.loss, True),
-        note("X", X.astype(int).tolist()),
-        note("y", y.astype(int).tolist()),
-        note("losses, linear and ReLU", (line.loss, without.loss)),
-    ]  # fmt: skip

@@ -132,8 +132,7 @@ def never_drops(
     def slack(item: Instance) -> float:
         found = np.inf
         for norm in norms:
-            (path,) = small_flows(item, [norm], radius)
-            found = min(found, largest_norm_drop(path))
+            found = min(found, largest_norm_drop(*small_flows(item, [norm], radius)))
             if found == 0.0:
                 break
         return 1.0 - planted(item) - found
@@ -311,20 +310,6 @@ def realisable_is_global() -> Statement:
     )
     says, draws = "labels y = X w_GM: the limit has loss zero", extended(data_draws(2), more)
     return Statement(says, draws, slack, tests, fixed=("y", "u"), derive=derive)
-
-
-def how_far(m: int) -> list[Evidence]:
-    """How bad the limit of a small start can be: the page's family, in rationals."""
-    X, y = np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
-    kept, other = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
-    start = rational.neuron_loss(X, y, (Fraction(0), Fraction(0)))
-    sound = kept.is_local_minimum and other.is_local_minimum
-    return [
-        fact(f"x = (1, 0), (0, m), (m, m), y = (m, 1, 1), m = {m}: the all-active fit and "
-             "(m, 1/m - m) are local minima", sound, True),
-        note("there: L(limit) / L(m, 1/m - m)", kept.loss / other.loss),
-        note("there: (L(limit) - L(m, 1/m - m)) / L(0)", (kept.loss - other.loss) / start),
-    ]  # fmt: skip
 
 
 # --- In which cell small flows in the plane end (second half of Lemma F.9) ------------------------

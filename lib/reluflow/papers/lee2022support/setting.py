@@ -126,13 +126,11 @@ def deactivated(path: Trajectory) -> list[int]:
 
 def reactivations(path: Trajectory) -> int:
     """How many events activate a datum that an earlier event had deactivated."""
-    gone, count = set(), 0
-    for event in path.events:
-        if event.kind == "activate" and event.datum in gone:
-            count += 1
-        elif event.kind == "deactivate":
-            gone.add(event.datum)
-    return count
+    told = [(event.datum, event.kind) for event in path.events]
+    return sum(
+        kind == "activate" and (datum, "deactivate") in told[:k]
+        for k, (datum, kind) in enumerate(told)
+    )
 
 
 # --- What the parameters cells of chapter 1 may hold: its page's, and its sections' ---------------
@@ -296,6 +294,11 @@ def remembered(function: Callable[..., Made]) -> Callable[..., Made]:
 def also(word: str, draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]) -> Draws:
     """The draws, and again `extended` by `more`, under names that begin with the word."""
     return {**draws, **{f"{word}, {kind}": one for kind, one in extended(draws, more).items()}}
+
+
+def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """For `extended`: inputs of either sign."""
+    return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
 
 
 @remembered

@@ -174,8 +174,10 @@ def _any_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArra
     return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
 
 
-@statement("no datum comes back, starts of any direction",
-           extended(leaving_draws(), _any_direction),
+_PLANE = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_draws().items()}}
+
+
+@statement("no datum comes back, starts of any direction", extended(_PLANE, _any_direction),
            {"the flow deactivates a datum":
             lambda item: deactivated(small_flows(item, SHARES[1:2])[0])},
            tolerance=1e-9, fixed=("u",))  # fmt: skip

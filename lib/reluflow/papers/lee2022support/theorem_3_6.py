@@ -16,7 +16,7 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.data import Arrays, Instance, draw, in_dimensions
 from reluflow.papers.lee2022support.landscape import local_minima, loss
-from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered
+from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered, signed
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
 
@@ -87,7 +87,7 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
 def _turned(item: Arrays, rng: np.random.Generator) -> Arrays:
     """Inputs of either sign, for A1 is not assumed; half of the labels can be fitted, but for those
     of data on which the fit is zero."""
-    X = item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)
+    X = signed(item, rng)["X"]
     h = X @ rng.integers(1, 5, X.shape[1])
     fits = rng.integers(2) * (h != 0.0)
     return {"X": np.where(h < 0.0, -1.0, 1.0)[:, None] * X, "y": np.where(fits, abs(h), item["y"])}
