@@ -96,7 +96,7 @@ def rooms_of(notebook: Path) -> set[str]:
 
 MORE = {
     "01_support_vectors/norm.ipynb": 4,
-    "02_magnitude_angle/descent.ipynb": 5,
+    "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/experiments.ipynb": 5,
     "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,
     "03_early_alignment/alignment.ipynb": 4,
     "04_orthogonal_separability/cnn.ipynb": 4, "04_orthogonal_separability/limit.ipynb": 4,

@@ -145,10 +145,10 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     path = population.PopulationPath(T, 0.3 * T, rho, np.ones(4), 2.0, "steps")
     flow = replace(path, t=0.1 * T, rho=np.minimum(rho, -0.01), clock="time")
     run = runs.Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
-    check = runs.angle_checks([run])[0]
+    check = runs.angle_checks((run,))[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}
     lost = replace(flow, rho=np.where(T < 2.0, rho, np.nan))
-    for check in runs.magnitude_checks([replace(run, flow=lost)]):
+    for check in runs.magnitude_checks((replace(run, flow=lost),)):
         assert check.broken("flow")[-2:].all()
         assert check.most("flow") == np.inf
 

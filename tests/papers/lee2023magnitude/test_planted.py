@@ -344,11 +344,8 @@ UNIQUE_DENSITY = (
 
 # --- The bend of the bounds, small starts, Theorem 4.1 --------------------------------------------
 
-BEND = (
-    (
-        "u'' is",
-        under(experiments, "inflection", lambda m: 1 / sp.Integer(3), experiments.bent_bounds),
-    ),
+BEND = each(
+    "u'' is", under(experiments, "inflection", lambda m: m / (2 * m + 2), experiments.bent_bounds)
 )
 TURNS = (1.0, 1.889, 2.6)
 first = partial(bounds.first_order, TURNS, 1.0)
