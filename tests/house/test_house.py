@@ -98,7 +98,7 @@ MORE = {
     "01_support_vectors.ipynb": 8, "01_support_vectors/examples.ipynb": 4,
     "01_support_vectors/geometry.ipynb": 5,
     "01_support_vectors/norm.ipynb": 4,
-    "02_magnitude_angle/descent.ipynb": 5,
+    "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/experiments.ipynb": 5,
     "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,
     "03_early_alignment/alignment.ipynb": 4,
     "04_orthogonal_separability/cnn.ipynb": 4, "04_orthogonal_separability/limit.ipynb": 4,

@@ -15,14 +15,8 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 from papers.faults import Found, Planted, but, each, sees, under
-from reluflow.papers.lee2023magnitude import (
-    bounds,
-    deep_network,
-    descent,
-    experiments,
-    laws,
-    runs,
-)
+from reluflow.papers.lee2023magnitude import bounds, descent, experiments, laws, runs
+from reluflow.papers.lee2023magnitude import deep_network as deep
 from reluflow.papers.lee2023magnitude.population import OTHER
 
 # --- Figures 1 and 2: all nine panels at full length, of which every path is the flow -------------
@@ -158,19 +152,19 @@ FIGURE_3 = (
 
 
 @cache
-def record(panel: str) -> deep_network.Record:
-    return deep_network.load(panel)
+def record(panel: str) -> deep.Record:
+    return deep.load(panel)
 
 
-def told(panel: str, **ways: Any) -> deep_network.Record:
+def told(panel: str, **ways: Any) -> deep.Record:
     """A record that tells something else of all steps of |W_1|."""
     facts = record(panel).facts
     said = facts["monotone"]
-    monotone = said | {deep_network.FIRST: said[deep_network.FIRST] | ways}
+    monotone = said | {deep.FIRST: said[deep.FIRST] | ways}
     return replace(record(panel), facts=facts | {"monotone": monotone})
 
 
-def curved(panel: str, *at: tuple[float, float]) -> deep_network.Record:
+def curved(panel: str, *at: tuple[float, float]) -> deep.Record:
     """A record whose |W_1| goes through these points (share of the steps, share of its way)."""
     known = record(panel)
     norms, shares = known.norms.copy(), known.steps / known.setting.n_steps
@@ -179,7 +173,7 @@ def curved(panel: str, *at: tuple[float, float]) -> deep_network.Record:
     return replace(known, norms=norms)
 
 
-def forged(panel: str, half: bool, by: float) -> deep_network.Record:
+def forged(panel: str, half: bool, by: float) -> deep.Record:
     """A record with a layer's norm at one of the steps that are taken again, in shares of a way."""
     known = record(panel)
     first = int(np.searchsorted(known.steps, known.facts["half"])) if half else 0
@@ -189,29 +183,27 @@ def forged(panel: str, half: bool, by: float) -> deep_network.Record:
     return replace(known, norms=norms)
 
 
-def panel_a(made: deep_network.Record) -> Found:
-    return deep_network.small_start(made, record("a-teacher-0.4"), np.array([True, False] * 20))
+def panel_a(made: deep.Record) -> Found:
+    return deep.small_start(made, record("a-teacher-0.4"), np.array([True, False] * 20))
 
 
-def panel_b(made: deep_network.Record) -> Found:
-    return deep_network.large_start(made, pd.DataFrame({"fell": [True] * 40}))
+def panel_b(made: deep.Record) -> Found:
+    return deep.large_start(made, pd.DataFrame({"fell": [True] * 40}))
 
 
-def still(judge: Callable[..., Found], *made: deep_network.Record) -> Found:
+def still(judge: Callable[..., Found], *made: deep.Record) -> Found:
     """What `judge` finds, without taking steps again."""
-    return under(deep_network, "again", lambda *_: 0.0, lambda: judge(*made))()
+    return under(deep, "again", lambda *_: 0.0, lambda: judge(*made))()
 
 
 def arriving(share: float) -> Found:
     """|W_1| of (a) has nine tenths of its way behind it at this share of the steps."""
-    return deep_network.slower(
-        curved("a", (0.0, 0.0), (share, 0.91), (1.0, 1.0)), curved("b", *STRAIGHT)
-    )
+    return deep.slower(curved("a", (0.0, 0.0), (share, 0.91), (1.0, 1.0)), curved("b", *STRAIGHT))
 
 
 def converges(*made: Any) -> Found:
     (small, *a), (large, *b) = made
-    return deep_network.converges(curved(small, *a), record("a-teacher-0.4"), curved(large, *b))
+    return deep.converges(curved(small, *a), record("a-teacher-0.4"), curved(large, *b))
 
 
 BACK = (0.0, 0.0), (0.9, 1.011), (1.0, 1.0)  # the last tenth goes back, by 1.1 % of the way
@@ -352,11 +344,8 @@ UNIQUE_DENSITY = (
 
 # --- The bend of the bounds, small starts, Theorem 4.1 --------------------------------------------
 
-BEND = (
-    (
-        "u'' is",
-        under(experiments, "inflection", lambda m: 1 / sp.Integer(3), experiments.bent_bounds),
-    ),
+BEND = each(
+    "u'' is", under(experiments, "inflection", lambda m: m / (2 * m + 2), experiments.bent_bounds)
 )
 TURNS = (1.0, 1.889, 2.6)
 first = partial(bounds.first_order, TURNS, 1.0)

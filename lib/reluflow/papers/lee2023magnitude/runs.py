@@ -300,39 +300,36 @@ class Check:
         return {cause: int(steps.sum()) for cause, steps in counts.items() if steps.any()}
 
 
-def angle_checks(runs: Iterable[Run]) -> tuple[Check, ...]:
+@lru_cache(maxsize=2)  # the page asks for them, and its claim again
+def angle_checks(runs: tuple[Run, ...]) -> tuple[Check, ...]:
     """Figure 1: Theorem A.2 (one layer) or 4.2 on phi(T), both sides, for T = 1, 2, ..."""
-    return tuple(check for run in runs for check in _angle_checks(run))
+    found: list[Check] = []
+    for run in runs:
+        r, R = constants(run.start.v, run.start.target)
+        excess, applies = {}, {}
+        for name, path in run.paths.items():
+            below, above = angle_curves(run, path)  # an upper bound of pi - phi is phi's lower one
+            excess[name] = path.theta - above, below - path.theta
+            applies[name] = bool(((r < path.length[1:]) & (path.length[1:] < R)).all())
+        found += _sides(run, ANGLES[min(run.setting.m, 1)], 0, excess, applies)
+    return tuple(found)
 
 
-@lru_cache(maxsize=32)  # the page asks for all of them, and its claim again
-def _angle_checks(run: Run) -> list[Check]:
-    r, R = constants(run.start.v, run.start.target)
-    excess, applies = {}, {}
-    for name, path in run.paths.items():
-        below, above = angle_curves(run, path)  # an upper bound of pi - phi is phi's lower one
-        excess[name] = path.theta - above, below - path.theta
-        applies[name] = bool(((r < path.length[1:]) & (path.length[1:] < R)).all())
-    return _sides(run, ANGLES[min(run.setting.m, 1)], 0, excess, applies)
-
-
-def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Check, ...]:
+@lru_cache(maxsize=4)
+def magnitude_checks(runs: tuple[Run, ...], restarted: bool = False) -> tuple[Check, ...]:
     """Figure 2: Theorem A.1 (one layer) or A.3 (two) on |w(T)|, both sides, for T = 1, 2, ... With
     `restarted` for the bounds that start at a fifth of the steps, w(20000), and later T. Runs of
     more layers are left out: their bounds have no closed form."""
-    kept = (run for run in runs if run.setting.layers <= 2)
-    return tuple(check for run in kept for check in _magnitude_checks(run, restarted))
-
-
-@lru_cache(maxsize=32)
-def _magnitude_checks(run: Run, restarted: bool) -> list[Check]:
-    start, excess = run.setting.restart if restarted else 0, {}
-    for name, path in run.paths.items():
-        lower, upper = magnitude_curves(run.setting, path, start)
-        length = path.length[start:]
-        excess[name] = (lower - length) / run.start.target, (length - upper) / run.start.target
-    everywhere = dict.fromkeys(run.paths, True)
-    return _sides(run, ("A.1", "A.3")[run.setting.m], start, excess, everywhere)
+    found: list[Check] = []
+    for run in (run for run in runs if run.setting.layers <= 2):
+        start, excess = run.setting.restart if restarted else 0, {}
+        for name, path in run.paths.items():
+            lower, upper = magnitude_curves(run.setting, path, start)
+            length = path.length[start:]
+            excess[name] = (lower - length) / run.start.target, (length - upper) / run.start.target
+        everywhere = dict.fromkeys(run.paths, True)
+        found += _sides(run, ("A.1", "A.3")[run.setting.m], start, excess, everywhere)
+    return tuple(found)
 
 
 def angle_curves(run: Run, path: PopulationPath) -> Bounds:
@@ -416,7 +413,7 @@ MAGNITUDE_READING = Reading(
 def figure_1(panels: Sequence[Run]) -> list[Evidence]:
     """ma.fig1: both bounds of the angle hold in nine panels, at every step of every path; small
     norm is first with one layer and last with three."""
-    checks = angle_checks(panels)
+    checks = angle_checks(tuple(panels))
     times = {(run.setting.layers, run.setting.norm): _halving(run) for run in panels}
     small, *others = NORMS
     outside = [c.panel for c in checks if c.side == "lower" and not c.applies["empirical"]]
@@ -447,7 +444,8 @@ def figure_2(runs: Sequence[Run]) -> list[Evidence]:
     at first, the upper one at last; restarted bounds are tighter; and the shapes are Section
     5.2's."""
     panels = tuple(run for run in runs if run.setting.layers <= 2)
-    checks = (*magnitude_checks(panels), *magnitude_checks(panels, restarted=True))
+    every = tuple(runs)
+    checks = magnitude_checks(every) + magnitude_checks(every, restarted=True)
     early, late, tighter = (sum(column) for column in zip(*map(_nearer, panels), strict=True))
     count, causes = len(panels), sorted({cause for check in checks for cause in check.causes})
     shapes = [shape_of(run.trained.length, VISIBLE * run.start.target)[0] for run in panels]
