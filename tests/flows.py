@@ -43,16 +43,16 @@ def draw(seed: int) -> tuple[NDArray, NDArray, NDArray]:
     return X, y, 10.0 ** rng.uniform(-3, 1) * rng.normal(size=d)
 
 
-def exact(seed: int, activation: str = "relu", below: bool = False) -> Flow:
+def exact(seed: int, below: bool = False) -> Flow:
     """With labels `below` zero, too, a flow may slide."""
     X, y, w = draw(seed)
     if below:
         y *= np.where(np.random.default_rng(seed).random(len(y)) < 0.5, -1.0, 1.0)
     return Flow(
-        affine_flow(X, y, w, activation),
-        lambda W: loss(X, y, W, activation),
-        lambda w, _: affine_flow(X, y, w, activation),
-        None if activation == "linear" else lambda W: (W @ X.T)[..., None],
+        affine_flow(X, y, w),
+        lambda W: loss(X, y, W),
+        lambda w, _: affine_flow(X, y, w),
+        lambda W: (W @ X.T)[..., None],
         1e-9 * (1.0 + float(np.abs(w).max())),
     )
 
@@ -131,7 +131,6 @@ CHAIN = Network((np.array([[1, 2, 3]]), np.ones((1, 1), int), np.ones((1, 1), in
 SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.array([[1, 2]])))
 FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
-    "exact, linear": lambda seed: exact(seed, "linear"),
     "exact, labels of either sign": lambda seed: exact(seed, below=True),
     "neuron": in_chart(Alone, fully_connected([3, 1]), SQUARE, TIME, 2.0),
     "chain": in_chart(Plain, CHAIN, SQUARE, TIME, 1.0),

@@ -11,7 +11,7 @@ from reluflow.losses import EXPONENTIAL
 from reluflow.margin.confirm import _System, polished
 from reluflow.margin.kkt import cells, kkt, margins, scaled
 from reluflow.margin.limits import limit
-from reluflow.margin.max_margin import _proved, max_margin
+from reluflow.margin.max_margin import _proved, least_length, max_margin
 from reluflow.networks.indexed import Network, convolutional, fully_connected
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
@@ -148,6 +148,12 @@ def test_a_small_margin_is_found_to_rounding() -> None:
     assert found.gap < 1e-8
     far = max_margin([[1e9, 1.0], [1.0, 0.0], [-1e9, 1e3]], np.ones(3))
     assert far.length == pytest.approx(1e6, rel=1e-5)
+
+
+@pytest.mark.parametrize("h", [[-1.0, -2.0], [0.0, 0.0]])
+def test_conditions_that_zero_meets_cost_nothing(h) -> None:
+    found = least_length(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array(h))
+    assert (found.blocks[0].any(), found.multipliers.any(), found.value) == (False, False, 0.0)
 
 
 def test_the_gap_is_told_by_length_and_dual_bound() -> None:

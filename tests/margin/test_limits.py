@@ -187,9 +187,13 @@ def test_a_race_has_its_winner_or_is_left_open(
 
 def test_a_dying_unit_hides_no_other_that_leaves() -> None:
     """The third coordinate's decay is most of the distance to the saddle of the first two."""
-    found = raced([0.63086529, 0.7750592, 0.54148489], [1.01592941, 0.82596008, 0.94448012])
+    x = [0.63086529, 0.7750592, 0.54148489]
+    found = raced(x, [1.01592941, 0.82596008, 0.94448012])
     assert found.converged
     assert winners(found, 3) == [0]
+    # It tells the larger residual, of its own equations (here 0) and of the KKT conditions.
+    own = kkt(diagonal(3, 3, "linear"), found.theta, [x], ONE).residual
+    assert found.error >= found.residual >= own
 
 
 def test_what_a_flow_has_no_part_in_does_not_count() -> None:

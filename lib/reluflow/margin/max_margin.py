@@ -58,6 +58,8 @@ def least_length(G: NDArray, h: NDArray) -> Solution:
         unit *= left**-0.5 if left > _NOTHING else 1e4
     else:
         return Solution((np.zeros(G.shape[1]),), z * (LONG / float(z @ h)), np.inf)
+    if not z.any():  # 0 meets all conditions
+        return Solution((np.zeros(G.shape[1]),), z, 0.0)
     # The equations of the rows that take part give both to rounding, if these are the right ones.
     z, on = z * (unit / left), z > 0.0
     u, exact = np.linalg.lstsq(G[on], h[on], rcond=None)[0], np.zeros(len(h))

@@ -52,7 +52,7 @@ def gradient(X: ArrayLike, y: ArrayLike, w: ArrayLike, activation: str = "relu")
 # --- Least-squares fits of active data: virtual minima of cells, and whether they lie inside ------
 #
 # Doubles sort out the cells that plainly do not contain their virtual minimum; every other question
-# is decided in rational arithmetic, for the data as `exact.read` takes them.
+# is decided in rational arithmetic, for the data as `geometry.exact.read` takes them.
 
 
 class Problem(NamedTuple):
@@ -292,8 +292,8 @@ def local_minima(
     Sets of minima (cells whose active data have rank below d) come as one `StationarySet` each; a
     set that lies on the boundary of another one is part of it.
 
-    Whether a set exists is decided exactly, for the data as `exact.read` takes them: a factor of
-    two for a column of X changes nothing but the weights' unit.
+    Whether a set exists is decided exactly, for the data as `geometry.exact.read` takes them: a
+    factor of two for a column of X changes nothing but the weights' unit.
 
     Raises InputError where there are too many cells to enumerate.
     """
