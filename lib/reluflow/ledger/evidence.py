@@ -254,8 +254,8 @@ def fact(
     tried = None if tried is None else int(as_number(tried, f"the instances of fact {what!r}"))
     if tried == 0:
         what, value, expect = f"{what}: some instance could tell", False, True
-    return Evidence("fact", what, value, op="==", limit=expect, tried=tried or 0, given=tuple(given),
-                    after=after, rounding=float(rounding))  # fmt: skip
+    return Evidence("fact", what, value, op="==", limit=expect, tried=tried or 0,
+                    given=tuple(given), after=after, rounding=float(rounding))  # fmt: skip
 
 
 def bound(

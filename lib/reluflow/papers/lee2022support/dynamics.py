@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.exact import fractions
-from reluflow.falsify import Draws, Instance, Statement, extended, given, statement
+from reluflow.falsify import Instance, Statement, extended, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2022support import rational
