@@ -308,12 +308,13 @@ class Neurons(Chart):
 
     def linearised(
         self, z: NDArray, X: NDArray, c: NDArray, bend: NDArray, clock: str, patterns: Patterns,
-        bends: NDArray | None = None,
+        bends: NDArray | None = None, moves: NDArray | float = 1.0,
     ) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
         """The velocity (k,), its derivative (k, k), the activity held fixed, and that of c.f (k,).
 
         bend (n,) is d^2 L/df^2, over L on the clock log(1/loss); `bends` (n, h) the derivatives of
-        the slopes s' by the cosines of data and neurons, where these are not constant.
+        the slopes s' by the cosines of data and neurons, where these are not constant; `moves` (n,)
+        is 0 at data whose c is no derivative of L, but a constant times L.
         """
         U, R = self.split(z)
         (h, d), k, slopes, sizes = U.shape, len(z), self.slopes(patterns[0]), _exp(2.0 * R)
@@ -328,8 +329,8 @@ class Neurons(Chart):
         ends = self.signs * sizes
         by_U = moved.reshape(len(X), h * d) * np.repeat(ends, d)
         outputs = np.hstack([by_U, 2.0 * slopes * before * ends])
-        d_log = c @ outputs
-        pulled = (0.0 if clock == TIME else np.outer(c, d_log)) - bend[:, None] * outputs
+        d_log = (c * moves) @ outputs
+        pulled = (0.0 if clock == TIME else np.outer(c * moves, d_log)) - bend[:, None] * outputs
         g, dg = (c @ rows).reshape(h, d), (rows.T @ pulled).reshape(h, d, k)
         if bends is not None:
             for j, own in enumerate(np.einsum("id,ije->jde", c[:, None] * X, turned)):

@@ -75,6 +75,11 @@ class GradientFlow:
         return 0.0 if self.clock == TIME else self.loss.log_value(outputs, self.y)
 
     @property
+    def moves(self) -> NDArray:
+        """1 at the data (n,) that the loss is of, all of them here; 0 as in `linearised`."""
+        return np.ones(len(self.X))
+
+    @property
     def _clock(self) -> str:
         """The chart's."""
         return LOG_LOSS if self.clock == LOG_LOG else self.clock
@@ -103,7 +108,7 @@ class GradientFlow:
         pull = np.abs(c) > _NOTHING * np.abs(c[outputs != 0.0]).max(initial=0.0)
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         sides = [layer[pull] for layer in patterns]
-        bent = {} if bends is None else {"bends": bends[pull]}
+        bent = {} if bends is None else {"bends": bends[pull], "moves": self.moves[pull]}
         given = z, self.X[pull], c[pull], bend, self._clock, sides
         rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:

@@ -15,6 +15,8 @@ from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.figures.vector import svg
 from reluflow.flows.alignment import align
+from reluflow.flows.charts import Neurons
+from reluflow.losses import LOGISTIC
 from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import figures, flows, own_data
@@ -24,6 +26,7 @@ from reluflow.papers.phuong2021inductive.own_data import LABELS, PLANE, Experime
 from reluflow.papers.phuong2021inductive.sectors import chances, fates
 from reluflow.papers.phuong2021inductive.setting import PARAMETERS, right_angles, supported
 from reluflow.parameters import check
+from scipy.optimize import approx_fprime
 
 DEFAULTS: dict[str, Any] = {
     "dataset": "plane", "d": 20, "n": 500, "width": 10, "scale": 0.05, "optimiser": "flow",
@@ -179,14 +182,36 @@ def test_the_work_of_a_flow_is_bounded(
     assert -step <= made[0].left[0] < 0.0
 
 
-def test_changes_of_the_clock_are_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two opposite data of one label a neuron sees now the one, now the other."""
-    (file := tmp_path / "opposite.csv").write_text("x1,x2,y\n1,0,1\n-1,0,1\n0,1,-1\n")
-    own = experiment(dataset=str(file), scale=1e-12, seed=3)
+@pytest.mark.parametrize("scale", [0.1, 1e-12])
+@pytest.mark.parametrize(
+    ("X", "y", "W", "end"),
+    [([[1, 0], [0, 1]], [1, -1], [[1, 1], [2, 1]], [1, 0]),
+     ([[1, 0], [-1, 0], [0, 1]], [1, 1, -1], [[1, 0.5], [-1, 0.5]], [1, 0]),
+     ([[1, 1], [-1, 2]], [1, -1], [[0, 1], [1, 3]], [2, 1])],
+)  # fmt: skip
+def test_a_neuron_stays_on_the_boundary_of_a_datum_that_none_sees(
+    X: Any, y: Any, W: Any, end: Any, scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a right angle to the last datum, between two opposite ones, and held there by its pull."""
     runs, plain = list[str](), flows._run
     monkeypatch.setattr(flows, "_run", lambda *of: runs.append(of[0].clock) or plain(*of))
-    assert flows.follow_own(own.X, own.y, own.W0, own.signs, 2e9).status == flows.SLOW
-    assert 4 < len(runs) < 50
+    X, y = np.array(X, float), np.array(y, float)
+    path = flows.follow_own(X, y, scale * np.array(W, float), np.ones(2), 1e9)
+    assert (path.status, len(runs)) == (flows.FOLLOWED, 2)
+    assert path.kept.tolist() == [True] * (len(X) - 1) + [False]
+    assert path.tau[-1] == pytest.approx(1e6, rel=0.05)
+    u = path.W[-1, 0] / np.linalg.norm(path.W[-1, 0])
+    assert u == pytest.approx(np.array(end) / np.linalg.norm(end), abs=2e-3)
+
+
+def test_the_walls_of_a_flow_are_in_its_derivative() -> None:
+    own = given(MIXED, MIXED_LABELS, 4, 1.0)
+    whole = flows.Smoothed(Neurons(own.signs, 2), LOGISTIC, MIXED, MIXED_LABELS)
+    flow = whole.of(np.array([True, True, True, False, True]))
+    z = flow.chart.along(np.vstack([own.W0[:3], [-1.0, 2.0005]]), np.full(4, 0.3))
+    active = np.ones((5, 4))
+    numeric = approx_fprime(z, lambda v: flow.velocity(v, active), 1e-8)
+    np.testing.assert_allclose(flow.jacobian(z, active), numeric, atol=1e-3 * np.abs(numeric).max())
 
 
 def test_rays_of_lengths_that_floats_do_not_hold() -> None:

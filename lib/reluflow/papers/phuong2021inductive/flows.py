@@ -322,8 +322,12 @@ def spanning_of_sizes(seed: int, count: int) -> Survey:
 
 WIDTH = 1e-3
 """Cosines up to this are on a boundary."""
-_HOLDS = 0.05
-"""A neuron with a smaller slope at a datum does not see it: dying ones fall as slowly as e^-t."""
+_HOLDS, _SEES = 0.05, 0.5
+"""A neuron with a smaller slope than the first lets a datum go: dying ones fall as slowly as e^-t.
+It sees one from the second on: where nothing else turns it, its growth leads a neuron up to there,
+as cosines below 0 tend to 0, and no further."""
+_WALL = 10.0
+"""How hard a datum that is not seen pulls, over the loss and by the longest datum's length."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
 MOST = 3.3e10
@@ -368,6 +372,25 @@ def slopes(cosines: NDArray) -> NDArray:
     return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
 
 
+class Walled(Loss):
+    """The loss of the data with labels +1 and -1. One with a larger label has none, and pulls with
+    that label times L: the loss of a datum that is not seen stays, while that of the others falls,
+    so that in the limit its pull is as much as keeps a neuron from crossing its boundary."""
+
+    def log_value(self, z: NDArray, y: NDArray) -> NDArray:
+        return super().log_value(self._far(z, y), y)
+
+    def pull(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
+        found = super().pull(self._far(z, y), y, log_unit)
+        return np.asarray(np.where(np.abs(y) > 1.0, y, found))
+
+    def bend(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
+        return super().bend(self._far(z, y), y, log_unit)
+
+    def _far(self, z: NDArray, y: NDArray) -> NDArray:
+        return np.asarray(np.where(np.abs(y) > 1.0, np.inf * y, z))
+
+
 @dataclass(frozen=True)
 class Smoothed(GradientFlow):
     """The flow with `slopes` in place of steps, and so without switching surfaces. `left` holds one
@@ -378,6 +401,10 @@ class Smoothed(GradientFlow):
     @cached_property
     def units(self) -> NDArray:
         return self.X / np.linalg.norm(self.X, axis=1, keepdims=True)
+
+    @property
+    def moves(self) -> NDArray:
+        return 1.0 * (np.abs(self.y) == 1.0)
 
     def cosines(self, z: NDArray) -> NDArray:
         """Of data and neurons, (n, p)."""
@@ -399,19 +426,22 @@ class Smoothed(GradientFlow):
         bends = 0.5 / WIDTH * (np.abs(found) < WIDTH)
         return self.linearised(z, slopes(found), bends)[1]
 
-    def seen_by(self, z: NDArray) -> NDArray:
-        """The data (n,) that some neuron sees."""
-        return np.asarray((slopes(self.cosines(z)) > _HOLDS).any(axis=1))
+    def seen_by(self, z: NDArray, slope: float) -> NDArray:
+        """The data (n,) at which some neuron has more than this slope."""
+        return np.asarray((slopes(self.cosines(z)) > slope).any(axis=1))
 
-    def of(self, data: NDArray) -> Smoothed:
-        """The flow of some of the data."""
-        return replace(self, X=self.X[data], y=self.y[data])
+    def of(self, seen: NDArray) -> Smoothed:
+        """The flow on the loss of the data that are seen, (n,), on the clock log log(1/loss)."""
+        sizes = np.linalg.norm(self.X, axis=1)
+        y = np.where(seen, self.y, _WALL * sizes.max() / sizes * self.y)
+        return replace(self, y=y, loss=Walled(**vars(self.loss)), clock=LOG_LOG)
 
     def small(self, z: NDArray) -> bool:
-        """Whether the data that are seen have a loss below e^-2."""
-        seen = self.seen_by(z)
-        outputs = self.chart.outputs(z, self.X)[seen]
-        return bool(seen.any() and self.loss.log_value(outputs, self.y[seen]) < -_BEGUN)
+        """Whether some data are seen, and all that are not let go have a loss below e^-2."""
+        held = self.seen_by(z, _HOLDS)
+        outputs = self.chart.outputs(z, self.X)[held]
+        small = bool(self.loss.log_value(outputs, self.y[held]) < -_BEGUN)
+        return small and bool(self.seen_by(z, _SEES).any())
 
 
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
@@ -429,10 +459,11 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float 
     while True:
         clock, states, status = _run(whole, z, horizon, whole.small)
         first = first or (clock, _weights(chart, states)[0])
-        z, seen, flow = states[-1], whole.seen_by(states[-1]), whole
+        z, seen, flow = states[-1], whole.seen_by(states[-1], _HOLDS), whole
         words, states = (RESTS if status == "horizon" else SLOW), states[-1:]
         if status == "stopped":
-            flow = replace(whole.of(seen), clock=LOG_LOG)
+            seen = whole.seen_by(z, _SEES)
+            flow = whole.of(seen)
             until = max(float(np.log(REACH)), flow.begin(z) + 1.0)
             _, states, status = _run(flow, z, until, partial(_sees_more, whole, seen))
             words = FOLLOWED if status == "horizon" else SLOW
@@ -443,7 +474,7 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float 
 
 
 def _sees_more(whole: Smoothed, seen: NDArray, z: NDArray) -> bool:
-    return bool((whole.seen_by(z) & ~seen).any())
+    return bool((whole.seen_by(z, _SEES) & ~seen).any())
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
