@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,14 +18,10 @@ LAPTOP, PHONE = (1280, 800), (390, 844)
 expect.set_options(timeout=30_000)  # a machine may be busy
 # To set formulas takes most of the time that it takes to open a page, and to lay out what is in
 # them most of what it takes to look at it. That is MathJax's affair: a formula that is seen becomes
-# a box of its size, in units of its letters, when it is set, and one that was set on a page before
-# becomes its box as soon as MathJax finds it. `set`: whether any is; `known`: the boxes, as HTML.
-FORMULAS = """(set, known) => {
-    const named = ({ math, display }) => `${display} ${math}`;
-    const element = html => document.createRange().createContextualFragment(html).firstChild;
+# a box of its size, in units of its letters, when it is set. `set`: whether any is.
+FORMULAS = """set => {
     window.boxed = () => {
-        const left = "[role], :has(mjx-merror, mjx-labels)";
-        const found = [...document.querySelectorAll(`mjx-math:not(${left})`)];
+        const found = [...document.querySelectorAll("mjx-math:not(:has(mjx-merror, mjx-labels))")];
         const lines = found.map(e => e.appendChild(document.createElement("span")));
         lines.forEach(line => (line.style.display = "inline-block"));
         const sizes = found.map((e, k) => {
@@ -46,42 +41,20 @@ FORMULAS = """(set, known) => {
     };
     const pageReady = async () => {
         await MathJax.startup.defaultPageReady();
-        const items = [...MathJax.startup.document.math];
-        const count = e => e.querySelectorAll("*").length;
-        const nodes = items.map(each => known[named(each)]?.[1] ?? count(each.typesetRoot));
-        const within = items.map(({ typesetRoot }) => count(typesetRoot));
-        const sum = all => all.reduce((a, b) => a + b, 0);
-        document.documentElement.dataset.nodes = count(document) + sum(nodes) - sum(within);
+        document.documentElement.dataset.nodes = document.querySelectorAll("*").length;
         document.body.style.display = "none";
         await Promise.all([...document.fonts].map(face => face.load().catch(() => face)));
         document.body.style.display = "";
         boxed();
-        window.boxes = items.map((each, k) => [named(each), [each.typesetRoot.outerHTML, nodes[k]]])
-            .filter(([name, [box]]) => !(name in known) && box.includes('role="img"'));
     };
-    // MathJax's states: found 10, read 20, measured 110, set 150.
-    const each = act => ({ math }) => [...math].filter(one => named(one) in known).forEach(act);
-    const read = each(one => one.state(20));
-    const placed = each(one => {
-        one.typesetRoot = element(known[named(one)][0]);
-        one.typesetRoot.style.fontSize = `${(100 * one.metrics.scale).toFixed(1)}%`;
-        one.state(150);
-    });
-    const renderActions = { read: [15, read, () => 0], placed: [145, placed, () => 0] };
     const startup = set ? { pageReady } : { typeset: false };
-    const more = { menuOptions: { settings: { assistiveMml: false } }, renderActions };
-    const begun = given => ({ ...given, startup, options: { ...given.options, ...more } });
+    const silent = { menuOptions: { settings: { assistiveMml: false } } };
+    const begun = given => ({ ...given, startup, options: { ...given.options, ...silent } });
     const value = given => ({ value: begun(given), writable: true });
     const given = other => Object.defineProperty(window, "MathJax", value(other));
     Object.defineProperty(window, "MathJax", { set: given, configurable: true });
 }"""
-SET = """async () => {
-    await (window.MathJax?.startup?.promise ?? Promise.resolve());
-    return window.boxes ?? [];
-}"""
-KNOWN: dict[str, tuple[str, int]] = {}
-"""Formulas that were set on some page, and how each is displayed: the box, and how many nodes it
-stands for."""
+SET = "async () => { await (window.MathJax?.startup?.promise ?? Promise.resolve()); }"
 
 
 @cache
@@ -156,8 +129,7 @@ def opened(
     are looked at."""
     context = reader(browser, size, theme, scripts)
     page = context.new_page()
-    known = json.dumps(KNOWN if formulas else {})
-    page.add_init_script(f"({FORMULAS})({json.dumps(formulas)}, JSON.parse({json.dumps(known)}))")
+    page.add_init_script(f"({FORMULAS})({str(formulas).lower()})")
     visit = Opened(page)
     page.on("console", lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text))
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
@@ -176,7 +148,7 @@ def opened(
         ),
     )
     page.goto(path.as_uri() + (f"#{anchor}" if anchor else ""))
-    KNOWN.update(page.evaluate(SET))
+    page.evaluate(SET)
     try:
         yield visit
     finally:
