@@ -20,6 +20,8 @@ NAME = """e => `${e.tagName.toLowerCase()}${e.id && "#" + e.id}${
 INSIDE = "mjx-math, mjx-math *, mjx-assistive-mml, mjx-assistive-mml *, svg *"
 SEEN = f"""[...document.querySelectorAll("article, article *:not({INSIDE})")]
     .filter(e => e.checkVisibility())"""
+CONTROLS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
+    .filter(e => e.checkVisibility({ visibilityProperty: true }))"""
 GREEK = "alpha|beta|gamma|delta|eps|zeta|eta|theta|lambda|mu|xi|pi|rho|sigma|tau|phi|psi|omega"
 TYPED = re.compile(
     r"[_^]|<=|>=|->|\.\.\.|\|\|\w|\d%"  # w_j, a^2, a <= b, ||W||, 5%
@@ -136,7 +138,8 @@ MARKED = """([part, known]) => {
     };
     const own = /^(id|href|src|alt|style|title|download|aria-(describedby|controls))$/;
     const said = e => [...e.attributes].filter(({ name }) => !name.startsWith("data-"));
-    const marks = e => said(e).map(({ name, value }) => own.test(name)
+    const named = (e, name) => name === "aria-label" && !e.textContent.trim();  // what is drawn
+    const marks = e => said(e).map(({ name, value }) => own.test(name) || named(e, name)
         ? [name, value.trim() === "",
             value[0] === "#" && e.hash && document.getElementById(value.slice(1)) === null]
         : `${name}=${value.replace(/drawn-\\S+/, "")}`);
@@ -150,8 +153,10 @@ MARKED = """([part, known]) => {
         const landmark = Boolean(e.closest("main, nav, header, footer, aside, [role]"));
         const scrolls = overflowX === "auto" && e.scrollWidth > e.clientWidth;
         const words = e.textContent.trim(), holds = what => e.querySelector(what) !== null;
+        const drawing = e.matches(reached)
+            && [...e.querySelectorAll("img")].some(each => each.checkVisibility());
         const built = [e.tagName, e.parentElement?.tagName, landmark, scrolls && holds(reached),
-            scrolls, e.ariaLabel ? words : words !== "", e.labels?.length,
+            scrolls, e.ariaLabel ? words : words !== "", e.labels?.length, drawing,
             e.matches("table") && holds("td"), ...marks(e)];
         isNew(e, "asked", built.join());
         if (!landmark && "asked" in e.dataset) document.body.dataset.outside = "";
@@ -263,8 +268,9 @@ def dark(visit: Opened) -> list[str]:
 
 
 def phone(visit: Opened) -> list[str]:
-    """On a phone all can be reached, what scrolls shows it, figures and columns can be read, and
-    axe finds nothing."""
+    """On a phone every control of a laptop is there, all can be reached, what scrolls shows it,
+    figures and columns can be read, and axe finds nothing."""
+    visit.ask(f"() => {{ window.reached = {CONTROLS}; }}")
     with_size(visit, PHONE)
     return [f"on a phone {fault}" for fault in accessible(visit)] + visit.ask(
         """() => {
@@ -275,6 +281,14 @@ def phone(visit: Opened) -> list[str]:
             list.slice(0, 3).forEach(e => found.push(`${what}: ${(NAME)(e)}`));
         if (document.documentElement.scrollWidth > W) found.push("the page is wider than a phone");
         const seen = SEEN;
+        const shown = e => e?.checkVisibility({ visibilityProperty: true });
+        const gone = reached.filter(e => !shown(e) && !e.matches("a.wide"));  // it has a narrow one
+        for (const bar of ["primary", "secondary"])
+            if (gone.some(e => e.closest(`.bd-sidebar-${bar}`))
+                && !shown(document.querySelector(`.${bar}-toggle`)))
+                found.push(`no button opens the ${bar} sidebar`);
+        say("not to be reached", gone.filter(
+            e => !e.closest(".bd-sidebar-primary, .bd-sidebar-secondary")));
         say("cut on a phone", seen.filter(e => {
             const { width, right } = e.getBoundingClientRect();
             return width && right > W + 1 && ![...up(e)].some(scrolls);
@@ -349,9 +363,8 @@ def with_size(visit: Opened, size: tuple[int, int]) -> None:
 
 def with_theme(visit: Opened, theme: str) -> None:
     """Give the page another theme, and the colours that fade into it at once."""
-    visit.ask(f"""async () => {{
+    visit.ask(f"""() => {{
         document.documentElement.dataset.theme = "{theme}";
-        await {FRAMES};
         const fades = document.getAnimations().filter(each => each instanceof CSSTransition);
         fades.forEach(each => each.finish());
     }}""")

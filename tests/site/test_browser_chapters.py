@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT
-from explored import link
 from looks import with_size
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
@@ -29,6 +28,8 @@ from reluflow.papers.vardi2022margin.suboptimality import race
 from reluflow.site.explorer import OFFERED, _offered
 from scipy.optimize import minimize
 from sphinx.errors import ExtensionError
+
+from tests.site.test_browser_explorer import link
 
 SCRIPTS = ROOT / "_static" / "live"
 ROWS = read(ROOT / "chapters")

@@ -136,6 +136,18 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
         "contrast",
     ),
     (looks.phone, ADD.format("<a href='#'><img class='wide' alt='a figure'></a>"), "link-name"),
+    (
+        looks.phone,
+        ADD.format(
+            "<style>@media (width < 400px) { .theme-switch-button { display: none !important }"
+        ),
+        "theme-switch",
+    ),
+    (
+        looks.phone,
+        ADD.format("<style>@media (width < 400px) { .primary-toggle { display: none !important }"),
+        "primary sidebar",
+    ),
     (looks.phone, ADD.format("<p style='overflow:auto'><b style='padding:20em'>b"), "a cue"),
     (looks.phone, ADD.format("<div class='cell_output'><img style='zoom:.2'>"), "figure"),
     (looks.phone, ADD.format("<table><td style='max-width:4em'>one two three four"), "column"),
@@ -190,8 +202,10 @@ def test_every_fault_is_seen(site, browser, checks):
 
 def test_axe_is_asked_of_what_is_new_where_the_rest_is_known(site: Path, browser: Browser) -> None:
     with opened(browser, site / "chapters/how.html", formulas=False) as visit:
+        visit.ask("() => { " + ADD.format("<a href='#'><img alt='drawn' src='data:,'></a>") + "}")
         assert looks.accessible(visit) == []
         for fault, word in (
+            ("document.querySelector('a > img').style.display = 'none'", "link-name"),
             ("document.body.insertAdjacentHTML('beforeend', '<p>outside')", "region"),
             (ADD.format("<ul><div>x</div></ul>"), "list"),
             ("document.getElementById('main-content').id = ''", "skip-link,"),

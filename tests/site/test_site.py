@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import json
 import re
@@ -157,9 +158,26 @@ def test_what_is_searched_of_a_page_are_its_words() -> None:
 # --- The pages ------------------------------------------------------------------------------------
 
 
-def documented() -> list[str]:
-    text = (ROOT / "chapters" / "reference.md").read_text(encoding="utf-8")
-    return re.findall(r"auto\w+:: (reluflow\.[\w.]+)", text)
+REFERENCE = (ROOT / "chapters" / "reference.md").read_text(encoding="utf-8")
+# What the page is for, and the section in which each stands.
+USED = ("affine_flow", "local_minima", "integrate", "classify_optimum", "falsify", "ledger")
+
+
+def test_every_example_of_the_reference_prints_what_the_page_shows() -> None:
+    """Each one sees the names of those before it."""
+    names: dict[str, Any] = {}
+    runner = doctest.DocTestRunner(verbose=False)
+    for block in re.findall(r"^```python\n(.*?)^```", REFERENCE, flags=re.MULTILINE | re.DOTALL):
+        shown = doctest.DocTestParser().get_doctest(block, names, "reference.md", None, 0)
+        runner.run(shown, clear_globs=False)
+        names = shown.globs
+    assert (runner.tries > 0, runner.failures) == (True, 0)
+
+
+def test_each_section_of_the_reference_documents_its_function_and_uses_it() -> None:
+    for name, section in zip(USED, REFERENCE.split("\n## ")[1:], strict=True):
+        assert re.search(rf"auto\w+:: reluflow\.[\w.]*{name}\b", section), name
+        assert re.search(rf"^>>> .*\b{name}[(.]", section, flags=re.MULTILINE), name
 
 
 def words(lines: list[str]) -> list[str]:
@@ -167,7 +185,7 @@ def words(lines: list[str]) -> list[str]:
     return re.sub(r"[\\*`]", "", " ".join(lines)).split()
 
 
-@pytest.mark.parametrize("name", documented())
+@pytest.mark.parametrize("name", re.findall(r"auto\w+:: (reluflow\.[\w.]+)", REFERENCE))
 def test_the_reference_has_every_word_of_a_docstring_in_its_place(name: str) -> None:
     module, _, thing = name.rpartition(".")
     try:
