@@ -95,8 +95,8 @@ def rooms_of(notebook: Path) -> set[str]:
 
 
 MORE = {
-    "01_support_vectors.ipynb": 8, "01_support_vectors/examples.ipynb": 4,
-    "01_support_vectors/geometry.ipynb": 5,
+    "01_support_vectors.ipynb": 7, "01_support_vectors/examples.ipynb": 4,
+    "01_support_vectors/geometry.ipynb": 4,
     "01_support_vectors/norm.ipynb": 4,
     "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/experiments.ipynb": 5,
     "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from reluflow.falsify import falsify
 from reluflow.papers.lee2022support import geometry
-from reluflow.papers.lee2022support.data import Instance, draw_many
 from reluflow.papers.lee2022support.landscape import loss
-from reluflow.papers.lee2022support.setting import parallel_classes
+from reluflow.papers.lee2022support.setting import DataSet, draw_many, parallel_classes
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
 
-def instance(X, y) -> Instance:
-    return Instance(np.array(X, float), np.array(y, float), "by hand")
+def instance(X, y) -> DataSet:
+    return DataSet(np.array(X, float), np.array(y, float), "by hand")
 
 
 @pytest.mark.parametrize("X", [FOUR, [[1, 0]], [[0, 2], [0, 1]], [[1, 1], [2, 2], [1, 3], [1, 0]]])

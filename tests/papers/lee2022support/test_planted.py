@@ -19,10 +19,9 @@ from papers.faults import Found, Planted, changed, sees, under
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.papers.lee2022support import dynamics, examples, geometry, linear, theorem_3_6
-from reluflow.papers.lee2022support.data import Instance
 from reluflow.papers.lee2022support.geometry import excess_in_cell
 from reluflow.papers.lee2022support.rational import equation, fitted
-from reluflow.papers.lee2022support.setting import virtual_minimum
+from reluflow.papers.lee2022support.setting import DataSet, virtual_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -32,8 +31,8 @@ THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
 def terms(X: NDArray = THREE, w: Sequence[float] = (2, 2), odd: bool = False) -> Found:
     """Figure 1's evidence of three data: six cells, and a virtual minimum in its own one."""
-    usual = Instance(np.array([[1.0, 0.3], [0.4, 1.0]]), np.array([1.0, 1.2]), "by hand")
-    parallel = Instance(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([1.0, 1.2]), "by hand")
+    usual = DataSet(np.array([[1.0, 0.3], [0.4, 1.0]]), np.array([1.0, 1.2]), "by hand")
+    parallel = DataSet(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([1.0, 1.2]), "by hand")
     return geometry.terminology(
         X, np.ones(len(X)), np.array(w), [usual, parallel if odd else usual]
     )
@@ -57,7 +56,7 @@ def some_other_first(X: NDArray, y: NDArray, w0: NDArray) -> Trajectory:
 
 def cells(**last: bool) -> Found:
     """Cells of two surveys, of which the last one of the second is another one."""
-    one = geometry.survey_cells([Instance(printed(EX_1).X, printed(EX_1).y, "printed")])
+    one = geometry.survey_cells([DataSet(printed(EX_1).X, printed(EX_1).y, "printed")])
     full = one[~one.deficient]
     return geometry.cells_of_full_rank([one, changed(full, **last)])
 

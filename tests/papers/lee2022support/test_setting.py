@@ -9,9 +9,8 @@ from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support import dynamics, norm, setting
-from reluflow.papers.lee2022support.data import draw_many
 from reluflow.papers.lee2022support.landscape import gradient, local_minima
-from reluflow.papers.lee2022support.setting import plain_descent
+from reluflow.papers.lee2022support.setting import draw_many, plain_descent
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
 X3 = np.array([[1, 0], [0, 1], [1, 1]])

@@ -15,9 +15,8 @@ from reluflow.flows.affine import affine_flow
 from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.papers.lee2022support import dynamics, norm, setting, small_flows, starts
-from reluflow.papers.lee2022support.data import draw_many
 from reluflow.papers.lee2022support.landscape import local_minima, loss
-from reluflow.papers.lee2022support.setting import Crossing, crossings
+from reluflow.papers.lee2022support.setting import Crossing, crossings, draw_many
 from reluflow.papers.lee2022support.small_flows import conditions, norm_lost, norm_rate
 from reluflow.papers.lee2022support.starts import protected
 from reluflow.places import RECORDS

@@ -15,9 +15,8 @@ from reluflow.falsify import Draws, Instance, Report, extended, planted, stateme
 from reluflow.ledger import Counterexample, bound
 from reluflow.networks.indexed import backward, forward
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.data import Arrays, data_draws
 from reluflow.papers.lee2022support.landscape import gradient, loss
-from reluflow.papers.lee2022support.setting import assumptions
+from reluflow.papers.lee2022support.setting import assumptions, data_draws
 
 # --- Layered ReLU networks with any number of outputs: f(x) = W^(l) [... [W^(1) x]_+ ...]_+ -------
 
@@ -73,14 +72,14 @@ def network_draws() -> Draws:
     """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data. The kinds
     of `ENTRIES`, and networks on nonnegative data with a layer without an active unit."""
 
-    def dead(rng: np.random.Generator) -> Arrays:
+    def dead(rng: np.random.Generator) -> Instance:
         item = _network("nonnegative data", rng)
         return {**item, "W1": -np.abs(item["W1"])}
 
     return {**{kind: partial(_network, kind) for kind in ENTRIES}, "dead layer": dead}
 
 
-def _network(kind: str, rng: np.random.Generator) -> Arrays:
+def _network(kind: str, rng: np.random.Generator) -> Instance:
     entries, data = ENTRIES[kind]
     sizes = [int(k) for k in rng.integers(1, 7, int(rng.integers(3, 7)))]
     n = int(rng.integers(1, 5))
@@ -130,14 +129,14 @@ ROUNDING = 1e-12
 def _draws() -> Draws:
     """Data of every kind, labels of either sign for 1 to 4 neurons, and the neurons' weights."""
 
-    def layer(item: Arrays, rng: np.random.Generator) -> Arrays:
+    def layer(item: Instance, rng: np.random.Generator) -> Instance:
         X, outputs = item["X"], int(rng.integers(1, 5))
         size = np.abs(item["y"]).max()
         Y = size * rng.uniform(-1.0, 1.0, (len(X), outputs))
         W = rng.normal(size=(outputs, X.shape[1]))
         return {"Y": Y, "W": W * size / np.abs(X).max()}
 
-    def lattice(rng: np.random.Generator) -> Arrays:
+    def lattice(rng: np.random.Generator) -> Instance:
         n, d, outputs = (int(rng.integers(1, k)) for k in (6, 4, 5))
         return {"X": rng.integers(-2, 3, (n, d)).astype(float),
                 "Y": rng.integers(-3, 4, (n, outputs)).astype(float),

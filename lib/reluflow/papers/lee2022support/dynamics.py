@@ -16,10 +16,10 @@ from reluflow.falsify import Instance, Statement, extended, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.data import ORDINARY, in_dimensions, readable_data
 from reluflow.papers.lee2022support.landscape import gradient
 from reluflow.papers.lee2022support.setting import (
     MIXED,
+    ORDINARY,
     also,
     assumptions,
     common_point,
@@ -27,11 +27,13 @@ from reluflow.papers.lee2022support.setting import (
     data_on,
     first_continuations,
     foot,
+    in_dimensions,
     meets,
     on_boundary,
     on_several,
     others_off,
     plain_descent,
+    readable_data,
     signed,
     unit_of_norm,
 )

@@ -26,16 +26,18 @@ from reluflow.falsify import (
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.geometry.exact import integer_columns, matrix
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support import data as instances
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.data import data_draws, in_dimensions, readable_data
 from reluflow.papers.lee2022support.landscape import extreme_rays, local_minima
 from reluflow.papers.lee2022support.setting import (
+    DataSet,
     also,
     assumptions,
+    data_draws,
+    in_dimensions,
     meets,
     meets_cell,
     parallel_classes,
+    readable_data,
     signed,
     virtual_minimum,
 )
@@ -43,9 +45,7 @@ from reluflow.papers.lee2022support.setting import (
 # --- Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1 --------------------
 
 
-def terminology(
-    X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[instances.Instance]
-) -> list[Evidence]:
+def terminology(X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[DataSet]) -> list[Evidence]:
     """sv.fig1: the stationary sets of `pairs` (n = d = 2); the cells of six data, and w's."""
     shapes = [sorted(m.dimension for m in local_minima(k.X, k.y)) for k in pairs]
     own = X6 @ w > 0
@@ -392,7 +392,7 @@ SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
 
 
-def survey_cells(data: Iterable[instances.Instance]) -> pd.DataFrame:
+def survey_cells(data: Iterable[DataSet]) -> pd.DataFrame:
     """Every cell of every data set: `deficient`, whether its active data have rank below d,
     `inside`, whether it holds a virtual minimum, and `agree`, whether (5) and the least of L_P over
     the closed cell say the same of that (rank d)."""
@@ -400,7 +400,7 @@ def survey_cells(data: Iterable[instances.Instance]) -> pd.DataFrame:
     return survey(pairs, lambda pair: _cell(*pair))
 
 
-def _cell(item: instances.Instance, active: NDArray) -> dict[str, bool] | None:
+def _cell(item: DataSet, active: NDArray) -> dict[str, bool] | None:
     """One cell: (5) should hold if and only if the minimum of L_P over the closed cell is w_P*.
     None where a condition of (5) is within rounding of equality, and where the data are too
     ill-conditioned for the least-distance problem in doubles: too much so altogether, or too flat

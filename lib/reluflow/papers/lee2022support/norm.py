@@ -27,7 +27,6 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.data import Arrays, data_draws
 from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
@@ -36,6 +35,7 @@ from reluflow.papers.lee2022support.setting import (
     also,
     assumptions,
     crossings,
+    data_draws,
     gentle_radius,
     guaranteed_radius,
     meets,
@@ -103,7 +103,7 @@ def all_active_draws(sizes: tuple[int, int] = (2, 8)) -> Draws:
 def _draws() -> Draws:
     """Those, and again with labels along X e_1, e_1 the top eigenvector of X^T X: c_2^* = 0."""
 
-    def aligned(item: Arrays, rng: np.random.Generator) -> Arrays:
+    def aligned(item: Instance, rng: np.random.Generator) -> Instance:
         top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])
         return {"y": 10.0 ** rng.uniform(-1.0, 1.0) * item["X"] @ top}
 
@@ -287,10 +287,10 @@ def not_global(report: Report, case: Counterexample) -> list[Evidence]:
 def realisable_is_global() -> Statement:
     """sv.ours.small.realisable: the limit's loss, in units of L(0), is at most 1e-9."""
 
-    def derive(item: Instance) -> Arrays:
+    def derive(item: Instance) -> Instance:
         return {**item, "y": item["X"] @ item["w_GM"]}
 
-    def more(item: Arrays, rng: np.random.Generator) -> Arrays:
+    def more(item: Instance, rng: np.random.Generator) -> Instance:
         w = all_active_direction(item["X"], rng) * 10.0 ** rng.uniform(-1.0, 1.0)
         new = derive({**item, "w_GM": w})
         return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
@@ -437,7 +437,7 @@ TOGETHER = (np.array([[6, 7], [4, 1], [0, 1], [0, 1]]), np.array([5, 7, 8, 8]), 
 """Data X, y and a direction v: from w0 = eps v the last two data are activated together."""
 
 
-def merged(item: Instance) -> Arrays:
+def merged(item: Instance) -> Instance:
     """The same flow with no two data parallel: a class a_i u, a_i > 0, with labels y_i becomes the
     datum |a| u with the label a.y / |a|, which changes the loss by a constant."""
     X, y = np.asarray(item["X"], float), np.asarray(item["y"], float)
@@ -532,7 +532,7 @@ def two_at_once() -> Counterexample:
 # --- Theorem F.6: a flow that crosses under conditions B1-B4 gains norm; how often they hold ------
 
 
-def built_crossings(rng: np.random.Generator, d: int = 2) -> Arrays:
+def built_crossings(rng: np.random.Generator, d: int = 2) -> Instance:
     """Data made to meet B1-B4: d data fitted by w_P^*, whose last entry is negative, and one more
     almost orthogonal to w_P^*, on whose inactive side the start is."""
     tilt = rng.uniform(0.1, 0.7)
@@ -559,7 +559,7 @@ def _units(rng: np.random.Generator, d: int, n: int = 1) -> NDArray:
     return units
 
 
-def with_parallels(item: Arrays, rng: np.random.Generator) -> Arrays:
+def with_parallels(item: Instance, rng: np.random.Generator) -> Instance:
     """The same with its last datum x, y made two or three, a x and labels of their own, such that
     they pull together as hard as y x would."""
     sizes = 2.0 ** -rng.integers(0, 3, int(rng.integers(2, 4)))

@@ -22,15 +22,18 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.data import KINDS, ORDINARY, Arrays, data_draws, draw_many
 from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.setting import (
+    KINDS,
     NORMS,
+    ORDINARY,
     Crossing,
     assumptions,
     crossings,
+    data_draws,
     deactivated,
     directed,
+    draw_many,
     meets,
     nontrivial,
     plain_descent,
@@ -300,7 +303,7 @@ def sign_changes(c: NDArray, rates: NDArray) -> list[float]:
     ]
 
 
-def _by_a_boundary(item: Arrays, rng: np.random.Generator) -> Arrays:
+def _by_a_boundary(item: Instance, rng: np.random.Generator) -> Instance:
     """w on the boundary of the first datum, and v of any size."""
     p, q = item["X"][0]
     w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
@@ -419,7 +422,7 @@ def leaving_draws(sizes: tuple[int, int] = (3, 8)) -> Draws:
 
     base = data_draws(2, sizes)
 
-    def outside(kind: str, rng: np.random.Generator) -> Arrays:
+    def outside(kind: str, rng: np.random.Generator) -> Instance:
         drawn = (base[kind](rng) for _ in range(40))
         return next((item for item in drawn if not keeps_all(item)), base[kind](rng))
 

@@ -17,15 +17,16 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support.data import data_draws, in_dimensions
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     assumptions,
     crossings,
+    data_draws,
     deactivated,
     directed,
     forced,
     guaranteed_radius,
+    in_dimensions,
     meets,
     near_boundary_start,
     nontrivial,

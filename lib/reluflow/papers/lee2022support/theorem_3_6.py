@@ -9,19 +9,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow.falsify import Draws, Statement, given
+from reluflow.falsify import Draws, Instance, Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, nested_pairs
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.data import Arrays, Instance, draw, in_dimensions
 from reluflow.papers.lee2022support.landscape import local_minima, loss
-from reluflow.papers.lee2022support.setting import also, assumptions, meets, remembered, signed
+from reluflow.papers.lee2022support.setting import (
+    DataSet,
+    also,
+    assumptions,
+    draw,
+    in_dimensions,
+    meets,
+    remembered,
+    signed,
+)
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
 
 
-def survey_pairs(data: Iterable[Instance]) -> pd.DataFrame:
+def survey_pairs(data: Iterable[DataSet]) -> pd.DataFrame:
     """Every pair of minima w1, w2 with supports S2 inside S1, of every data set (`number`).
 
     breaks   whether L(w2) < L(w1)
@@ -66,7 +74,7 @@ def second_datum_dropped(X: NDArray, y: NDArray) -> Counterexample:
     )  # fmt: skip
 
 
-def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
+def realisable(item: Instance, rng: np.random.Generator) -> Instance:
     """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
 
     The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
@@ -84,7 +92,7 @@ def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
     return {"y": X @ w, "w_gm": w}
 
 
-def _turned(item: Arrays, rng: np.random.Generator) -> Arrays:
+def _turned(item: Instance, rng: np.random.Generator) -> Instance:
     """Inputs of either sign, for A1 is not assumed; half of the labels can be fitted, but for those
     of data on which the fit is zero."""
     X = signed(item, rng)["X"]

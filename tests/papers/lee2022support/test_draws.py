@@ -7,8 +7,8 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow.papers.lee2022support import data
-from reluflow.papers.lee2022support.data import KINDS, draw
+from reluflow.papers.lee2022support import setting
+from reluflow.papers.lee2022support.setting import KINDS, draw
 
 
 def exact_rank(X: np.ndarray) -> int:
@@ -39,7 +39,7 @@ def test_a_draw_outside_the_assumptions_is_drawn_again(monkeypatch: pytest.Monke
     ]
     for wrong in bad:
         queue = [wrong, good]
-        monkeypatch.setitem(data._DRAWS, "uniform", lambda n, d, rng, q=queue: q.pop(0))
+        monkeypatch.setitem(setting._DRAWS, "uniform", lambda n, d, rng, q=queue: q.pop(0))
         item = draw("uniform", 2, 2, np.random.default_rng(0))
         assert (item.X is good[0], item.y is good[1], queue) == (True, True, [])
 
