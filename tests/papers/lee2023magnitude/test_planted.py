@@ -295,13 +295,10 @@ PROP_3_6 = each(
 # --- Unique minimisers ----------------------------------------------------------------------------
 
 
-def law_in(d: int, points: Any, judge: Planted, targets: Any = None) -> Planted:
-    """What `judge` finds where the laws drawn in d dimensions are this one, with these teachers."""
+def law_in(d: int, points: Any, judge: Planted) -> Planted:
+    """What `judge` finds where the laws drawn in d dimensions are this one."""
     law = laws.finite_law(points)
-    judged = wrong("random_law", judge, lambda rng, k, *_: k == d, lambda _: law)
-    if targets is None:
-        return judged
-    return wrong("telling_targets", judged, lambda one, *_: one == law, lambda _: targets)
+    return wrong("random_law", judge, lambda rng, k, *_: k == d, lambda _: law)
 
 
 def several(rng: np.random.Generator, same: bool, mean: int) -> Any:
@@ -314,15 +311,16 @@ def several(rng: np.random.Generator, same: bool, mean: int) -> Any:
 
 
 drawn = laws._several_minimisers
-symmetric = partial(laws.symmetric_minimiser, 0, 6)
-finite = partial(laws.minimiser_of_finite_laws, 0, 12)
+symmetric, finite = (lambda k=k: laws.unique_minimisers(0, 12)[k] for k in range(2))
 density = partial(laws.minimiser_of_densities, 0, 8)
 LINE = [(1, 0), (-1, 0)]
 CROSS = [*LINE, (0, 1), (0, -1)]
 UNIQUE_SYMMETRIC = (
-    ("several minimisers", law_in(2, laws.MERCEDES, symmetric, [laws.TEACHER] * 4)),
-    *each("of these laws", law_in(2, laws.MERCEDES, symmetric), law_in(2, LINE, symmetric)),
-)
+    ("with several minimisers", wrong("is_only_minimiser", symmetric,
+                                      lambda law, _: law.is_symmetric, lambda _: False)),
+    ("symmetric laws of full rank", wrong("random_law", symmetric, lambda *_: True,
+                                          lambda _: laws.finite_law(laws.MERCEDES))),
+)  # fmt: skip
 UNIQUE_FINITE = (
     *each("the teachers tried disagree", *(
         wrong("spans_every_side", law_in(2, points, finite), lambda law: law.d == 2,

@@ -274,15 +274,6 @@ def upper_bound_passed(t: float, sizes: Sequence[float]) -> Counterexample:
     )  # fmt: skip
 
 
-def upper_bound_tried(case: Counterexample) -> list[Evidence]:
-    """At how many norms of a case the bound fails."""
-    return [
-        fact("norms |w_0| / |w*| at which |w(t)| passes the upper bound of (8)",
-             sum(not item.holds for item in case.breaks), 0),
-        note("norms tried", case.instance["|w₀| / |w*|"], "", None),
-    ]  # fmt: skip
-
-
 def first_order(angles: Sequence[float], t: float) -> list[Evidence]:
     """ma.ours.small.first: the first order of |w(t)| in |w_0|, and where it changes sign."""
     rooms = {phi0: room(phi0, t, 1e-5) for phi0 in angles}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import mpmath
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow.falsify import Instance, Report, Statement, extended, falsify, survey
+from reluflow.falsify import Instance, Report, Statement, extended, falsify
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import descent, descents, setting
 from reluflow.papers.lee2023magnitude.descent import OPPOSITE, SEEN, angle_slacks
@@ -92,27 +91,6 @@ def corrected_angle(run: Descent) -> float:
         fast, slow = np.log(np.maximum([least, most], 0.0))
     log_ratio = -np.diff(path.psi[path.theta > SEEN])
     return float(np.minimum(slow - log_ratio, log_ratio - fast).min())
-
-
-def needed_table() -> pd.DataFrame:
-    """Corollary 4.3 for m = v* = 1, |w0| = 1/1000, pi - phi0 = eta/10, eps = (pi - phi0)/20000: the
-    steps that it counts, and those that descent needs, at a tenth, a hundredth and a thousandth of
-    about 2, the limit that it names."""
-
-    def measure(step: float) -> Mapping[str, object]:
-        start, eps = Start.near(0.1 * step, 1e-3, 1), 0.1 * step / 20000.0
-        slow, _ = angle_rates(start.phi, 1.0, 1.0, 1.0, 1)
-        count = (math.log(eps / 2.0) + start.psi) / math.log(1.0 - slow * step)
-        path = start.descent(step, math.ceil(count) + 50)
-        enough, needed = math.floor(count) + 1, int(np.argmax(path.theta < eps))
-        return {
-            "step": f"1/{1 / step:.0f}",
-            "enough by Corollary 4.3": enough,
-            "needed": needed,
-            "short by": needed - enough,
-        }
-
-    return survey([2.0 / k for k in descents.SMALLNESS], measure).set_index("step")
 
 
 def large_norm() -> list[Evidence]:
