@@ -74,7 +74,8 @@ class ShallowLoss:
 
     def __init__(self, X: ArrayLike, y: ArrayLike, loss: Loss, weight: float,
                  dtype: Precision = np.float64) -> None:  # fmt: skip
-        self.X, self.y = (np.ascontiguousarray(each, dtype) for each in (X, y))
+        self.X: NDArray = np.ascontiguousarray(X, dtype)
+        self.y: NDArray = np.ascontiguousarray(y, dtype)
         self.loss, self.weight, self.dtype, self.n = loss, weight, dtype, len(self.y)
 
     def of(self, rows: NDArray) -> ShallowLoss:
