@@ -6,11 +6,12 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import images
 from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
+    GroupedLoss,
     Neurons,
     Setting,
     ShallowLoss,
@@ -23,7 +24,7 @@ from reluflow.papers.min2024early.setting import LOSSES
 
 from tests.papers.min2024early.test_lemmas import velocities
 
-# The loss and its descent: by hand, by batches.
+# The loss and its descent: by hand, by groups of data, by batches.
 
 
 def draw(seed: int, n: int, d: int, h: int, name="exponential", size=0.3):
@@ -58,9 +59,25 @@ def test_a_neuron_on_the_boundary_or_zero_is_inactive() -> None:
     X, y = [[1.0, 0.0], [0.0, 0.0]], [1.0, -1.0]
     problem = ShallowLoss(X, y, LOSSES["exponential"], 1.0)
     start = Neurons(np.array([[0.0, 1.0], [0.0, 0.0]]), np.ones(2))
-    loss, slope = problem.value_and_slope(start)
-    assert loss == 2.0
-    assert not slope.flat.any()
+    for one in (problem, GroupedLoss(problem)):
+        loss, slope = one.value_and_slope(start)
+        assert loss == 2.0
+        assert not slope.flat.any()
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.sampled_from([1e-12, 1e-6, 1.0, 1e3]))
+def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
+    problem, start = draw(seed, 200, 3, 4, size=0.3)
+    ours, rng = GroupedLoss(problem), np.random.default_rng(seed)
+    for k in range(7):
+        W = start.W + 10.0 ** -(k % 5) * rng.standard_normal((4, 3))
+        at = Neurons(unit * W, start.v / unit)
+        loss, slope = ours.value_and_slope(at)
+        expected, there = problem.value_and_slope(at)
+        assert loss == pytest.approx(expected, rel=1e-11)
+        np.testing.assert_allclose(slope.W, there.W, atol=1e-10 * np.abs(there.W).max())
+        np.testing.assert_allclose(slope.v, there.v, atol=1e-10 * np.abs(there.v).max())
 
 
 def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:

@@ -43,6 +43,8 @@ def unpacked(text: str, kind: str) -> NDArray[np.float64]:
 # single precision; weights and sums over the pieces are in double.
 
 _PIECE = 500
+Data = tuple[NDArray, NDArray]
+"""X (m, d) and y (m,)."""
 Precision = type[np.float32] | type[np.float64]
 
 
@@ -84,19 +86,117 @@ class ShallowLoss:
         return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
-        """L and - grad L, for both layers: w_j and v_j are pulled by v_j and by w_j times the same
-        sum (d,) of c_i x_i over the data on which the neuron is active, c_i the pull of a datum."""
+        """L and - grad L, for both layers."""
+        return self.slope_of(neurons, *self.sums(neurons, [(self.X, self.y)]))
+
+    def sums(self, neurons: Neurons, parts: Sequence[Data]) -> tuple[float, NDArray]:
+        """sum_i l(f(x_i), y_i), and for each neuron the sum (h, d) of c_i x_i over the data on
+        which it is active, c_i the pull of a datum; over the data in the parts."""
         W, v = neurons.W.astype(self.dtype), neurons.v.astype(self.dtype)
         total, pulled = 0.0, np.zeros_like(neurons.W)
-        for k in range(0, self.n, _PIECE):
-            x, y = self.X[k : k + _PIECE], self.y[k : k + _PIECE]
-            hidden = np.maximum(W @ x.T, 0.0)
-            f = v @ hidden
-            total += float(np.exp(self.loss.log_terms(f, y)).sum(dtype=float))
-            pulled += ((hidden > 0.0) * self.loss.pull(f, y).astype(self.dtype)) @ x
+        for X, y in parts:
+            for k in range(0, len(y), _PIECE):
+                x, labels = X[k : k + _PIECE], y[k : k + _PIECE]
+                hidden = np.maximum(W @ x.T, 0.0)
+                loss, pull = self.terms(v @ hidden, labels)
+                total += loss
+                pulled += ((hidden > 0.0) * pull) @ x
+        return total, pulled
+
+    def terms(self, f: NDArray, y: NDArray) -> tuple[float, NDArray]:
+        """The sum of the losses at outputs f (m,), and the pulls (m,)."""
+        loss = np.exp(self.loss.log_terms(f, y)).sum(dtype=float)
+        return float(loss), self.loss.pull(f, y).astype(self.dtype)
+
+    def slope_of(self, neurons: Neurons, total: float, pulled: NDArray) -> tuple[float, Neurons]:
+        """L and - grad L from those sums over all data: a neuron's weights w_j and v_j are pulled
+        by v_j and by w_j times the same sum."""
         G = (self.weight * neurons.v)[:, None] * pulled
         g = self.weight * np.einsum("jk,jk->j", neurons.W, pulled)
         return float(self.weight * total), Neurons(G, g)
+
+
+# --- The loss of a two-layer ReLU network where most data see one of a few linear maps ------------
+#
+# Data on which the same neurons are active have outputs V.x with one vector V, and one sum of c_i
+# x_i serves all these neurons: two products of a matrix and a vector in place of two with h
+# columns. Who is active is known without looking as long as no direction w_j/|w_j| has moved by as
+# much as x_i/|x_i| is away from the neuron's boundary. All other data are looked at in each step.
+
+_SHARE = 50
+"""A pattern that one in so many data has makes a group."""
+_PATIENCE = 8
+"""Data are sorted afresh once the work on single ones is that of so many passes over all."""
+
+
+class _Group(NamedTuple):
+    """Data X (m, d), y (m,) with one pattern, `active` (h,) as 0 and 1, and by how much a direction
+    must at least move to change it, (m,), in ascending order."""
+
+    X: NDArray
+    y: NDArray
+    active: NDArray
+    room: NDArray
+
+
+_Sorted = tuple[NDArray, list[_Group], Data]
+"""The data as they were sorted at some directions (h, d): groups, and the others."""
+
+
+class GroupedLoss:
+    """The same function as `problem`, to rounding, for weights that change a little at a time.
+    Parameters: `problem`, of whose data this keeps a sorted copy."""
+
+    def __init__(self, problem: ShallowLoss) -> None:
+        self.problem, self.n = problem, problem.n
+        sizes = np.linalg.norm(problem.X.astype(float), axis=1)
+        self._sizes = np.where(sizes > 0.0, sizes, 1.0)
+        # What rounding may add to a product of unit vectors.
+        self._slack = 2.0 * problem.X.shape[1] * float(np.finfo(problem.dtype).eps)
+        self._sorted: _Sorted | None = None
+        self._spent = 0
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
+        sizes = _lengths(neurons.W)[:, None]
+        directions = neurons.W / np.where(sizes > 0.0, sizes, 1.0)
+        if self._sorted is None or self._spent > _PATIENCE * self.n:
+            self._sorted, self._spent = self._sort(directions), 0
+        before, groups, others = self._sorted
+        moved = float(_lengths(directions - before).max()) + self._slack
+        total, pulled = 0.0, np.zeros_like(neurons.W)
+        singly = [others]
+        W, v = neurons.W.astype(self.problem.dtype), neurons.v.astype(self.problem.dtype)
+        for group in groups:
+            k = int(np.searchsorted(group.room, moved, side="right"))
+            singly.append((group.X[:k], group.y[:k]))
+            loss, pull = self.problem.terms(group.X[k:] @ ((v * group.active) @ W), group.y[k:])
+            total += loss
+            pulled += np.outer(group.active, pull @ group.X[k:])
+        self._spent += sum(len(y) for _, y in singly)
+        rest, by_single = self.problem.sums(neurons, singly)
+        return self.problem.slope_of(neurons, total + rest, pulled + by_single)
+
+    def _sort(self, directions: NDArray) -> _Sorted:
+        X, y = self.problem.X, self.problem.y
+        before: NDArray = X @ directions.astype(X.dtype).T
+        room = np.abs(before).min(axis=1) / self._sizes
+        packed = np.packbits(before > 0.0, axis=1)
+        words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
+        _, kind, count = np.unique(words, return_inverse=True, return_counts=True)
+        groups, single = [], np.ones(self.n, bool)
+        for k in np.nonzero(count * _SHARE >= self.n)[0]:
+            rows = np.nonzero(kind == k)[0]
+            rows = rows[np.argsort(room[rows], kind="stable")]
+            single[rows] = False
+            active = (before[rows[0]] > 0.0).astype(X.dtype)
+            groups.append(_Group(X[rows], y[rows], active, room[rows]))
+        return directions, groups, (X[single], y[single])
+
+
+def _lengths(W: NDArray) -> NDArray:
+    """The lengths of the rows."""
+    return np.sqrt(np.einsum("jk,jk->j", W, W))
 
 
 # --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
@@ -110,7 +210,7 @@ class State(NamedTuple):
     loss: float
 
 
-def descent(problem: ShallowLoss, start: Neurons, step: float) -> Iterator[State]:
+def descent(problem: ShallowLoss | GroupedLoss, start: Neurons, step: float) -> Iterator[State]:
     """Every step of gradient descent on both layers, the start first, without end."""
     neurons = start
     for k in count():
@@ -435,7 +535,7 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
     `last` steps, or an overflow; the first 50 steps and every 50th."""
     start, still = task.start(seed)
     home, fell, begins = False, np.inf, None
-    for state in task.descent(start):
+    for state in descent(GroupedLoss(task.loss), start, task.setting.step):
         largest = np.abs(state.neurons.flat).max()
         if not (np.isfinite(state.loss) and largest < 1e6):
             return
@@ -478,8 +578,8 @@ def stepped(task: Task, seed: int, every: int) -> tuple[pd.DataFrame, Neurons]:
 
 # --- The records of the MNIST figures: every plain step on all training images of two digits ------
 #
-# A quarter of an hour of one core each. Products with the images are in single precision, weights
-# and sums in double; a record says how far the same steps in double precision lead elsewhere.
+# Some minutes of one core each. The products with the images are in single precision, weights and
+# sums in double; a record says how far the same steps in double precision lead elsewhere.
 
 FIGURES = {"figure-5": Setting(1, 0), "figure-10": Setting(3, 8), "figure-11": Setting(1, 7)}
 PHASES = {"figure-12": partial(epochs, both=True), "figure-13": partial(epochs, both=False)}
@@ -518,7 +618,8 @@ def record_of_figure(name: str, images: Images, seed: int) -> dict[str, Any]:
         task, exact = (Task(setting, images, dtype) for dtype in (np.float32, np.float64))
         start, still = task.start(seed)
         seen, late, last = list[Seen](), None, None
-        states = islice(task.descent(start), setting.n_steps + 1)
+        path = descent(GroupedLoss(task.loss), start, setting.step)
+        states = islice(path, setting.n_steps + 1)
         for state in progress(states, setting.n_steps + 1, "states"):
             if state.step % EVERY == 0:
                 seen.append(task.seen(state, still))
