@@ -83,7 +83,7 @@ def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
 def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:
     problem, start = draw(2, 23, 3, 4)
     path = stochastic_descent(problem, start, 0.1, 0.0, 10, np.random.default_rng(7))
-    end = next(islice(path, 1, None)).neurons
+    end = next(islice(path, 1, None))
     rng, at = np.random.default_rng(7), start
     order = rng.permutation(23)
     assert sorted(order) == list(range(23))
@@ -160,7 +160,7 @@ def test_changes_are_the_derivatives_along_the_flow() -> None:
     turns = np.linalg.norm(units[0] - units[1], axis=1).sum() / 2e-6
     assert found.norms == pytest.approx(((ahead**2).sum() - (back**2).sum()) / 2e-6, rel=1e-6)
     assert found.directions == pytest.approx(turns, rel=1e-6)
-    assert found.loss == pytest.approx(problem.value(at))
+    assert found.loss == pytest.approx(problem.value_and_slope(at)[0])
     assert found.squares == pytest.approx((now**2).sum())
 
 
@@ -197,7 +197,7 @@ def test_a_slice_of_each_figure_comes_out_again(training, name) -> None:
     for late in (False, True):
         assert apart(kept, task, late, 5) < 1e-3
     start, still = task.start(kept.facts["seed"])
-    first = task.seen(State(0, start, task.loss.value(start)), still)
+    first = task.seen(State(0, start, task.loss.value_and_slope(start)[0]), still)
     assert mnist.row_of(first) == pytest.approx(kept.curves.iloc[0].tolist(), rel=1e-5)
     data = kept.facts["data"]
     assert mnist.left_over(task.pair) == data["left_over"] == 0

@@ -13,12 +13,12 @@ from scipy.optimize import linprog
 from scipy.special import betainc
 from scipy.stats import binomtest
 
-from reluflow.falsify import Instance, Statement, extended, planted, statement
+from reluflow.falsify import Draws, Instance, Statement, extended, planted, statement
 from reluflow.flows.alignment import align
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import SQUARE
 from reluflow.papers.min2024early import lemmas, setting
-from reluflow.papers.min2024early.setting import Draws, separable, separable_draws
+from reluflow.papers.min2024early.setting import separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
 # --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement, extended, given, statement
+from reluflow.falsify import Draws, Instance, Statement, extended, given, statement
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
 from reluflow.flows.integrate import FlowPath, log_elapsed, log_steepness, then
@@ -192,7 +192,7 @@ def _largest_output(given: Start, chart: Neurons, z: NDArray, sign: float) -> fl
 # --- Starts of whole trajectories at the largest eps that (Small) allows --------------------------
 
 
-def data_draws() -> setting.Draws:
+def data_draws() -> Draws:
     """Draws of {"X", "y"} with data of both labels: mu from 0.03 to 0.9, up to 8 dimensions.
     Lengths that differ by more than 100 would ask for an eps below e^(-10^9), whose log norms have
     no digit left after the point: those draws are left to the lemmas."""

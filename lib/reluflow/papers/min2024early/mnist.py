@@ -76,16 +76,14 @@ class ShallowLoss:
 
     def __init__(self, X: ArrayLike, y: ArrayLike, loss: Loss, weight: float,
                  dtype: Precision = np.float64) -> None:  # fmt: skip
-        self.X, self.y = (np.ascontiguousarray(each, dtype) for each in (X, y))
+        self.X: NDArray = np.ascontiguousarray(X, dtype)
+        self.y: NDArray = np.ascontiguousarray(y, dtype)
         self.loss, self.weight, self.dtype, self.n = loss, weight, dtype, len(self.y)
 
     def of(self, rows: NDArray) -> ShallowLoss:
         """The loss of some of the data, with the weight that keeps a mean a mean."""
         weight = self.weight * self.n / len(rows)
         return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
-
-    def value(self, neurons: Neurons) -> float:
-        return self.value_and_slope(neurons)[0]
 
     def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
         """L and - grad L, for both layers."""
@@ -226,13 +224,13 @@ def descent(problem: ShallowLoss | GroupedLoss, start: Neurons, step: float) -> 
 def stochastic_descent(
     problem: ShallowLoss, start: Neurons, step_W: float, step_v: float, batch: int,
     rng: np.random.Generator,
-) -> Iterator[State]:  # fmt: skip
+) -> Iterator[Neurons]:  # fmt: skip
     """W <- W - step_W grad_W L, v <- v - step_v grad_v L on `batch` data at a time, drawn without
-    repetition in an epoch, whose last batch may be smaller. The states are those at the end of each
-    epoch, the start first, and `step` counts epochs."""
+    repetition in an epoch, whose last batch may be smaller. Yields the start, and the weights at
+    the end of each epoch, without end."""
     neurons = start
-    for epoch in count():
-        yield State(epoch, neurons, problem.value(neurons))
+    while True:
+        yield neurons
         order = rng.permutation(problem.n)
         for k in range(0, problem.n, batch):
             slope = problem.of(order[k : k + batch]).value_and_slope(neurons)[1]
@@ -403,8 +401,8 @@ def epochs(task: Task, seed: int, number: int, both: bool) -> Iterator[Rates]:
         start = Neurons(start.W, signs)
     rng = np.random.default_rng((seed, 2))
     path = stochastic_descent(task.loss, start, step, step if both else 0.0, BATCH, rng)
-    for state in islice(path, number + 1):
-        yield rates(state.step, task.loss, state.neurons, np.diag(still))
+    for epoch, neurons in enumerate(islice(path, number + 1)):
+        yield rates(epoch, task.loss, neurons, np.diag(still))
 
 
 # --- Whether images satisfy Assumption 1: the inner products of all pairs (Figure 5) --------------

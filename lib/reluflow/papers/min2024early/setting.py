@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.exact import rationals
+from reluflow.falsify import Draws, Instance
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate
@@ -23,9 +24,6 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 # --- Random orthogonally separable data of a given separation, ordinary and adversarial -----------
-
-Arrays = Mapping[str, Any]
-Draws = dict[str, Callable[[np.random.Generator], Arrays]]
 
 
 def separable(
@@ -69,13 +67,13 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
 
     def drawn(
         rng: np.random.Generator, low: float = 1e-3, high: float = 0.9, decades: float = 0.5
-    ) -> Arrays:
+    ) -> Instance:
         mu = float(np.exp(rng.uniform(np.log(low), np.log(high))))
         n, d = (int(rng.integers(least, most + 1)) for least, most in (sizes, dims))
         X, y = separable(n, d, mu, rng, decades)
         return {"X": X, "y": y}
 
-    def integers(rng: np.random.Generator) -> Arrays:
+    def integers(rng: np.random.Generator) -> Instance:
         few = (sizes[0], min(sizes[1], 5)), (2, min(dims[1], 4))
         n, d = (int(rng.integers(least, most + 1)) for least, most in few)
         while True:
@@ -84,14 +82,14 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
             if Z.any(axis=1).all() and separation(Z, np.ones(n)) > 1e-12:
                 return {"X": y[:, None] * Z, "y": y}
 
-    def parallel(rng: np.random.Generator) -> Arrays:
+    def parallel(rng: np.random.Generator) -> Instance:
         item = drawn(rng)
         twin = rng.integers(0, len(item["y"]), len(item["y"]))
         twin[:2] = 0, 1
         Z = (item["X"] * item["y"][:, None])[twin] * 2.0 ** rng.integers(-3, 4, (len(twin), 1))
         return {"X": item["y"][:, None] * Z, "y": item["y"]}
 
-    def against_many(rng: np.random.Generator) -> Arrays:
+    def against_many(rng: np.random.Generator) -> Instance:
         item = drawn(rng)
         y = rng.choice([-1.0, 1.0]) * np.where(np.arange(len(item["y"])) == 0, -1.0, 1.0)
         return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
