@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 
 from reluflow.figures import style
 from reluflow.figures.frame import halo_text, name_curves, point_out
-from reluflow.figures.style import in_house_style, legend_below, panels, share_points
+from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.phuong2021inductive import networks, sectors, setting
 from reluflow.papers.phuong2021inductive.flows import Late
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # these train networks, which the figures do not
     from reluflow.papers.phuong2021inductive.cnn import Shown
     from reluflow.papers.phuong2021inductive.own_data import Trained
 
-# --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
+# --- Pictures of G on the circle, and of the chance that neurons die ------------------------------
 
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
@@ -49,15 +49,6 @@ def hills(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
         _hill(axes[len(data) + k], points, labels)
     axes[len(data)].set_ylabel("$G$")
     legend_below(fig, columns=4)
-    return fig
-
-
-@in_house_style
-def coming_home(log_sizes: Sequence[float], home: NDArray, total: int) -> Figure:
-    """The share of neurons at home against the size of the start."""
-    fig, (ax,) = panels(1, 1, height=3.3)
-    share_points(ax, np.exp(log_sizes), home, total, "", xlabel="norm at the start",
-                 ylabel="share of neurons at home, or dead")  # fmt: skip
     return fig
 
 
