@@ -245,7 +245,7 @@ def _at_home() -> list[Evidence]:
 
     return seen(
         "os.lem1",
-        where(partial(sectors.small_enough, (np.array([20, 19]), 20), 0, 8), sectors, align=astray),
+        where(partial(sectors.small_enough, (19, 20), 0, 8), sectors, align=astray),
         *_waits(),
     )
 

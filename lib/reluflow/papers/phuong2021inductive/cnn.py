@@ -560,7 +560,8 @@ _UNITS = {"raw products": True, "units of the mean of |f|²": False}
 
 def courses_of(layers: Sequence[Pairs], raw: bool) -> dict[str, list[float]]:
     """The mean inner product of each kind of pair from layer to layer."""
-    return {kind: [pairs.mean(kind, raw) for pairs in layers] for kind in (MINUS, PLUS, ACROSS)}
+    return {kind: [pairs.means[kind] * (pairs.square if raw else 1.0) for pairs in layers]
+            for kind in (MINUS, PLUS, ACROSS)}  # fmt: skip
 
 
 def _least(run: Shown) -> float:
@@ -591,8 +592,6 @@ def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence
              1.0 - after.violations[ACROSS] / after.pairs[ACROSS], digits=2),
         note("share after layer 6's ReLU, which is what W_7 is given",
              run.layers[FIRST - 1][AFTER].share, digits=2),
-        *(note(f"{name}: share after the ReLU", other.whole[AFTER].share, digits=2)
-          for name, other in others.items()),
     ]  # fmt: skip
 
 

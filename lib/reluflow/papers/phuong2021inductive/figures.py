@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 
 from reluflow.figures import style
 from reluflow.figures.frame import halo_text, name_curves, point_out
-from reluflow.figures.style import in_house_style, legend_below, panels, share_points
+from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.phuong2021inductive import networks, sectors, setting
 from reluflow.papers.phuong2021inductive.flows import Late
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # these train networks, which the figures do not
     from reluflow.papers.phuong2021inductive.cnn import Shown
     from reluflow.papers.phuong2021inductive.own_data import Trained
 
-# --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
+# --- Pictures of G on the circle, and of the chance that neurons die ------------------------------
 
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
@@ -41,23 +41,28 @@ _TURNS = np.linspace(-np.pi, np.pi, 1441)
 
 @in_house_style
 def hills(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
-    """For each (title, X (n, 2), y (n,)): the data on the circle, and G along it with its strict
-    local maxima and minima; the sectors (13) and (14) and the silent directions are coloured."""
-    fig, axes = panels(2, len(data), height=6.2, titles=[title for title, _, _ in data])
-    for k, (_, points, labels) in enumerate(data):
-        _circle(axes[k], points, labels)
-        _hill(axes[len(data) + k], points, labels)
-    axes[len(data)].set_ylabel("$G$")
+    """For each (title, X (n, 2), y (n,)): G along the circle with its strict local maxima and
+    minima, and the directions of the data; the sectors (13) and (14) and the silent directions are
+    coloured."""
+    fig, axes = panels(1, len(data), height=3.6, titles=[title for title, _, _ in data])
+    for ax, (_, X, y) in zip(axes, data, strict=True):
+        for name, arcs in _arcs(X, y).items():
+            for first, last in arcs:
+                ax.axvspan(first, last, color=PALE[name], lw=0.0, zorder=0.1)
+            style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+        ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
+        for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
+                                           (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
+            W = setting.extremal_directions(X, y, sign)
+            ax.plot(np.degrees(np.arctan2(*W.T[::-1])), height(X, y, W), marker=marker, ls="", ms=8,
+                    color=colour, zorder=5, label=name)  # fmt: skip
+        for label, name in ((1.0, "datum, $y = +1$"), (-1.0, "datum, $y = -1$")):
+            turns = np.degrees(np.arctan2(*X[y == label].T[::-1]))
+            ax.plot(turns, 0.0 * turns, ls="", ms=8, mew=1.8, label=name, **_datum(label))
+        ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
+        ax.xaxis.set_major_locator(MultipleLocator(90))
+    axes[0].set_ylabel("$G$")
     legend_below(fig, columns=4)
-    return fig
-
-
-@in_house_style
-def coming_home(log_sizes: Sequence[float], home: NDArray, total: int) -> Figure:
-    """The share of neurons at home against the size of the start."""
-    fig, (ax,) = panels(1, 1, height=3.3)
-    share_points(ax, np.exp(log_sizes), home, total, "", xlabel="norm at the start",
-                 ylabel="share of neurons at home, or dead")  # fmt: skip
     return fig
 
 
@@ -164,45 +169,6 @@ def _datum(label: float) -> dict[str, str]:
     return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
 
 
-def _pale(ax: Axes, X: NDArray, y: NDArray, **limits: Any) -> None:
-    _bare(ax, **limits)
-    for name, arcs in _arcs(X, y).items():
-        for first, last in arcs:
-            ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
-
-
-def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
-    _pale(ax, X, y, xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
-    ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8))
-    longest = np.linalg.norm(X, axis=1).max()
-    for x, label in zip(X, y, strict=True):
-        tip = 0.85 * x / longest
-        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=_datum(label)["color"], lw=0.9)
-        ax.plot(*tip, ls="", ms=8, mew=1.8, **_datum(label))
-    for sign, colour, marker in ((1.0, POSITIVE, "^"), (-1.0, NEGATIVE, "v")):
-        for w in setting.extremal_directions(X, y, sign):
-            ax.plot(*(1.1 * w), marker=marker, ls="", ms=7, color=colour)
-
-
-def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
-    for name, arcs in _arcs(X, y).items():
-        for first, last in arcs:
-            ax.axvspan(first, last, color=PALE[name], lw=0.0, zorder=0.1)
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
-    ax.plot(np.degrees(_TURNS), height(X, y, unit(_TURNS)), color=style.INK, lw=1.3)
-    for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
-                                       (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
-        for w in setting.extremal_directions(X, y, sign):
-            ax.plot(np.degrees(np.arctan2(w[1], w[0])), height(X, y, w), marker=marker, ls="", ms=8,
-                    color=colour, zorder=5)  # fmt: skip
-        style.legend_entry(ax, name, ls="", marker=marker, ms=7, color=colour)
-    for label, name in ((1.0, "datum, $y = +1$"), (-1.0, "datum, $y = -1$")):
-        if np.any(y == label):
-            style.legend_entry(ax, name, ls="", ms=8, mew=1.8, **_datum(label))
-    ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
-    ax.xaxis.set_major_locator(MultipleLocator(90))
-
-
 # --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
 
 _LN10 = float(np.log(10.0))
@@ -288,7 +254,10 @@ def turning(late: Late) -> Figure:
 
 def _cones(ax: Axes, X: NDArray, y: NDArray, sign: float) -> None:
     """The sectors; words in that of the other label, where no path ends; data outside."""
-    _pale(ax, X, y, xlim=(-1.3, 1.3), ylim=(-1.2, 1.2))
+    _bare(ax, xlim=(-1.3, 1.3), ylim=(-1.2, 1.2))
+    for name, arcs in _arcs(X, y).items():
+        for first, last in arcs:
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, first, last, color=PALE[name], lw=0.0))
     ax.add_patch(Circle((0.0, 0.0), _START, fill=False, ec=style.QUIET, lw=0.7))
     word = "negative" if sign > 0 else "positive"
     other = X[y == -sign].sum(axis=0)
@@ -374,30 +343,20 @@ def similarity(run: Shown) -> Figure:
 
 @in_house_style
 def along_training(runs: Mapping[str, Shown]) -> Figure:
-    """The share of pairs that violate (OS) against epochs, at layer 7, and below it the largest
-    singular values of W_7; a column a run."""
-    names = list(runs)
-    titles = [*names, *[""] * len(names)]
-    fig, axes = panels(2, len(names), height=5.0, titles=titles)
-    for k, run in enumerate(runs.values()):
-        top, below = axes[k], axes[len(names) + k]
+    """The share of pairs that violate (OS) against epochs, at layer 7; a panel a run."""
+    fig, axes = panels(1, len(runs), height=3.2, titles=list(runs))
+    for ax, run in zip(axes, runs.values(), strict=True):
         late = run.epochs > 0
         for (side, violated), (line, colour) in zip(run.violated.items(), _SIDES, strict=True):
             shares = np.maximum(violated[late], _CONVOLUTIONAL_FLOOR)
-            top.plot(run.epochs[late], shares, ls=line, color=colour, label=side)
-        top.set(yscale="log", ylim=(_CONVOLUTIONAL_FLOOR / 1.5, 1.0))
-        below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=FIRST, lw=1.1)
-        below.set_ylim(bottom=0.0)
+            ax.loglog(run.epochs[late], shares, ls=line, color=colour, label=side)
+        ax.set(xlabel="epoch", ylim=(_CONVOLUTIONAL_FLOOR / 1.5, 1.0))
         wide = run.epochs[-1] > 50 * run.epochs[late][0]
-        for ax in (top, below):
-            ax.set_xscale("log")
-            ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-            ax.xaxis.set_minor_formatter(NullFormatter())
-            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        below.set_xlabel("epoch")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes[0].set_ylabel("share that violates (OS)")
-    axes[len(names)].set_ylabel("singular values of $W_7$")
-    name_curves(axes[0], *axes[1 : len(names)])
+    name_curves(*axes)
     return fig
 
 

@@ -224,8 +224,6 @@ DRAWN_ANEW = note(
 )
 NEAR_ZERO = -20.0
 """ln of the norms at the start that count as near zero, 2e-9."""
-SIZES = (1e-3, 1.0, 10.0)
-"""Norms of starts of every size; data have norms of about 1."""
 
 
 @dataclass(frozen=True)
@@ -274,10 +272,8 @@ def flows(seed: int, count: int, kinds: Sequence[str], sizes: Sequence[float]) -
     found, lost, waiting, k = list[Late](), 0, 0, 0
     while k < count * len(kinds):
         item = draws[k % len(kinds)](rng)
-        turn = k + k // len(kinds) if len(kinds) > 1 else k
-        log_norm = sizes[turn % len(sizes)]
         try:
-            late = follow_long(start(item["X"], item["y"], log_norm, rng))
+            late = follow_long(start(item["X"], item["y"], sizes[k % len(sizes)], rng))
         except Waiting:
             waiting += 1
             continue
@@ -302,10 +298,6 @@ near_zero = partial(flows, kinds=["spanning"], sizes=[NEAR_ZERO])
 """Flows in the setting of Theorem 1: spanning support examples, starts near zero."""
 not_spanning = partial(flows, kinds=["few", "right angles"], sizes=[NEAR_ZERO])
 """The same with too few support examples, and with right angles between the labels."""
-of_every_size = partial(
-    flows, kinds=["spanning", "few", "right angles"], sizes=np.log(SIZES).tolist()
-)
-"""Flows from starts of the norms `SIZES` on data of every kind."""
 
 
 def spanning_of_sizes(seed: int, count: int) -> Survey:

@@ -383,9 +383,6 @@ class Course:
     def end(self) -> Seen:
         return self.looks[-1]
 
-    def after(self, epoch: int) -> Seen:
-        return next(look for look in self.looks if look.epoch == epoch)
-
     def rank_two(self, layer: int = 0) -> bool:
         """Whether two singular values of a layer have become GROWN times as large as its largest
         one at the start, and all others are no larger than that."""

@@ -162,10 +162,6 @@ class Pairs:
         """The chance that a pair of one class, either with one half, lies to the right."""
         return float(np.mean([self.right[PLUS], self.right[MINUS]]))
 
-    def mean(self, kind: str, raw: bool) -> float:
-        """The mean product of a kind, `raw` or in units of the mean of |x_i|^2."""
-        return self.means[kind] * (self.square if raw else 1.0)
-
 
 def short(values: Iterable[float]) -> list[float]:
     """Numbers to six digits."""
