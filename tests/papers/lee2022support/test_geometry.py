@@ -48,6 +48,18 @@ def test_draws_of_unfit_data_are_unfit_even_where_few():
     assert report.survives
 
 
+def test_half_of_the_bend_beside_a_boundary_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A promise of 1/2 eps (y_j |x_j|^2 - 1/2 eps kappa_j): only nearly equal sides deny it."""
+    right = geometry.fall_from_boundary
+
+    def half(X, y, w, j, eps):
+        fall, promise, size = right(X, y, w, j, eps)
+        return fall, promise + 0.25 * eps**2 * float(np.sum((X @ X[j]) ** 2)), size
+
+    monkeypatch.setattr(geometry, "fall_from_boundary", half)
+    assert falsify(geometry.lower_beside_boundaries(), 0, 150, 0).violations
+
+
 def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:
     """One is within rounding of equality; or lengths go over twelve orders of magnitude, and L_P
     hardly feels where the short data lie."""

@@ -282,15 +282,15 @@ def test_the_cubic_term_at_the_first_of_the_counterexamples():
     assert descents.demanded(10) == (516, pytest.approx(float(value), rel=1e-12))
 
 
-@pytest.mark.parametrize("at", [1, 20])
-def test_a_descent_that_leaves_the_range_of_g_is_found(at, monkeypatch):
-    """By less than the bound lets it be off, at one step."""
+@pytest.mark.parametrize(("at", "value"), [(1, -1e-9), (20, -1e-9), (20, math.nan)])
+def test_a_descent_that_leaves_the_range_of_g_is_found(at, value, monkeypatch):
+    """By less than the bound lets it be off, at one step; or by so much that w is no number."""
     item = {name: np.array([v]) for name, v in (("beta", -0.75), ("power", 2.0), ("rate", 0.25))}
     statement, right = descent.regular_approximation(), descent.descended
     assert statement.unmet(item) is None
     assert statement.slack(item) > 0.1
     w, near = right(descent.bent(-0.75, 2.0), 0.25, 48)
-    w[at] = -1e-9
+    w[at] = value
     monkeypatch.setattr(descent, "descended", lambda *_: (w, near))
     assert statement.fails(statement.slack(item))
 

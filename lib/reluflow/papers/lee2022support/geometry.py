@@ -335,6 +335,15 @@ def _step(item: Instance) -> float:
     return float(item["step"][0] * longest)
 
 
+def _as_steep(item: Instance, _: np.random.Generator) -> dict[str, NDArray]:
+    """The point times the number with which L falls as fast on both sides, where that is > 0."""
+    X, y, w = item["X"], item["y"], on_boundary(item)
+    h, turn = X @ w, X @ X[0]
+    others = h > 1e-9 * np.abs(h).max()
+    pull, wanted = h[others] @ turn[others], 0.5 * y[0] * turn[0] + y[others] @ turn[others]
+    return {"point": item["point"] * (wanted / pull if pull * wanted > 0.0 else 1.0)}
+
+
 def lower_beside_boundaries() -> Statement:
     """sv.ours.boundary.step: by how much the fall exceeds its promise, as a share of terms; for
     inputs of either sign, and steps up to a hundred times too long for a promise above zero."""
@@ -353,6 +362,7 @@ def lower_beside_boundaries() -> Statement:
     says = "beside a boundary the loss is lower, by the finite bound"
     draws = also("signed", extended(boundary_points(), lambda item, rng: {
         "step": item["step"] * 10.0 ** rng.choice([0.0, 2.0])}), signed)  # fmt: skip
+    draws = also("as steep on both sides", draws, _as_steep)
     return Statement(says, draws, slack, tests, tolerance=1e-12, fixed=("first",))
 
 

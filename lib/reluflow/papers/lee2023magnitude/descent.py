@@ -208,7 +208,8 @@ def regular_approximation() -> Statement:
         T = np.arange(math.ceil(12.0 / rate) + 1)
         limit = most * math.expm1(2.0 * rate * curvature / least) * (1.0 - rate) ** T
         w, near = descended(profile, rate, int(T[-1]))
-        return float(np.minimum(1.0 - np.abs(w - near) / limit, w / near)[1:].min())
+        left = np.minimum(1.0 - np.abs(w - near) / limit, w / near)[1:]
+        return float(np.where(np.isfinite(left), left, -1.0).min())  # NaN: far out of the range
 
     def small(item: Instance) -> bool:
         (rate,), (least, _, curvature) = item["rate"], _profile(item).steepness
