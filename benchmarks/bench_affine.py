@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference_flow import ReferenceFlow, reference_flow
 from reluflow.datasets import load
 from reluflow.flows.affine import affine_flow
-from reluflow.papers.lee2022support.examples import affine_descent, flips, settings
+from reluflow.papers.lee2022support.examples import descent, flips, settings
 
 DATA = load("example-5.1")
 X, Y = np.array(DATA.X), np.array(DATA.y)
@@ -76,7 +76,7 @@ def by_affine_flow(w0: np.ndarray) -> Outcome:
 
 
 def by_affine_descent(w0: np.ndarray) -> Outcome:
-    path = affine_descent(X, Y, w0, STEP, ITERATIONS)
+    path = descent(X, Y, w0, STEP, ITERATIONS)
     return Outcome(path[-1], [k * STEP for k, _, _ in flips(X, path)])
 
 

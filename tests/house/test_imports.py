@@ -6,6 +6,8 @@ import ast
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,22 @@ def test_formulas_load_no_pictures() -> None:
         "assert not {'matplotlib', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_benchmarks_import_what_the_library_has() -> None:
+    """They are run by hand alone, and tell nobody else that a name is gone."""
+    gone = [
+        f"{file.name}: {node.module}.{alias.name}"
+        for file in sorted((LIBRARY.parents[1] / "benchmarks").glob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reluflow")
+        for alias in node.names
+        if not _has(str(node.module), alias.name)
+    ]
+    assert gone == []
+
+
+def _has(module: str, name: str) -> bool:
+    found = import_module(module)
+    inside = hasattr(found, "__path__") and find_spec(f"{module}.{name}") is not None
+    return hasattr(found, name) or inside

@@ -504,6 +504,7 @@ def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes
         (["--rerun"], "--rerun needs the id of a claim"),
         *((["--compare", name], f"--compare: {name} is no list that --json printed")
           for name in ("no.json", "page.json", "ids.json")),
+        (["--compare", ""], "--compare: . is no list that --json printed"),
     ],
 )  # fmt: skip
 def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys, monkeypatch):

@@ -95,7 +95,7 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/", "grid": []}'}, [],
          "has the runs of other.ipynb"),
         *(({"out/sweep.json": text}, [], "out/sweep.json is damaged: sweep into a new folder.")
-          for text in ("[1]", '{"notebook": "page.ipynb", "folder": "/"}')),
+          for text in ("[1]", "{}", "0", '{"notebook": "page.ipynb", "folder": "/"}')),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_anything_starts(

@@ -72,13 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.rerun:
             files = {pages.name(file): file for file in notebooks(paths or [CHAPTERS])}
             rows = [rerun(row, files[row.chapter]) for row in rows]
-        if options.compare:
+        if options.compare is not None:
             before = frozen(Path(options.compare))
             different = differences(before, rows, whole=not paths and not ids)
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
-    if options.compare:
+    if options.compare is not None:
         print("\n".join([*different, f"{len(different)} of {len(rows)} claims differ"]))
         return int(bool(different))
     if options.json:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from reluflow.sweep.report import Swept
 
 SETTINGS = "sweep.json"
+_KEPT = ("notebook", "folder")
 _PATIENCE = 20  # seconds in which a scheduler has to answer, and to have a worker
 
 
@@ -93,7 +94,8 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
     try:
         names = store.names()
         old = json.loads(store.read(SETTINGS)) if SETTINGS in names else None
-        old = old and {"grid": list(old["grid"])} | {k: str(old[k]) for k in ("notebook", "folder")}
+        if old is not None:
+            old = {"grid": [str(g) for g in old["grid"]], **{k: str(old[k]) for k in _KEPT}}
     except (OSError, ValueError, ImportError) as error:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
     except (KeyError, TypeError):

@@ -199,9 +199,18 @@ def test_a_neuron_stays_on_the_boundary_of_a_datum_that_none_sees(
     path = flows.follow_own(X, y, scale * np.array(W, float), np.ones(2), 1e9)
     assert (path.status, len(runs)) == (flows.FOLLOWED, 2)
     assert path.kept.tolist() == [True] * (len(X) - 1) + [False]
-    assert path.tau[-1] == pytest.approx(1e6, rel=0.05)
+    assert path.tau[-1] == pytest.approx(1e6, rel=1e-5)
     u = path.W[-1, 0] / np.linalg.norm(path.W[-1, 0])
     assert u == pytest.approx(np.array(end) / np.linalg.norm(end), abs=2e-3)
+
+
+def test_a_flow_beside_walls_is_followed_to_the_loss_that_it_tells() -> None:
+    """Two walls turn the neuron; the clock, which counts what they push, is a quarter ahead."""
+    X = np.array([[-0.942, 1.078, 1.135], [-1.131, 1.359, 1.031], [-0.695, -0.174, 1.686]])
+    W = 1e-12 * np.array([[0.361, -0.513, 0.870], [-0.087, 0.981, -0.678]])
+    path = flows.follow_own(X, np.array([1.0, -1, -1]), W, np.ones(2), 4e9)
+    assert (path.status, path.kept.tolist()) == (flows.FOLLOWED, [True, False, False])
+    assert path.tau[-1] == pytest.approx(1e6, rel=1e-5)
 
 
 def test_the_walls_of_a_flow_are_in_its_derivative() -> None:

@@ -329,6 +329,7 @@ _A_RUN = 4e7
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-6
+_NEARLY = 1.0 - 1e-6  # the share of log(1/loss) at which an end that is looked for is found
 _OWN_FLOW_POINTS = 121
 
 FOLLOWED, RESTS, SLOW = (
@@ -457,7 +458,11 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float 
             seen = whole.seen_by(z, _SEES)
             flow = whole.of(seen)
             until = max(float(np.log(REACH)), flow.begin(z) + 1.0)
-            _, states, status = _run(flow, z, until, partial(_sees_more, whole, seen))
+            # Walls push, too: where there are any the clock runs ahead of the loss, or behind it.
+            stop = partial(_ended, whole, flow, seen, until)
+            _, states, status = _run(flow, z, until + (not seen.all()), stop)
+            if status == "stopped" and flow.log_loss(states[-1]) <= -_NEARLY * np.exp(until):
+                status = "horizon"
             words = FOLLOWED if status == "horizon" else SLOW
         if status != "stopped":
             tau = np.array([-flow.log_loss(z) for z in states])
@@ -465,8 +470,10 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float 
         z = states[-1]
 
 
-def _sees_more(whole: Smoothed, seen: NDArray, z: NDArray) -> bool:
-    return bool((whole.seen_by(z, _SEES) & ~seen).any())
+def _ended(whole: Smoothed, flow: Smoothed, seen: NDArray, until: float, z: NDArray) -> bool:
+    """Whether the flow of the data that are seen has come to its end, or a neuron sees more."""
+    more = bool((whole.seen_by(z, _SEES) & ~seen).any())
+    return more or bool(not seen.all() and flow.log_loss(z) <= -np.exp(until))
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
