@@ -197,11 +197,18 @@ def test_a_neuron_stays_on_the_boundary_of_a_datum_that_none_sees(
     monkeypatch.setattr(flows, "_run", lambda *of: runs.append(of[0].clock) or plain(*of))
     X, y = np.array(X, float), np.array(y, float)
     path = flows.follow_own(X, y, scale * np.array(W, float), np.ones(2), 1e9)
-    assert (path.status, len(runs)) == (flows.FOLLOWED, 2)
+    assert (path.status, len(runs)) == (flows.FOLLOWED, 4)
     assert path.kept.tolist() == [True] * (len(X) - 1) + [False]
     assert path.tau[-1] == pytest.approx(1e6, rel=1e-5)
     u = path.W[-1, 0] / np.linalg.norm(path.W[-1, 0])
     assert u == pytest.approx(np.array(end) / np.linalg.norm(end), abs=2e-3)
+
+
+def test_what_hangs_on_the_width_of_a_boundary_is_not_told() -> None:
+    """The neuron grows at a right angle to the second datum, and w_2 = -0.2 stays; its cosine tends
+    to 0 from below, into a boundary of any width: it was "followed" to an end at (1, 1)."""
+    path = flows.follow_own(np.eye(2), np.ones(2), np.array([[0.5, -0.2]]), np.ones(1))
+    assert path.status == flows.UNTOLD
 
 
 def test_a_flow_beside_walls_is_followed_to_the_loss_that_it_tells() -> None:
