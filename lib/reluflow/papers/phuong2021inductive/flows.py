@@ -446,7 +446,7 @@ class Smoothed(GradientFlow):
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
     """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
     data X (n, d), y (n,); it is given up after so much work. It is followed again with a hundredth
-    of `WIDTH`: where that comes to an end elsewhere, nothing is told of either but this.
+    of `WIDTH`: where that comes to an end elsewhere, the status says so.
     """
     wide = _follow(X, y, W0, signs, most, WIDTH)
     if wide.status == SLOW:
