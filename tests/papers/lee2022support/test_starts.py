@@ -218,14 +218,3 @@ def test_the_conditions_have_to_hold_at_every_crossing(monkeypatch, field, name)
     monkeypatch.setattr(norm, "conditions", fails_at_one)
     with pytest.raises(LedgerError, match=re.escape(name)):
         norm.two_at_once()
-
-
-def test_a_label_that_pulls_by_a_third_more_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The repaired Proposition 3.1: its ranges change at y |x|^2, and not at 1.3 y |x|^2."""
-    right = dynamics.plain_descent
-
-    def more(X, y, *rest):
-        return right(X, np.append(1.3 * y[0], y[1:]), *rest)
-
-    monkeypatch.setattr(dynamics, "plain_descent", more)
-    assert falsify(dynamics.deactivation_repaired(), 0, 120, 0).violations
