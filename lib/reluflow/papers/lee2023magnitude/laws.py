@@ -481,9 +481,9 @@ def telling_targets(law: FiniteLaw, rng: np.random.Generator, count: int) -> Ite
 
 
 def unique_minimisers(seed: int, count: int) -> tuple[list[Evidence], list[Evidence]]:
-    """ma.ours.unique.symmetric: w* is the only minimiser for laws of x that are laws of -x too. And
-    ma.ours.unique.finite: all w* are unique exactly if the points on every side span. Of half of
-    the laws neither mean nor rank is asked, and every other one of the rest is symmetric."""
+    """ma.ours.unique.symmetric, ma.ours.unique.finite: w* is the only minimiser for laws of x that
+    are laws of -x too; all w* are exactly if the points on every side span. Of half of the laws
+    neither mean nor rank is asked, and every other one of the rest is symmetric."""
     rng, alike = np.random.default_rng(seed), []
     wrong, spanning = 0, 0
     for k in range(2 * count):
