@@ -59,9 +59,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 134),
         ("modules of papers", 64),
-        ("lines", 41989),
+        ("lines", 41996),
         ("lines outside papers", 13214),
-        ("code", 25759),
+        ("code", 25763),
         ("code of papers a claim", 54),
         ("lines of tests", 20465),
         ("pages", 34),

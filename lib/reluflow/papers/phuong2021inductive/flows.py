@@ -340,8 +340,7 @@ FOLLOWED, RESTS, SLOW = (
     "given up at this loss, after too many steps",
 )
 UNTOLD = "not told: what neurons come to see hangs on how wide a boundary is taken"
-_ALIKE = 0.05
-"""Directions of all weights with two widths that are nearer are taken for one."""
+_ALIKE = 0.05  # directions of all weights that are nearer are taken for one
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,13 +444,16 @@ class Smoothed(GradientFlow):
 
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
     """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
-    data X (n, d), y (n,); it is given up after so much work. It is followed again with a hundredth
-    of `WIDTH`: where that comes to an end elsewhere, the status says so.
+    data X (n, d), y (n,); it is given up after so much work. Where a neuron may have come to a
+    boundary by its growth alone, the flow is followed again with a hundredth of `WIDTH`; where that
+    comes to an end elsewhere, the status says so.
     """
-    wide = _follow(X, y, W0, signs, most, WIDTH)
-    if wide.status == SLOW:
+    wide, straight = _follow(X, y, W0, signs, most, WIDTH)
+    first, last = (slopes(between(X, W)) > 0.0 for W in wide.W[[0, -1]])
+    plain = straight and wide.kept.all() and not (last & ~first).any()
+    if wide.status == SLOW or (wide.status == FOLLOWED and plain):
         return wide
-    narrow = _follow(X, y, W0, signs, most, 0.01 * WIDTH)
+    narrow, _ = _follow(X, y, W0, signs, most, 0.01 * WIDTH)
     if narrow.status == SLOW:
         return wide
     ends = [np.append(path.W[-1].ravel(), path.a[-1]) for path in (wide, narrow)]
@@ -460,16 +462,25 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float 
     return wide if alike else replace(wide, status=UNTOLD)
 
 
-def _follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float, width: float) -> Path:
+def between(X: NDArray, W: NDArray) -> NDArray:
+    """The cosines (n, p) of data X (n, d) and neurons W (p, d); 0 for a neuron that is 0."""
+    sizes = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(W, axis=1))
+    return np.asarray(X @ W.T / np.where(sizes > 0.0, sizes, 1.0))
+
+
+def _follow(
+    X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float, width: float
+) -> tuple[Path, bool]:
     """On the clock of time until the loss of the data that some neuron sees is below e^-2; from
-    there on of these alone, on log log(1/loss). Back to time where a neuron comes to see another.
-    """
+    there on of these alone, on log log(1/loss). Back to time where a neuron comes to see another;
+    the path, and whether it went without that."""
     chart = Neurons(signs, X.shape[1])
     whole = Smoothed(chart, LOGISTIC, X, y, TIME, [most], width)
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
     z = chart.along(W0, np.log(np.linalg.norm(W0, axis=1)))
     while True:
+        straight = first is None
         clock, states, status = _run(whole, z, horizon, whole.small)
         first = first or (clock, _weights(chart, states)[0])
         z, seen, flow = states[-1], whole.seen_by(states[-1], _HOLDS), whole
@@ -486,7 +497,7 @@ def _follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float, wi
             words = FOLLOWED if status == "horizon" else SLOW
         if status != "stopped":
             tau = np.array([-flow.log_loss(z) for z in states])
-            return Path(words, *first, seen, tau, *_weights(chart, states))
+            return Path(words, *first, seen, tau, *_weights(chart, states)), straight
         z = states[-1]
 
 

@@ -316,9 +316,7 @@ def gap(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
     y_i g_i, g_i the gradient of f at x_i, of data whose margin is the least one up to a hundredth;
     NaN where a datum of X (n, d), y (n,) is on the wrong side.
     """
-    sizes = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(W, axis=1))
-    before = X @ W.T
-    slope = flows.slopes(before / np.where(sizes > 0.0, sizes, 1.0))
+    before, slope = X @ W.T, flows.slopes(flows.between(X, W))
     margins = y * ((slope * before) @ a)
     if not margins.min(initial=np.inf) > 0.0 or not len(y):
         return np.nan
@@ -336,9 +334,7 @@ def gap(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
 
 def _living(own: Experiment, path: Path) -> NDArray:
     """Neurons (p,) that are active on some datum of their own label at the end."""
-    W = path.W[-1]
-    edges = np.outer(np.linalg.norm(own.X, axis=1), np.linalg.norm(W, axis=1))
-    active = own.X @ W.T - flows.WIDTH * edges > 0.0
+    active = flows.between(own.X, path.W[-1]) > flows.WIDTH
     return np.asarray(np.any(active & (np.outer(own.y, own.signs) > 0.0), axis=0))
 
 
