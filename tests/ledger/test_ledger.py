@@ -229,6 +229,12 @@ NAMED = {
 }
 
 
+def test_a_fact_about_no_instance_does_not_hold() -> None:
+    assert fact("wrong ones", 0, 0, tried=1).holds
+    assert not fact("wrong ones", 0, 0, tried=0).holds
+    assert fact("not about instances", 0, 0).holds
+
+
 def test_limits_are_those_of_the_inventory_and_no_wider() -> None:
     items = (
         deviation("gap", 0.01, ""),

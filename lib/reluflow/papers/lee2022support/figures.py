@@ -246,20 +246,21 @@ def norm_shares(found: pd.DataFrame, n: int) -> Figure:
 @in_house_style
 def missed(found: pd.DataFrame) -> Figure:
     """The shares of `recorded_misses` over n and d, each with its interval, in percent."""
-    shares = 100.0 * found.pivot(index="d", columns="n", values="share")
+    import seaborn as sns
+
+    ends = 100.0 * found[["share", "low", "high"]]
+    words = [f"{s:.1f} %\n({a:.0f} to {b:.0f})" for s, a, b in ends.itertuples(index=False)]
+    shares, told = (
+        found.assign(told=words, share=ends.share).pivot(index="d", columns="n", values=name)
+        for name in ("share", "told")
+    )
     fig, (ax,) = panels(height=3.0)
-    squares = ax.pcolormesh(shares, cmap="cividis", vmin=0.0, edgecolor="white", linewidth=0.5)
-    fig.colorbar(squares, label="missed, %")
-    for at in found.itertuples():
-        share, low, high = (100.0 * v for v in (at.share, at.low, at.high))
-        place = shares.columns.get_loc(at.n) + 0.5, shares.index.get_loc(at.d) + 0.5
-        dark = share < 0.6 * shares.to_numpy().max()
-        ax.text(*place, f"{share:.1f} %\n({low:.1f} to {high:.1f})", ha="center", va="center",
-                fontsize=8, color="white" if dark else style.INK)  # fmt: skip
-    ax.set(xlabel="data, $n$", xticks=np.arange(len(shares.columns)) + 0.5,
-           xticklabels=shares.columns, ylabel="dimensions, $d$",
-           yticks=np.arange(len(shares.index)) + 0.5, yticklabels=shares.index)  # fmt: skip
-    ax.invert_yaxis()
+    sns.heatmap(
+        shares, annot=told, fmt="", cmap="Blues", vmin=0.0, vmax=50.0, ax=ax, linewidths=0.5,
+        annot_kws={"size": 8, "color": style.INK}, cbar_kws={"label": "missed, %"},
+    )  # fmt: skip
+    ax.set(xlabel="data, $n$", ylabel="dimensions, $d$")
+    ax.tick_params(axis="y", rotation=0)
     return fig
 
 

@@ -340,7 +340,6 @@ FOLLOWED, RESTS, SLOW = (
     "given up at this loss, after too many steps",
 )
 UNTOLD = "not told: what neurons come to see hangs on how wide a boundary is taken"
-_ALIKE = 0.05  # directions of all weights that are nearer are taken for one
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,7 +457,7 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float 
         return wide
     ends = [np.append(path.W[-1].ravel(), path.a[-1]) for path in (wide, narrow)]
     one, two = (end / np.linalg.norm(end) for end in ends)
-    alike = bool((wide.kept == narrow.kept).all()) and np.linalg.norm(one - two) < _ALIKE
+    alike = bool((wide.kept == narrow.kept).all()) and np.linalg.norm(one - two) < 0.05
     return wide if alike else replace(wide, status=UNTOLD)
 
 
