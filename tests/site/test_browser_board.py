@@ -137,7 +137,7 @@ def test_a_claim_of_a_later_page_is_linked(browser: Browser, site: Path) -> None
 
 def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() -> None:
     told = book.told()
-    lines = board.table(book.board(), told).split("<tr ")
+    lines = board.scoreboard(book.board(), told, "_static").split("<tr ")
     of_claim = {line.split('"')[1]: line for line in lines if line.startswith("id=")}
     assert len(of_claim) == len(ROWS)
     for row in ROWS:

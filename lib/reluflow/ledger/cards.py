@@ -328,16 +328,14 @@ def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
 
 CHECKS = CHAPTERS / "errata" / "checks"
 """For each refuted claim a program that needs nothing of ours."""
-HERE = "errata"
-"""The folder of the errata's pages, below that of the chapters."""
 
 
 @cache
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
+    """A template of `_templates`, whose filters write what the ledger has as HTML."""
     made = Environment(loader=FileSystemLoader(BOOK / "_templates"), autoescape=True)
-    html = {"badge": badge, "mathematics": mathematics, "typeset": typeset,
-            "link": partial(link, folder=HERE)}  # fmt: skip
-    made.filters |= {k: lambda given, made=make: Markup(made(given)) for k, make in html.items()}
+    for html in (badge, mathematics, typeset, link):
+        made.filters[html.__name__] = lambda *given, html=html: Markup(html(*given))
     return made.get_template(name)
 
 
@@ -355,7 +353,7 @@ def page_card(
     way, alone = partial(_way, page=page), CHECKS / f"{claim.id}.py"
     # docutils writes the ids of anchors in small letters
     there = proof and f"chapters/{proof.page.removesuffix('.ipynb')}.html#{proof.label.lower()}"
-    return _template("claim.html").render(
+    return template("claim.html").render(
         row=row, claim=claim, checks=checks, told=told, refuted=refuted, way=way, how=_how(row),
         live=open_live(row, page, told.live), proof=there and way(there),
         alone=alone if refuted and alone.is_file() else None,
@@ -401,7 +399,7 @@ def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     false = found.get(REFUTED, [])
     ranked = causes(told, (row.claim.id for rows in false for row in rows))
     ranks = {cause: (list(WEIGHTS).index(w), k) for k, (cause, w) in enumerate(ranked.items())}
-    return _template("errata.html").render(
+    return template("errata.html").render(
         theorems=[(at, rows) for at, rows in stands.items() if at],
         others=len(stands.get("", [])),
         short=in_short(board, told),

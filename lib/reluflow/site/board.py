@@ -6,29 +6,20 @@ import json
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from html import escape, unescape
+from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from markupsafe import Markup
 from sphinx.application import Sphinx
 
-from reluflow.ledger.cards import as_csv, typeset, why
+from reluflow.ledger.cards import as_csv, template, typeset, why
 from reluflow.ledger.inventory import KINDS, Inventory
-from reluflow.ledger.rows import (
-    NOT_REPRODUCED,
-    OPEN,
-    REFUTED,
-    VERDICTS,
-    WAYS,
-    Row,
-    badge,
-    mathematics,
-)
-from reluflow.ledger.scoreboard import Instead, Scoreboard, in_short, link
+from reluflow.ledger.rows import NOT_REPRODUCED, REFUTED, WAYS, Row
+from reluflow.ledger.scoreboard import Instead, Scoreboard, in_order, in_short
 from reluflow.site import book
 
 # --- The tables that cells show, set in type when the pages are built -----------------------------
@@ -196,109 +187,44 @@ class Board(Directive):
         """Totals, and the table with the scripts that filter, sort and search it."""
         page = self.state.document.settings.env.docname
         static = posixpath.relpath("_static", posixpath.dirname(page))
-        board = book.board()
-        # The scripts stand behind the table, so that MathJax finds the first rows only.
-        scripts = "".join(
-            f'<script src="{static}/{name}.js"></script>'
-            for name in ("vendor/datatables/dataTables.min", "pages/board")
-        )
-        html = (
-            f'<link rel="stylesheet" href="{static}/pages/board.css">{totals(board)}'
-            f'<p>The same as a file: <a href="{static}/{CSV}" download>{CSV}</a>, or '
-            f"<code>python -m reluflow.ledger --csv</code>.</p>"
-            f"{filters(board)}{table(board, book.told())}{scripts}"
-        )
-        return [nodes.raw(text=html, format="html")]
+        return [nodes.raw(text=scoreboard(book.board(), book.told(), static), format="html")]
 
 
-def totals(board: Scoreboard) -> str:
-    """The verdicts on the claims of each paper, then those on our own, which are counted apart;
-    each number is linked to its claims in the table. Below them the causes of what is false."""
+def scoreboard(board: Scoreboard, told: Mapping[str, Instead], static: str) -> str:
+    """`_templates/scoreboard.html`: the verdicts on the claims of each paper, then those on our
+    own, which are counted apart, each number linked to its claims in the table; the causes of what
+    is false; what a reader may choose; a row for every claim, a settled one linked to its card."""
     counts = defaultdict[str, Counter[str]](Counter)
     for inventory, found in board.counts:
         counts[_source(inventory)] += found
     sources = _sources(board)
     papers = {source: label for source, label in sources.items() if source != _OURS}
     counts[""] = sum((counts[source] for source in papers), Counter())
-    theirs = _totals(counts, papers | {"": "all papers"}, "Claims by paper and verdict")
-    ours = _totals(counts, {_OURS: sources[_OURS]}, "Our own claims by verdict")
-    return f"{theirs}<p>{in_short(board, book.told())}</p>{ours if counts[_OURS] else ''}"
-
-
-def _totals(counts: Mapping[str, Counter[str]], sources: Mapping[str, str], what: str) -> str:
-    given = [v for v in (*VERDICTS, OPEN) if any(counts[source][v] for source in sources)]
-    lines = []
-    for source, label in sources.items():
-        cells = []
-        for verdict in (*given, ""):
-            n = counts[source][verdict] if verdict else counts[source].total()
-            asked = {"paper": source, "verdict": verdict}
-            query = urlencode({name: value for name, value in asked.items() if value})
-            cells.append(f'<td><a href="#{query}">{n}</a></td>' if n and query else f"<td>{n}</td>")
-        lines.append(f'<tr><th scope="row">{escape(label)}</th>{"".join(cells)}</tr>')
-    head = "".join(f'<th scope="col">{badge(verdict)}</th>' for verdict in given)
-    return (
-        f'<div class="totals" role="region" aria-label="{what}">'
-        f'<table><thead><tr><td></td>{head}<th scope="col">all</th></tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
-def filters(board: Scoreboard) -> str:
-    """What a reader may choose of the table; hidden until its script is there to listen."""
     claims = [claim for inventory in board.inventories for claim in inventory.claims]
-    verdicts = {row.verdict for row in board.rows}
-    verdicts |= {OPEN} if len(board.rows) < len(claims) else set()
-    choices = {
-        "paper": _sources(board),
-        "verdict": _found((*VERDICTS, OPEN), verdicts),
-        "kind": _found(KINDS, {claim.kind for claim in claims}),
-        "known": _found(WAYS, {way.how for row in board.rows for way in row.known[:1]}),
-    }
-    shown = []
-    for name, values in choices.items():
-        options = "".join(
-            f'<option value="{escape(value)}">{escape(label)}</option>'
-            for value, label in values.items()
-        )
-        shown.append(
-            f'<label>{COLUMNS[name]} <select name="{name}"><option value="">all</option>'
-            f"{options}</select></label>"
-        )
-    return f'<form id="asked" hidden>{"".join(shown)}<button type="reset">show all</button></form>'
-
-
-def table(board: Scoreboard, told: Mapping[str, Instead]) -> str:
-    """A row for every claim; a settled one is linked to its card."""
-    settled = {row.claim.id: row for row in board.rows}
-    sources = _sources(board)
-    lines = []
-    for inventory in board.inventories:
-        label = sources[inventory.paper]
-        label = f"our own, on {label}" if inventory.ours else label
-        source = f' data-search="{_source(inventory)} {escape(label)}"'
-        for claim in inventory.claims:
-            row = settled.get(claim.id)
-            # Theorem 4.10 stands behind Theorem 4.7.
-            order = re.sub(r"\d+", lambda number: number[0].zfill(4), claim.at)
-            cells = {
-                "claim": ("", link(row) if row else claim.id),
-                "place": (f' data-order="{escape(order)}"', escape(claim.at)),
-                "paper": (source, escape(label)),
-                "kind": ("", claim.kind),
-                "verdict": ("", badge(row.verdict if row else OPEN)),
-                "known": ("", row.known[0].how if row and row.known else ""),
-                "says": ("", mathematics(claim.full)),
-                "why": ("", _why(row, told.get(claim.id)) if row else ""),
-            }
-            line = "".join(
-                f'<td class="{name}"{more}>{html}</td>' for name, (more, html) in cells.items()
-            )
-            lines.append(f'<tr id="{claim.anchor}">{line}</tr>')
-    heads = "".join(f'<th class="{name}">{head}</th>' for name, head in COLUMNS.items())
-    return (
-        f'<table id="claims"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
-    )
+    kinds, ways = {claim.kind for claim in claims}, {r.known[0].how for r in board.rows if r.known}
+    return template("scoreboard.html").render(
+        board=board,
+        counts=counts,
+        sources=sources,
+        tables=[(what, named, in_order(sum((counts[source] for source in named), Counter())))
+                for what, named in (("Claims by paper and verdict", papers | {"": "all papers"}),
+                                    ("Our own claims by verdict", {_OURS: sources[_OURS]}))],
+        short=in_short(board, told),
+        choices={
+            "paper": list(sources),
+            "verdict": [verdict for verdict, _ in in_order(counts[""] + counts[_OURS])],
+            "kind": [kind for kind in KINDS if kind in kinds],
+            "known": [way for way in WAYS if way in ways],
+        },
+        columns=COLUMNS,
+        settled={row.claim.id: row for row in board.rows},
+        source=_source,
+        # Theorem 4.10 stands behind Theorem 4.7.
+        order=lambda claim: re.sub(r"\d+", lambda number: number[0].zfill(4), claim.at),
+        why=lambda row: Markup(_why(row, told.get(row.claim.id))),
+        file=CSV,
+        static=static,
+    )  # fmt: skip
 
 
 def _why(row: Row, told: Instead | None) -> str:
@@ -324,7 +250,3 @@ def _sources(board: Scoreboard) -> dict[str, str]:
     """Where claims come from: the papers with their labels, and ourselves."""
     papers = {each.paper: each.label for each in board.inventories if not each.ours}
     return papers | {_OURS: "our own claims"}
-
-
-def _found(order: Sequence[str], found: Collection[str]) -> dict[str, str]:
-    return {value: value for value in order if value in found}
