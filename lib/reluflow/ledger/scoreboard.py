@@ -106,10 +106,6 @@ def _believed(data: dict[str, Any], claims: dict[str, Claim]) -> Row:
     return row
 
 
-_CELL = "padding:.2em .45em;border-bottom:1px solid rgba(128,128,128,.45);vertical-align:top;"
-_TABLE = "border-collapse:collapse;margin:.4em 0;line-height:1.35;font-size:.9em"
-
-
 @dataclass(frozen=True)
 class View:
     """Something that a notebook shows, as HTML and as text."""
@@ -171,23 +167,6 @@ def link(row: Row, folder: str = "") -> str:
     """The claim's name, linked to its card, for a page in `folder`."""
     target = f"{escape(page(row, folder))}#{row.claim.anchor}"
     return f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
-
-
-def html_table(rows: list[list[str]], numbers: bool = False) -> str:
-    """A table of cells that are HTML already; the first row is its head."""
-
-    def cells(tag: str, row: list[str]) -> str:
-        line = "" if numbers else "border-bottom:0;"
-        aligns = ["left"] + ["right" if numbers else "left"] * (len(row) - 1)
-        styled = zip(aligns, row, strict=True)
-        return "".join(f'<{tag} style="{_CELL}{line}text-align:{a}">{c}</{tag}>' for a, c in styled)
-
-    head, *body = rows
-    lines = "".join(f"<tr>{cells('td', row)}</tr>" for row in body)
-    return (
-        f'<div style="overflow-x:auto"><table style="{_TABLE}">'
-        f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
 
 
 # --- What is true instead of claims that do not hold as they stand: `data/instead/PAPER.yml` ------

@@ -15,6 +15,7 @@ from functools import cache
 from html import escape
 from typing import Any, cast
 
+import pandas as pd
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.parsers.rst.directives.images import Image
@@ -24,7 +25,7 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 
 from reluflow.figures.vector import svg
 from reluflow.ledger.rows import COLOURS, OUT_OF_REACH, REFUTED, VERDICTS, WAYS, badge, mathematics
-from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, in_order, link
+from reluflow.ledger.scoreboard import WEIGHTS, causes, in_order, link
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
@@ -209,17 +210,15 @@ class HowKnown(Directive):
 
 
 def _ways() -> str:
-    counts: dict[str, Counter[str]] = {}
     labels = {each.paper: each.label for each in board().inventories if not each.ours}
-    for row in board().rows:
-        group = "our own claims" if ".ours." in row.claim.id else labels[row.claim.paper]
-        counts.setdefault(group, Counter()).update(way.how for way in row.known[:1])
-    ordered = {label: counts[label] for label in [*labels.values(), "our own claims"]}
-    ordered["all"] = sum(counts.values(), Counter())
-    ways = [way for way in WAYS if ordered["all"][way]]
-    lines = [["", *ways, "all"]]
-    lines += [[n, *(str(c[w]) for w in ways), str(c.total())] for n, c in ordered.items()]
-    return html_table([[escape(cell) for cell in line] for line in lines], numbers=True)
+    ours = "our own claims"
+    pairs = [(ours if ".ours." in row.claim.id else labels[row.claim.paper], way.how)
+             for row in board().rows for way in row.known[:1]]  # fmt: skip
+    counts = pd.crosstab(*zip(*pairs, strict=True), margins=True, margins_name=ALL)
+    ways = [way for way in (*WAYS, ALL) if way in counts]
+    shown = counts.reindex([*labels.values(), ours, ALL], columns=ways, fill_value=0)
+    html = shown.to_html(border=0, index_names=False)
+    return f'<div class="pst-scrollable-table-container">{html}</div>'
 
 
 def _after() -> str:

@@ -23,7 +23,6 @@ from matplotlib.figure import Figure
 from reluflow.figures.style import QUIET, house, panels
 from reluflow.figures.vector import svg
 from reluflow.ledger.rows import OPEN, badge
-from reluflow.ledger.scoreboard import html_table
 from reluflow.statistics import student_interval, wilson
 from reluflow.sweep.plan import Plan
 from reluflow.sweep.runs import DONE
@@ -36,7 +35,9 @@ SHARE, CLAIM, ALL = "run.share", "the claim", "all runs"
 MOST_CURVES, MOST_LISTED, MOST_LABELS = 24, 200, 40
 _STYLE = """body{max-width:60rem;margin:2rem auto;padding:0 1rem;font:16px/1.5 sans-serif}
 img{max-width:100%;background:#fff}pre{overflow-x:auto;font-size:.8rem}figure{margin:1.5rem 0}
-.old{border-left:.3rem solid #b42318;padding-left:.6rem}"""
+.old{border-left:.3rem solid #b42318;padding-left:.6rem}
+table{display:block;overflow-x:auto;border-collapse:collapse}
+th,td{padding:.2em .5em;border-bottom:1px solid #bbb;text-align:left}"""
 
 
 class Swept:
@@ -127,15 +128,17 @@ def _summary(swept: Swept) -> Iterator[str]:
 def _flips(swept: Swept) -> Iterator[str]:
     if not swept.flipped:
         return
-    lines = [["run", *swept.varied, "claim", "verdict here", "in most runs"]]
-    for _, row in swept.ended.iterrows():
-        for id, counts in swept.flipped.items():
-            if row[id] != counts.index[0]:
-                values = [escape(_told(row[name])) for name in swept.varied]
-                told = [escape(id), badge(row[id]), badge(counts.index[0])]
-                lines.append([_link(row["run.key"]), *values, *told])
-    yield f"<h2>Flipped verdicts</h2>{html_table(lines[: MOST_LISTED + 1])}"
-    yield _left_out(len(lines) - 1, MOST_LISTED, "flipped verdicts")
+    lines = [
+        {"run": _link(row["run.key"])}
+        | {name: escape(_told(row[name])) for name in swept.varied}
+        | {"claim": id, "verdict here": badge(row[id]), "in most runs": badge(counts.index[0])}
+        for _, row in swept.ended.iterrows()
+        for id, counts in swept.flipped.items()
+        if row[id] != counts.index[0]
+    ]
+    shown = pd.DataFrame(lines[:MOST_LISTED]).to_html(index=False, escape=False, border=0)
+    yield f"<h2>Flipped verdicts</h2>{shown}"
+    yield _left_out(len(lines), MOST_LISTED, "flipped verdicts")
 
 
 def _failures(swept: Swept) -> Iterator[str]:
