@@ -86,19 +86,17 @@ def digits() -> Images:
     return Images("digits", found[:, :-1], found[:, -1], (8, 8), 16)
 
 
-def mnist(folder: str | Path | None = None) -> Images:
+def mnist(folder: Path | None) -> Images:
     """MNIST's training part of 60000 images of 28 x 28 pixels.
 
-    folder  where the IDX files are, as published or without their ending .gz; by default what the
-            environment variable RELUFLOW_MNIST names; without either scikit-learn asks OpenML and
-            keeps the answer in its cache.
+    folder  where the IDX files are, as published or without their ending .gz (`mnist_folder`);
+            for None scikit-learn asks OpenML and keeps the answer in its cache.
     Raises InputError, in one sentence, for a file that is missing, corrupt or truncated, for bytes
     that are not the published ones, and where OpenML gives no answer.
     """
-    folder = folder or os.environ.get(VARIABLE)
     if folder:
-        levels = _idx(Path(folder), "train-images-idx3-ubyte", _IMAGES)
-        digit = _idx(Path(folder), "train-labels-idx1-ubyte", _LABELS)
+        levels = _idx(folder, "train-images-idx3-ubyte", _IMAGES)
+        digit = _idx(folder, "train-labels-idx1-ubyte", _LABELS)
     else:
         levels, digit = _from_openml()
     for kind, array in (("images", levels), ("labels", digit)):

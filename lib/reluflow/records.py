@@ -35,26 +35,18 @@ class Pieces:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._spent = self.kept("seconds") or (0.0, 0.0)
+        self._clock = folder / "seconds.pickle"
+        there = self._clock.is_file()
+        self._spent = pickle.loads(self._clock.read_bytes()) if there else (0.0, 0.0)
         self._since = time.perf_counter(), time.process_time()
 
     def __call__(self, name: str, make: Callable[[], T]) -> T:
-        """The piece of this name, made where there is none; it is not None."""
-        found = self.kept(name)
-        if found is None:
-            found = make()
-            self.keep(name, found)
-        return found
-
-    def kept(self, name: str) -> Any:
-        """The piece of this name, None where there is none."""
+        """The piece of this name, made where there is none."""
         file = self.folder / f"{name}.pickle"
-        return pickle.loads(file.read_bytes()) if file.is_file() else None
-
-    def keep(self, name: str, value: object) -> None:
-        """Write a piece, in the place of an earlier one of this name."""
-        write(self.folder / f"{name}.pickle", pickle.dumps(value))
-        write(self.folder / "seconds.pickle", pickle.dumps(self.seconds))
+        if not file.is_file():
+            write(file, pickle.dumps(make()))
+            write(self._clock, pickle.dumps(self.seconds))
+        return pickle.loads(file.read_bytes())
 
     @property
     def seconds(self) -> tuple[float, float]:
@@ -71,7 +63,7 @@ class Shelf:
     page    the page's path in `chapters`, without its ending
     prefix  of the files: PREFIXNAME.json
     make    makes a record from its name, pieces, seed and device: what JSON takes
-    names   the records of the page; more that can be made are in `others`
+    names   the records of the page
     folder  where they are read; what it lacks is read in `data/records`
     """
 
@@ -79,13 +71,12 @@ class Shelf:
     prefix: str
     make: Callable[[str, Pieces, int, str], dict[str, Any]]
     names: tuple[str, ...]
-    others: tuple[str, ...] = ()
     folder: Path = RECORDS
 
     @property
     def parameter(self) -> Parameter:
         """The page's parameter `scale`."""
-        known = (PAGE, PAPER, *self.names, *self.others)
+        known = (PAGE, PAPER, *self.names)
         told = ", ".join(f'"{name}"' for name in known)
         return Parameter(
             str,

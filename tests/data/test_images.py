@@ -39,7 +39,7 @@ def test_a_folder_is_read_plain_or_compressed(folder: Path) -> None:
     for file in list(folder.iterdir()):
         (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
-    for found in (plain, images.mnist(str(folder))):
+    for found in (plain, images.mnist(folder)):
         np.testing.assert_array_equal(found.levels, LEVELS)
         np.testing.assert_array_equal(found.digit, DIGIT)
         assert (found.shape, found.white) == ((28, 28), 255)
@@ -93,17 +93,17 @@ def test_without_a_folder_openml_is_asked_and_checked(
         )
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
-    np.testing.assert_array_equal(images.mnist().levels, LEVELS)
+    np.testing.assert_array_equal(images.mnist(None).levels, LEVELS)
     monkeypatch.setitem(images._SHA256, "images", "0" * 64)
     with pytest.raises(InputError, match="from OpenML are not those published"):
-        images.mnist()
+        images.mnist(None)
 
     def offline(*args, **kwargs):
         raise OSError("no network")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
     with pytest.raises(InputError, match=images.VARIABLE):
-        images.mnist()
+        images.mnist(None)
 
 
 def test_mnist_where_it_is_found() -> None:

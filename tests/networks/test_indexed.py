@@ -46,7 +46,7 @@ def test_output_gradient_and_hessian_are_those_of_autograd(name: str, seed: int)
     (turned,) = torch.autograd.grad((slope * torch.tensor(v)).sum(), at)
     np.testing.assert_allclose(network.output(theta, X), out.detach(), atol=1e-14)
     np.testing.assert_allclose(network.gradient(theta, X, c), slope.detach(), atol=1e-13)
-    np.testing.assert_allclose(network.hessian_product(theta, X, c, v), turned, atol=1e-13)
+    np.testing.assert_allclose(network.turned(theta, X, c, v)[0], turned, atol=1e-13)
     turns, moves = network.rates(theta, X, v)
     np.testing.assert_array_equal(network.turned(theta, X, c, v)[1], moves)
     ahead, behind = (network.preactivations(theta + h * v, X) for h in (1e-7, -1e-7))
@@ -63,11 +63,11 @@ def test_many_parameters_at_once_give_what_each_gives(name: str) -> None:
         rng.normal(size=5),
     )
     out, slopes = network.output(thetas, X), network.gradient(thetas, X, c)
-    turns = network.hessian_product(thetas, X, c, thetas[::-1])
+    turns = network.turned(thetas, X, c, thetas[::-1])[0]
     for k in np.ndindex(2, 3):
         np.testing.assert_allclose(out[k], network.output(thetas[k], X), atol=1e-14)
         np.testing.assert_allclose(slopes[k], network.gradient(thetas[k], X, c), atol=1e-14)
-        one = network.hessian_product(thetas[k], X, c, thetas[::-1][k])
+        one = network.turned(thetas[k], X, c, thetas[::-1][k])[0]
         np.testing.assert_allclose(turns[k], one, atol=1e-14)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -70,28 +69,13 @@ GLOBAL = "#F2B701"  # whatever belongs to the global minimum
 LOCAL = "#FFFFFF"  # the other local minima: white inside a dark edge
 
 
-@dataclass(frozen=True)
-class CurveStyle:
-    """How the curve of one kind of dynamics is drawn, and which network it belongs to."""
-
-    colour: str
-    line: str | tuple[int, tuple[float, ...]]
-    width: float
-    activation: str  # "relu" or "linear"
-    zorder: float
-
-    @property
-    def look(self) -> dict[str, Any]:
-        """As keywords of `Axes.plot`."""
-        return {"color": self.colour, "ls": self.line, "lw": self.width, "zorder": self.zorder}
-
-
 # Okabe and Ito's blue and vermillion; line styles differ too, so that grey print stays readable.
 # The thin curve lies over the thick one: where the two coincide, both remain visible.
-CURVES: dict[str, CurveStyle] = {
-    "ReLU flow": CurveStyle("#0072B2", "-", 2.0, "relu", 3.0),
-    "linear flow": CurveStyle("#D55E00", (0, (5.0, 2.0)), 1.8, "linear", 3.2),
+CURVES: dict[str, dict[str, Any]] = {
+    "ReLU flow": {"color": "#0072B2", "ls": "-", "lw": 2.0, "zorder": 3.0},
+    "linear flow": {"color": "#D55E00", "ls": (0, (5.0, 2.0)), "lw": 1.8, "zorder": 3.2},
 }
+"""How the curve of one kind of dynamics is drawn (keyword arguments of `Axes.plot`)."""
 
 # Markers that mean the same thing in every figure (keyword arguments of `Axes.plot`).
 MARKERS: dict[str, dict[str, object]] = {

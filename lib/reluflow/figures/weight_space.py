@@ -153,12 +153,12 @@ def _plane_data(X: ArrayLike) -> NDArray:
 CROWD = 25  # so many events of a kind are drawn small
 # What an event means: the linear neuron has no switches, its x_i.w merely changes sign.
 WEIGHT_FLOW_EVENT_WORDS = {
-    "relu": {
+    "ReLU flow": {
         "deactivate": "a datum switches off",
         "activate": "a datum switches on",
         "slide": "the path starts to slide",
     },
-    "linear": {
+    "linear flow": {
         "deactivate": r"$x_i\cdot w$ turns negative (linear)",
         "activate": r"$x_i\cdot w$ turns positive (linear)",
     },
@@ -185,14 +185,14 @@ def flow(
     window = frame.window_of(ax)
     curve = style.CURVES[name]
     W = trajectory.at(drawing_times(trajectory))
-    ax.plot(*W.T, label=frame.fresh(ax, name), **curve.look)
-    head_look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": curve.colour,
+    ax.plot(*W.T, label=frame.fresh(ax, name), **curve)
+    head_look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": curve["color"],
                  "lw": 0.0, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}  # fmt: skip
     for tail, head in arrow_heads(W, window, arrows):
-        ax.annotate("", head, tail, annotation_clip=True, zorder=curve.zorder + 0.05,
+        ax.annotate("", head, tail, annotation_clip=True, zorder=curve["zorder"] + 0.05,
                     arrowprops=head_look)  # fmt: skip
     if events:
-        mark_events(ax, trajectory, curve.activation)
+        mark_events(ax, trajectory, name)
     seen = frame.inside(W, window)
     if seen[0]:
         ax.plot(*W[0], ls="", zorder=5.4, **style.MARKERS["initial point"])
@@ -203,9 +203,9 @@ def flow(
 
 
 @in_house_style
-def mark_events(ax: Axes, trajectory: Trajectory, activation: str = "relu") -> None:
+def mark_events(ax: Axes, trajectory: Trajectory, name: str) -> None:
     """Mark the events of a trajectory in the weight plane by diamonds in their data's colours."""
-    for kind, label in WEIGHT_FLOW_EVENT_WORDS[activation].items():
+    for kind, label in WEIGHT_FLOW_EVENT_WORDS[name].items():
         events = [e for e in trajectory.events if e.kind == kind]
         if not events:
             continue

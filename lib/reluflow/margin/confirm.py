@@ -309,5 +309,5 @@ def growth(network: Network, X: NDArray, y: NDArray, u: NDArray, found: Stationa
     patterns = [h > 0.0 for h in network.cosines(u, X)]
     basis = np.eye(network.size)[mask]
     many = np.tile(theta, (len(basis), 1))
-    H = network.hessian_product(many, X, found.multipliers * y, basis, patterns or None)
+    H, _ = network.turned(many, X, found.multipliers * y, basis, patterns or None)
     return float(np.linalg.eigvalsh(H[:, mask])[-1])

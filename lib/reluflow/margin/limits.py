@@ -317,7 +317,7 @@ def curvature(network: Network, X: NDArray, y: NDArray, found: Stationary) -> tu
     pairs = zip(forms, network.cosines(theta, X), idle_units(network, theta), strict=True)
     rows += [np.moveaxis(turns, 0, -1)[(np.abs(h) <= KINK) & ~idle] for turns, h, idle in pairs]
     space = null_space(np.vstack(rows))
-    bend = network.hessian_product(theta, X, found.multipliers * y, space.T, patterns)
+    bend, _ = network.turned(theta, X, found.multipliers * y, space.T, patterns)
     values, vectors = np.linalg.eigh(np.eye(space.shape[1]) - bend @ space)
     return space @ vectors[:, values < -CURVED], bool((np.abs(values) <= CURVED).any())
 

@@ -186,22 +186,15 @@ class Network:
         turns, moved = self._moved(W, self.weights(v), inputs, slopes)
         return turns[: self.layers], moved[-1][..., 0]
 
-    def hessian_product(
-        self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
-        patterns: Patterns | None = None,
-    ) -> NDArray:  # fmt: skip
-        """Hessian of sum_i c_i f(theta; x_i) times v (..., p), the units' activity held fixed.
-
-        Forward differentiation of `gradient`, layer by layer. Returns shape (..., p).
-        """
-        return self.turned(theta, X, c, v, patterns)[0]
-
     def turned(
         self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
         patterns: Patterns | None = None,
     ) -> tuple[NDArray, NDArray]:  # fmt: skip
-        """Rates of `gradient` (..., p) and of the output (..., n) for a velocity v (..., p): what
-        `hessian_product` and `rates` give, for the price of the first."""
+        """Rates of `gradient` (..., p), which are the Hessian of sum_i c_i f(theta; x_i) times v,
+        and of the output (..., n), for a velocity v (..., p), the units' activity held fixed.
+
+        Forward differentiation, layer by layer.
+        """
         W, V = self.weights(theta), self.weights(v)
         inputs, _, slopes = self._forward(W, X, patterns)
         moved = self._moved(W, V, inputs, slopes)[1]

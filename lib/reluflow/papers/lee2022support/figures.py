@@ -348,7 +348,7 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
     for path in paths:
         W = path.at(path.grid(100))
         share, height = (W - W[0]) @ way / (way @ way), W @ across
-        ax.plot(share, height, color=curve.colour, ls=curve.line, lw=curve.width,
+        ax.plot(share, height, color=curve["color"], ls=curve["ls"], lw=curve["lw"],
                 label=fresh(ax, "linear flow"))  # fmt: skip
         ax.plot([share[0]] * 2, [height[0], 0.0], color=style.QUIET, lw=1.2, ls=":",
                 label=fresh(ax, r"projection $\varphi$"))  # fmt: skip
@@ -744,7 +744,7 @@ def preactivations(
     for k, (name, path) in enumerate(trajectories.items()):
         curve, t = style.CURVES[name], clocks[name]
         h = states(path, t, step) @ x
-        ax.plot(t, h, label=name, **curve.look)
+        ax.plot(t, h, label=name, **curve)
         own = [e for e in path.events if e.datum == datum]
         when = np.array([e.t for e in own]) / step
         low, high = ax.get_xlim()
@@ -752,10 +752,10 @@ def preactivations(
             if low <= at <= high:
                 # Coinciding events of two paths both show, one at the very start in full.
                 ax.plot(at, float(path.at(np.array([e.t]))[0] @ x), ls="", marker="D",
-                        ms=max(8.5 - 2.5 * k, 3.5), mec=curve.colour, mew=1.3, clip_on=False,
-                        mfc=curve.colour if e.kind == "deactivate" else "white",
+                        ms=max(8.5 - 2.5 * k, 3.5), mec=curve["color"], mew=1.3, clip_on=False,
+                        mfc=curve["color"] if e.kind == "deactivate" else "white",
                         zorder=5.0)  # fmt: skip
-        ax.plot(1.015, float(path.end @ x), ls="", marker="<", ms=7, mew=0.0, color=curve.colour,
+        ax.plot(1.015, float(path.end @ x), ls="", marker="<", ms=7, mew=0.0, color=curve["color"],
                 clip_on=False, transform=ax.get_yaxis_transform(), zorder=5.0)  # fmt: skip
     drawn = np.concatenate([line.get_ydata() for line in ax.lines])
     low, high = float(drawn.min()), float(drawn.max())
@@ -782,14 +782,14 @@ def loss_curves(
     time_axis(ax, clocks)
     ax.set_yscale("log")
     ax.set_ylabel("loss $L(w)$")
-    values = {name: loss(X, y, states(path, clocks[name], step), style.CURVES[name].activation)
+    values = {name: loss(X, y, states(path, clocks[name], step), name.split()[0].lower())
               for name, path in trajectories.items()}  # fmt: skip
     low = top = max(float(np.max(v)) for v in values.values())
     floor = 1e-12 * top  # below it a loss that tends to zero is rounding noise, not a curve
     for name, v in values.items():
         low = min(low, float(np.min(v[v > floor], initial=top)))
         drawn = np.where(v > floor, v, np.nan)
-        ax.plot(clocks[name], drawn, label=name, **style.CURVES[name].look)
+        ax.plot(clocks[name], drawn, label=name, **style.CURVES[name])
     if top > 0:  # else every path stands at zero loss, where a logarithmic axis shows nothing
         pad = max((top / low) ** 0.06, 1.05)
         ax.set_ylim(low / pad, top * pad)

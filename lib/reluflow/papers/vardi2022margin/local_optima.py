@@ -238,7 +238,7 @@ def _in_cell(
     if layer is not None:
         return Layer(layer, multipliers)
     H = np.eye(network.size)
-    H = H - network.hessian_product(theta, X, multipliers * y, H, active)
+    H = H - network.turned(theta, X, multipliers * y, H, active)[0]
     held = found > TIGHT * found.max()
     space = null_space(rows[held])
     values, vectors = np.linalg.eigh(space.T @ H @ space)
@@ -260,7 +260,7 @@ def _kept(
     """r -> theta + r d + r^2 e in a cell: to second order the margins of 1 stay together."""
     tight = y * network.output(theta, X, active) <= 1.0 + TIGHT
     J = (y[:, None] * network.rates(theta, X, np.eye(network.size), active)[1].T)[tight]
-    bent = [y[k] * (d @ network.hessian_product(theta, X, np.eye(len(X))[k], d, active))
+    bent = [y[k] * (d @ network.turned(theta, X, np.eye(len(X))[k], d, active)[0])
             for k in np.flatnonzero(tight).tolist()]  # fmt: skip
     e = -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0]
     return lambda r: theta + r * (d + r * e)
