@@ -57,8 +57,3 @@ def counted(number: int, digits: int = 3) -> str:
     written exactly, without decimals that no count has."""
     places = len(str(number)) - digits
     return str(number) if places < 0 else on_grain(number, 10.0**places)
-
-
-def upwards(value: float) -> float:
-    """A deviation, up to a multiple of 1e-6: below it is the rounding of how it was computed."""
-    return math.ceil(value / 1e-6) * 1e-6

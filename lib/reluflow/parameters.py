@@ -127,21 +127,6 @@ def _is_history(name: str, namespace: Mapping[str, Any]) -> bool:
     return other is not None and namespace[name] is namespace.get(other)
 
 
-def whole(value: Any) -> bool:
-    """Whether a value is a whole number; True is none."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def number(value: Any) -> bool:
-    """Whether a value is a finite number; True is none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def few(values: list, fits: Callable[[Any], bool]) -> bool:
-    """Whether one to six values fit, all different: a figure has a row or a column for each."""
-    return 1 <= len(values) <= 6 and all(map(fits, values)) and len(set(values)) == len(values)
-
-
 def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if value is None and parameter.optional:
         return None

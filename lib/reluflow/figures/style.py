@@ -19,8 +19,6 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
-from reluflow.errors import InputError
-
 TEXT_WIDTH = 7.0  # inches; at 100 px an inch this is the text column of a Jupyter Book page
 
 RC: dict[str, object] = {
@@ -178,36 +176,6 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
 
 
 # --- Shares of random trials against a scale, with Wilson intervals -------------------------------
-
-
-@in_house_style
-def share_points(
-    ax: Axes,
-    scale: ArrayLike,
-    hits: ArrayLike,
-    trials: ArrayLike,
-    label: str,
-    *,
-    series: int = 0,
-    xlabel: str = r"norm of the initial point $\|w_0\|$",
-    ylabel: str = "share of trials",
-) -> None:
-    """Draw shares hits/trials against a logarithmic scale with their 95 % Wilson intervals.
-
-    Parameters: `scale` (m,) positive, `hits` and `trials` (m,) counts, `series` 0, 1, 2 ... chooses
-    colour and marker and moves the points a little sideways, so that intervals do not coincide.
-    """
-    scale = np.asarray(scale, float)
-    if np.any(scale <= 0):
-        raise InputError("scale must be positive: its axis is logarithmic")
-    logs = np.sort(np.log10(scale))
-    gap = float(np.diff(logs).min()) if len(logs) > 1 else 1.0  # in decades
-    reach = 10.0 ** (0.7 * gap)
-    ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)
-    colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
-    at = scale * 10.0 ** (0.05 * series * gap)
-    shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4, label=label)
-    ax.set(ylim=(-0.03, 1.03), ylabel=ylabel)
 
 
 def shares(ax: Axes, at: ArrayLike, hits: ArrayLike, trials: ArrayLike, **line: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -268,19 +268,6 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
                     ax.fill(*corners.T, zorder=0.6, hatch="///", lw=0.8, **look)
             words = "plateau of global minima" if best else "dead"
             ax.add_artist(CurveName(words, holds=partial(_sides, X, active), fontsize=8.5))
-
-
-@in_house_style
-def annotate_minima(
-    ax: Axes, minima: Sequence[StationarySet], text: Callable[[StationarySet], str]
-) -> None:
-    """Write text(minimum) beside each isolated minimum in the window, clear of what is drawn."""
-    window = frame.window_of(ax)
-    for minimum in minima:
-        w = np.asarray(minimum.w, float)
-        if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
-            (place,) = ax.plot(*w, ls="", marker="o", ms=0.0)
-            ax.add_artist(CurveName(text(minimum), place))
 
 
 def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:

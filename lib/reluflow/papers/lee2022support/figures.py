@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.errors import InputError
 from reluflow.figures import frame, style
-from reluflow.figures.frame import Window, fresh, name_curves, point_out
-from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels, share_points
+from reluflow.figures.frame import CurveName, Window, fresh, name_curves, point_out
+from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels
 from reluflow.figures.weight_space import (
     activation_boundaries,
-    annotate_minima,
     cells,
     flow,
     loss_levels,
@@ -793,3 +793,49 @@ def loss_curves(
     if top > 0:  # else every path stands at zero loss, where a logarithmic axis shows nothing
         pad = max((top / low) ** 0.06, 1.05)
         ax.set_ylim(low / pad, top * pad)
+
+
+# --- What several of these pictures draw ----------------------------------------------------------
+
+
+@in_house_style
+def share_points(
+    ax: Axes,
+    scale: ArrayLike,
+    hits: ArrayLike,
+    trials: ArrayLike,
+    label: str,
+    *,
+    series: int = 0,
+    xlabel: str = r"norm of the initial point $\|w_0\|$",
+    ylabel: str = "share of trials",
+) -> None:
+    """Draw shares hits/trials against a logarithmic scale with their 95 % Wilson intervals.
+
+    Parameters: `scale` (m,) positive, `hits` and `trials` (m,) counts, `series` 0, 1, 2 ... chooses
+    colour and marker and moves the points a little sideways, so that intervals do not coincide.
+    """
+    scale = np.asarray(scale, float)
+    if np.any(scale <= 0):
+        raise InputError("scale must be positive: its axis is logarithmic")
+    logs = np.sort(np.log10(scale))
+    gap = float(np.diff(logs).min()) if len(logs) > 1 else 1.0  # in decades
+    reach = 10.0 ** (0.7 * gap)
+    ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)
+    colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
+    at = scale * 10.0 ** (0.05 * series * gap)
+    style.shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4, label=label)
+    ax.set(ylim=(-0.03, 1.03), ylabel=ylabel)
+
+
+@in_house_style
+def annotate_minima(
+    ax: Axes, minima: Sequence[StationarySet], text: Callable[[StationarySet], str]
+) -> None:
+    """Write text(minimum) beside each isolated minimum in the window, clear of what is drawn."""
+    window = frame.window_of(ax)
+    for minimum in minima:
+        w = np.asarray(minimum.w, float)
+        if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
+            (place,) = ax.plot(*w, ls="", marker="o", ms=0.0)
+            ax.add_artist(CurveName(text(minimum), place))

@@ -14,7 +14,6 @@ import sympy as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import odeint, solve_ivp
 
-from reluflow.approx import upwards
 from reluflow.errors import InputError
 from reluflow.falsify import (
     Draws,
@@ -283,6 +282,11 @@ def try_orders(seed: int, count: int) -> Mapping[str, Report]:
         "m = 2, 3, 4": _of_times(f"{larger} faster", [2, 3, 4], gained, strict=True),
     }  # fmt: skip
     return {name: falsify(one, seed, count, 0) for name, one in statements.items()}
+
+
+def upwards(value: float) -> float:
+    """A deviation, up to a multiple of 1e-6: below it is the rounding of how it was computed."""
+    return math.ceil(value / 1e-6) * 1e-6
 
 
 def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[Evidence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,9 +17,25 @@ from reluflow.falsify import Draws, Instance
 from reluflow.papers.lee2023magnitude import population
 from reluflow.papers.lee2023magnitude.chains import balanced_chain, clock, log_odds, odds_at, ratio
 from reluflow.papers.lee2023magnitude.population import PopulationPath, angle, log_tan, pull
-from reluflow.parameters import EFFORT, SEED, Parameter, between, few, number, whole
+from reluflow.parameters import EFFORT, SEED, Parameter, between
 
 # --- What the parameters cells of chapter 2 may hold: that of its page, and those of its sections -
+
+
+def whole(value: Any) -> bool:
+    """Whether a value is a whole number; True is none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def number(value: Any) -> bool:
+    """Whether a value is a finite number; True is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def few(values: list, fits: Callable[[Any], bool]) -> bool:
+    """Whether one to six values fit, all different: a figure has a row or a column for each."""
+    return 1 <= len(values) <= 6 and all(map(fits, values)) and len(set(values)) == len(values)
+
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
