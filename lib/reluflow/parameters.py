@@ -23,7 +23,6 @@ _PLAIN = (str, int, float, list, dict, tuple, type(None))
 # IPython's history, Python's own names and what papermill adds with --inject-paths share the
 # notebook's namespace. Any other name is a reader's, also one that begins with an underscore.
 _NOT_OURS = re.compile(r"__\w+__|_+|_i{1,3}|_i?[0-9]+|_[ido]h|_exit_code|PAPERMILL_\w+")
-_HISTORY = {"In": "_ih", "Out": "_oh"}  # each is the same object under two names
 _MOST_EFFORT = 1000
 _WORDS = {str: "text", int: "a whole number", float: "a number", list: "a list"}
 
@@ -109,8 +108,10 @@ def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     Returns a frozen dataclass whose fields are the names of `spec`, in that order.
     Raises InputError for an unknown name, a missing one, a wrong type or a value out of range.
     """
+    # IPython's `In` and `Out` are these two objects; what a reader calls so is another one.
+    history = [id(namespace[name]) for name in ("_ih", "_oh") if name in namespace]
     for name, value in namespace.items():
-        ours = not _NOT_OURS.fullmatch(name) and not _is_history(name, namespace)
+        ours = not _NOT_OURS.fullmatch(name) and id(value) not in history
         if ours and isinstance(value, _PLAIN) and name not in spec:
             raise InputError(f'unknown parameter "{name}": {meant(name, spec)}')
     for name in spec:
@@ -119,12 +120,6 @@ def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     values = {name: _value(name, namespace[name], spec[name]) for name in spec}
     kind = make_dataclass("Parameters", list(spec), frozen=True)
     return kind(**values)
-
-
-def _is_history(name: str, namespace: Mapping[str, Any]) -> bool:
-    """Whether this is IPython's `In` or `Out`, and not a value that a reader gave that name."""
-    other = _HISTORY.get(name)
-    return other is not None and namespace[name] is namespace.get(other)
 
 
 def _value(name: str, value: Any, parameter: Parameter) -> Any:

@@ -70,7 +70,7 @@ def test_each_verdict_has_a_colour_of_its_own() -> None:
 @pytest.mark.parametrize("paper", front.tally())
 def test_a_part_of_a_bar_has_the_colour_of_its_verdict_and_its_width(paper: str) -> None:
     ((node,), _), ((legend,), _) = (
-        make("", "", paper, 0, None) for make in (front.bar, front.legend)
+        front.verdicts(role, "", paper, 0, None) for role in ("bar", "legend")
     )
     words = re.search(r'aria-label="([^"]+)"', node.astext())[1].split(", ")
     parts = re.findall(r"flex-grow:(\d+);background:(#\w+)\">(\d+)<", node.astext())

@@ -43,22 +43,9 @@ def drawing_times(flow: Trajectory) -> NDArray:
 Window = tuple[float, float, float, float]  # lower and upper end of w_1, then of w_2
 
 
-def window_of(ax: Axes) -> Window:
-    """Return the limits of 2-D axes as one tuple."""
-    (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
-    return float(a), float(b), float(c), float(d)
-
-
-def corner_and_size(window: Window) -> tuple[NDArray, NDArray]:
-    """Return the window's lower left corner (2,) and its extent (2,)."""
-    bounds = np.asarray(window, float).reshape(2, 2)
-    return bounds[:, 0], bounds[:, 1] - bounds[:, 0]
-
-
-def inside(W: NDArray, window: Window) -> NDArray:
-    """Return which of the points W (m, 2) lie in the window."""
-    low, size = corner_and_size(window)
-    return np.all((low <= W) & (low + size >= W), axis=1)
+def inside(ax: Axes, W: NDArray) -> NDArray:
+    """Return which of the points W (m, 2), or the one (2,), lie in the window of the axes."""
+    return np.all((ax.viewLim.min <= W) & (ax.viewLim.max >= W), axis=-1)
 
 
 def fresh(ax: Axes, label: str) -> str:

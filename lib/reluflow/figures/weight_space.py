@@ -101,7 +101,7 @@ def cells(ax: Axes, X: ArrayLike, *, names: bool = True) -> None:
 
 def _reach(ax: Axes) -> float:
     """So far from the origin everything is outside of the window, and not drawn."""
-    return 4.0 * float(np.abs(frame.window_of(ax)).max())
+    return 4.0 * float(np.abs(ax.viewLim.get_points()).max())
 
 
 def _cones(X: NDArray, reach: float) -> Iterator[tuple[NDArray, NDArray]]:
@@ -182,22 +182,21 @@ def flow(
     visible part; `events` whether to mark them (filled: a datum switches off; hollow: it switches
     on) in the datum's colour.
     """
-    window = frame.window_of(ax)
     curve = style.CURVES[name]
     W = trajectory.at(drawing_times(trajectory))
     ax.plot(*W.T, label=frame.fresh(ax, name), **curve)
     head_look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "color": curve["color"],
                  "lw": 0.0, "mutation_scale": 12, "shrinkA": 0, "shrinkB": 0}  # fmt: skip
-    for tail, head in arrow_heads(W, window, arrows):
+    for tail, head in arrow_heads(ax, W, arrows):
         ax.annotate("", head, tail, annotation_clip=True, zorder=curve["zorder"] + 0.05,
                     arrowprops=head_look)  # fmt: skip
     if events:
         mark_events(ax, trajectory, name)
-    seen = frame.inside(W, window)
+    seen = frame.inside(ax, W)
     if seen[0]:
         ax.plot(*W[0], ls="", zorder=5.4, **style.MARKERS["initial point"])
     elif seen.any():
-        _announce_entry(ax, W, int(np.argmax(seen)), window)
+        _announce_entry(ax, W, int(np.argmax(seen)))
     if seen[-1]:
         ax.plot(*W[-1], ls="", zorder=5.5, **style.MARKERS["limit"])
 
@@ -222,7 +221,7 @@ def mark_events(ax: Axes, trajectory: Trajectory, name: str) -> None:
             facecolors=colours if filled else "white",
             edgecolors="white" if filled else colours,
         )
-        first = W[int(np.argmax(frame.inside(W, frame.window_of(ax))))]
+        first = W[int(np.argmax(frame.inside(ax, W)))]
         ax.plot(*first, ls="", marker="o", ms=0.0, label=frame.fresh(ax, label))
 
 
@@ -234,13 +233,13 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
     a point is a star (global minimum) or a square, a line is thick and dashed, a plane is hatched.
     """
     X = np.asarray(X, float)
-    window, reach = frame.window_of(ax), _reach(ax)
+    reach = _reach(ax)
     for minimum in minima:
         best = minimum.rank == 1
         w = np.asarray(minimum.w, float)
         active = np.isin(np.arange(len(X)), minimum.support)
         if minimum.dimension == 0:
-            if frame.inside(w[None], window)[0]:  # a marker outside the frame would not show
+            if frame.inside(ax, w):  # a marker outside the frame would not show
                 marker = style.MARKERS["global minimum" if best else "local minimum"]
                 ax.plot(*w, ls="", zorder=5.0, **marker)
         elif minimum.dimension == 1:
@@ -251,7 +250,7 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
             s = -rooms[turning] / rates[turning]
             low = np.max(s[rates[turning] > 0], initial=-reach)
             high = np.min(s[rates[turning] < 0], initial=reach)
-            if frame.inside(w + np.linspace(low, high, 999)[:, None] * u, window).any():
+            if frame.inside(ax, w + np.linspace(low, high, 999)[:, None] * u).any():
                 label = "line of global minima" if best else "line of local minima"
                 ax.plot(
                     *(w + np.outer([low, high], u)).T,
@@ -270,12 +269,10 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
             ax.add_artist(CurveName(words, holds=partial(_sides, X, active), fontsize=8.5))
 
 
-def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:
+def arrow_heads(ax: Axes, W: NDArray, count: int) -> list[tuple[NDArray, NDArray]]:
     """Return (tail, head) of `count` arrow heads spread evenly over the visible part of a path
     W (m, 2): none where that is shorter than a tenth of the window, one below a third."""
-    W = np.asarray(W, float)
-    low, size = frame.corner_and_size(window)
-    seen = frame.inside(W, window)
+    low, size, seen = ax.viewLim.min, ax.viewLim.size, frame.inside(ax, W)
     steps = np.linalg.norm(np.diff((W - low) / size, axis=0), axis=1) * (seen[1:] & seen[:-1])
     length = np.concatenate([[0.0], np.cumsum(steps)])  # stretches out of sight have no length
     total = float(length[-1])
@@ -287,13 +284,12 @@ def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray,
     return list(zip(ends[::2], ends[1::2], strict=True))
 
 
-def _announce_entry(ax: Axes, W: NDArray, first: int, window: Window) -> None:
+def _announce_entry(ax: Axes, W: NDArray, first: int) -> None:
     """Write "from (0, 45)" where a path that starts outside the window comes in."""
-    low, size = frame.corner_and_size(window)
     words = f"from ({', '.join(f'{c:.4g}' for c in W[0])})"
     if words in [text.get_text() for text in ax.texts]:
         return  # another path from the same start has said it
-    place = (W[first] - low) / size
+    place = (W[first] - ax.viewLim.min) / ax.viewLim.size
     across = -1.0 if place[0] > 0.75 else 1.0
     down = 1.0 if place[1] < 0.5 else -1.0
     note = ax.annotate(

@@ -24,7 +24,8 @@ _BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron 
 
 
 class Chart:
-    """Coordinates z (k,) of a network; X is (n, d), patterns fixes the units' activity.
+    """Coordinates z (k,) of a network, by themselves z = theta; X is (n, d), patterns fixes the
+    units' activity.
 
     c (n,) are the pulls -dl/dz_i at the outputs, on the clock "log(1/loss)" -d(log L)/dz_i.
     """
@@ -38,11 +39,11 @@ class Chart:
 
     def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         """z (..., k) of the parameters e^log_scale theta, theta (..., p), log_scale (...)."""
-        raise NotImplementedError
+        return np.exp(np.asarray(log_scale, float))[..., None] * np.asarray(theta, float)
 
     def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
         """theta (..., p) of moderate size and log_scale (...) of coordinates z (..., k)."""
-        raise NotImplementedError
+        return z, np.zeros(z.shape[:-1])
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         """The network's outputs (n,), 0 where they are too small for a float."""
@@ -67,7 +68,7 @@ class Chart:
 
     def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
         """The velocity for the gradient G (p,) at theta."""
-        raise NotImplementedError
+        return _per(G, G @ G) if clock == LOG_LOSS else G
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
@@ -100,15 +101,6 @@ class Plain(Chart):
     """z = theta."""
 
     network: Network
-
-    def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
-        return np.exp(np.asarray(log_scale, float))[..., None] * np.asarray(theta, float)
-
-    def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
-        return z, np.zeros(z.shape[:-1])
-
-    def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
-        return _per(G, G @ G) if clock == LOG_LOSS else G
 
 
 @dataclass(frozen=True)

@@ -155,29 +155,24 @@ def count(name: str, raw: str, what: str, line: int, inliner: Inliner, *_: Any) 
     return [nodes.Text(str(found[what]))], []
 
 
-def bar(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any) -> Made:
-    """Role: the verdicts on a paper, as wide as they are many, each with its number."""
+def verdicts(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any) -> Made:
+    """Role: the verdicts on a paper, or on all, each with its number: in a `bar` as wide as they
+    are many, in a `legend` as badges."""
     if paper not in tally():
         return _refused(f"no paper {paper!r} in the inventory", raw, line, inliner)
     given = in_order(tally()[paper])
+    if name == "legend":
+        each = ", ".join(
+            f'<span style="white-space:nowrap">{number} {badge(verdict)}</span>'
+            for verdict, number in given
+        )
+        return _html(f'<span class="legend">{each}</span>')
     words = escape(", ".join(f"{number} {verdict}" for verdict, number in given))
     parts = "".join(
         f'<span style="flex-grow:{number};background:{COLOURS[verdict]}">{number}</span>'
         for verdict, number in given
     )
     return _html(f'<span class="verdicts" role="img" aria-label="{words}">{parts}</span>')
-
-
-def legend(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any) -> Made:
-    """Role: each verdict on a paper, or on all, as a badge behind its number."""
-    if paper not in tally():
-        return _refused(f"no paper {paper!r} in the inventory", raw, line, inliner)
-    given = in_order(tally()[paper])
-    each = ", ".join(
-        f'<span style="white-space:nowrap">{number} {badge(verdict)}</span>'
-        for verdict, number in given
-    )
-    return _html(f'<span class="legend">{each}</span>')
 
 
 class FirstPicture(Image):

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.figures import frame, style
 from reluflow.figures.frame import CurveName, Window, fresh, name_curves, point_out
 from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels
@@ -226,11 +225,17 @@ def norm_shares(found: pd.DataFrame, n: int) -> Figure:
     norms, loss_gap = found.index.to_numpy(), found["excess"].to_numpy()
     trials = np.full(len(norms), n * loss_gap.shape[1])
     label = "norm of the start, $\\|w_0\\| / \\|w_{lin}\\|$"
-    for series, column, name in ((2, "start", "active at the start"),
-                                 (0, "share", "active in the limit")):  # fmt: skip
+    gap = float(np.diff(np.sort(np.log10(norms))).min())  # in decades
+    reach = 10.0 ** (0.7 * gap)
+    left.set(xscale="log", xlim=(norms.min() / reach, norms.max() * reach), xlabel=label)
+    # One series stands a little sideways, so that intervals do not coincide.
+    for at, column, name, colour, marker in (
+        (norms * 10.0 ** (0.1 * gap), "start", "active at the start", "#117733", "D"),
+        (norms, "share", "active in the limit", "#0072B2", "o"),
+    ):
         hits = np.rint(found[column] * n).sum(axis=1)
-        share_points(left, norms, hits, trials, name, series=series, xlabel=label,
-                     ylabel="share of the data")  # fmt: skip
+        style.shares(left, at, hits, trials, color=colour, marker=marker, lw=1.4, label=name)
+    left.set(ylim=(-0.03, 1.03), ylabel="share of the data")
     sns.lineplot(x=np.repeat(norms, loss_gap.shape[1]), y=loss_gap.ravel(), errorbar=("pi", 50),
                  ax=right, color="#0072B2", err_kws={"lw": 0}, marker="o",
                  label="mean of the data sets", legend=False)  # fmt: skip
@@ -799,43 +804,12 @@ def loss_curves(
 
 
 @in_house_style
-def share_points(
-    ax: Axes,
-    scale: ArrayLike,
-    hits: ArrayLike,
-    trials: ArrayLike,
-    label: str,
-    *,
-    series: int = 0,
-    xlabel: str = r"norm of the initial point $\|w_0\|$",
-    ylabel: str = "share of trials",
-) -> None:
-    """Draw shares hits/trials against a logarithmic scale with their 95 % Wilson intervals.
-
-    Parameters: `scale` (m,) positive, `hits` and `trials` (m,) counts, `series` 0, 1, 2 ... chooses
-    colour and marker and moves the points a little sideways, so that intervals do not coincide.
-    """
-    scale = np.asarray(scale, float)
-    if np.any(scale <= 0):
-        raise InputError("scale must be positive: its axis is logarithmic")
-    logs = np.sort(np.log10(scale))
-    gap = float(np.diff(logs).min()) if len(logs) > 1 else 1.0  # in decades
-    reach = 10.0 ** (0.7 * gap)
-    ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)
-    colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
-    at = scale * 10.0 ** (0.05 * series * gap)
-    style.shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4, label=label)
-    ax.set(ylim=(-0.03, 1.03), ylabel=ylabel)
-
-
-@in_house_style
 def annotate_minima(
     ax: Axes, minima: Sequence[StationarySet], text: Callable[[StationarySet], str]
 ) -> None:
     """Write text(minimum) beside each isolated minimum in the window, clear of what is drawn."""
-    window = frame.window_of(ax)
     for minimum in minima:
         w = np.asarray(minimum.w, float)
-        if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
+        if minimum.dimension == 0 and frame.inside(ax, w):
             (place,) = ax.plot(*w, ls="", marker="o", ms=0.0)
             ax.add_artist(CurveName(text(minimum), place))
