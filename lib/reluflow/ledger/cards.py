@@ -190,10 +190,7 @@ def _numbers(values: Sequence[float]) -> str:
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 _IDS = re.compile(r"[a-z]+(?:\.[A-Za-z0-9-]+)+(?:,\s+[a-z]+(?:\.[A-Za-z0-9-]+)+)*(?=[.:] )")
 
-_LABEL = re.compile(r"\((proof-[\w-]+)\)=")
-_PROOFS = re.compile(
-    r"^((?:\(proof-[\w-]+\)=\n)+)((?:\([\w-]+\)=\n)*[^\n]*(?:\n(?!\s*\n)[^\n]+)*)", re.M
-)
+_PROOF = re.compile(r"^\((proof-[\w-]+)\)=$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -217,30 +214,19 @@ class Address:
         return "\n".join(lines[self.line - 1 : self.end])
 
 
-@dataclass(frozen=True)
-class Proof:
-    """The place of a proof: the `label` of the anchor, such as `proof-sv-thm4-7`, the `page`, such
-    as `01_support_vectors/starts.ipynb`, and the paragraph or list that `opens` it."""
-
-    label: str
-    page: str
-    opens: str
-
-
 def proof_label(id: str) -> str:
     """The label of the anchor at the proof of a claim."""
     return f"proof-{id.replace('.', '-')}"
 
 
-def proofs(folder: Path = CHAPTERS) -> list[Proof]:
-    """All anchors of proofs on the pages below `folder`, in order, also those that occur twice."""
+def proofs(folder: Path = CHAPTERS) -> list[tuple[str, str]]:
+    """All anchors of proofs on the pages below `folder`, in order, also those that occur twice: the
+    label, such as `proof-sv-thm4-7`, and the page, such as `01_support_vectors/starts.ipynb`."""
     listed = []
     for file in pages.in_order(folder):
         for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
             text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-            listed += [Proof(label, pages.name(file), found[2].strip())
-                       for found in _PROOFS.finditer(text)
-                       for label in _LABEL.findall(found[1])]  # fmt: skip
+            listed += [(label, pages.name(file)) for label in _PROOF.findall(text)]
     return listed
 
 
@@ -340,19 +326,20 @@ def template(name: str) -> Template:
 
 
 def page_card(
-    row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None,
+    row: Row, checks: Sequence[Address], page: str, proof: str = "",
     told: Instead | None = None,
 ) -> str:  # fmt: skip
     """The card as HTML; a refuted claim's is open, unless a sentence says what it shows.
 
     Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
-    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `told`, what is
+    stands, such as `chapters/scoreboard`; `proof`, the page that proves the claim; `told`, what is
     true instead, with the counterexample in a sentence.
     """
     told, claim, refuted = told or Instead("", "", ""), row.claim, row.verdict == REFUTED
     way, alone = partial(_way, page=page), CHECKS / f"{claim.id}.py"
     # docutils writes the ids of anchors in small letters
-    there = proof and f"chapters/{proof.page.removesuffix('.ipynb')}.html#{proof.label.lower()}"
+    label = proof_label(claim.id).lower()
+    there = proof and f"chapters/{proof.removesuffix('.ipynb')}.html#{label}"
     return template("claim.html").render(
         row=row, claim=claim, checks=checks, told=told, refuted=refuted, way=way, how=_how(row),
         live=open_live(row, page, told.live), proof=there and way(there),

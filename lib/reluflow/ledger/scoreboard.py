@@ -134,9 +134,8 @@ class Scoreboard:
         ]
 
 
-def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
-    """Read the rows of executed notebooks, by default those of the folder of the notebook that
-    asks, as `read` does, and set them against the inventory."""
+def scoreboard(places: str | Path | Sequence[str | Path]) -> Scoreboard:
+    """Read the rows of executed notebooks, as `read` does, and set them against the inventory."""
     return Scoreboard(load_inventories(), read(places))
 
 

@@ -14,7 +14,7 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 
 from reluflow.figures.vector import SVG
-from reluflow.ledger.cards import Proof, addresses, listing, page_card, proof_label, proofs
+from reluflow.ledger.cards import addresses, listing, page_card, proof_label, proofs
 from reluflow.ledger.evidence import LedgerError
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.rows import RECORD, row_from_record
@@ -53,8 +53,8 @@ _addresses = cache(addresses)
 
 
 @cache
-def _proofs() -> dict[str, Proof]:
-    return {proof.label: proof for proof in proofs()}
+def _proofs() -> dict[str, str]:
+    return dict(proofs())
 
 
 class ClaimRecord:
@@ -70,7 +70,7 @@ class ClaimRecord:
             return None
         row = row_from_record(data.content, _claims())
         checks = [address for address in _addresses() if address.id == row.claim.id]
-        proof = _proofs().get(proof_label(row.claim.id))
+        proof = _proofs().get(proof_label(row.claim.id), "")
         page = renderer.renderer.sphinx_env.docname
         html = page_card(row, checks, page, proof, told().get(row.claim.id))
         return [nodes.raw(text=html, format="html")]
