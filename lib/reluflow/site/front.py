@@ -213,7 +213,7 @@ def _ways() -> str:
     ways = [way for way in (*WAYS, ALL) if way in counts]
     shown = counts.reindex([*labels.values(), ours, ALL], columns=ways, fill_value=0)
     html = shown.to_html(border=0, index_names=False)
-    return f'<div class="pst-scrollable-table-container">{html}</div>'
+    return f'<div class="pst-scrollable-table-container" style="margin:0 0 1rem">{html}</div>'
 
 
 def _after() -> str:

@@ -36,7 +36,7 @@ MOST_CURVES, MOST_LISTED, MOST_LABELS = 24, 200, 40
 _STYLE = """body{max-width:60rem;margin:2rem auto;padding:0 1rem;font:16px/1.5 sans-serif}
 img{max-width:100%;background:#fff}pre{overflow-x:auto;font-size:.8rem}figure{margin:1.5rem 0}
 .old{border-left:.3rem solid #b42318;padding-left:.6rem}
-table{display:block;overflow-x:auto;border-collapse:collapse}
+h1{overflow-wrap:anywhere}table{display:block;overflow-x:auto;border-collapse:collapse}
 th,td{padding:.2em .5em;border-bottom:1px solid #bbb;text-align:left}"""
 
 

@@ -307,8 +307,7 @@ def filled(table: pd.DataFrame | None) -> pd.DataFrame | None:
 def table(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> View:
     """A table whose cells hold sentences, without numbers of its lines."""
     lines = list(cells)
-    with pd.option_context("display.max_colwidth", None):
-        html = pd.DataFrame(lines, columns=list(columns)).to_html(index=False, classes="sentences")
+    html = pd.DataFrame(lines, columns=list(columns)).to_html(index=False, classes="sentences")
     return View(html, "\n".join(" | ".join(line) for line in lines))
 
 
