@@ -6,6 +6,7 @@ import doctest
 import inspect
 import json
 import re
+from collections import Counter
 from html import unescape
 from importlib import import_module
 from pathlib import Path
@@ -263,6 +264,16 @@ def grid(table: str) -> list[list[str]]:
     """The words of a table, row by row."""
     rows = BeautifulSoup(table, "html.parser").select("tr")
     return [[cell.get_text().strip() for cell in row.select("th, td")] for row in rows]
+
+
+def test_ways_are_counted_by_paper_with_our_own_claims_apart_and_add_up() -> None:
+    (_, *ways), *papers, ours, both = grid(front._ways())
+    own = Counter(row.known[0].how for row in ROWS if ".ours." in row.claim.id)
+    every = Counter(row.known[0].how for row in ROWS)
+    assert ours == ["our own claims", *(str(own[way]) for way in ways[:-1]), str(own.total())]
+    assert both == ["all", *(str(every[way]) for way in ways[:-1]), str(len(ROWS))]
+    assert [sum(map(int, column)) for column in zip(*(p[1:] for p in [*papers, ours]), strict=True)
+            ] == list(map(int, both[1:]))  # fmt: skip
 
 
 PLAIN = st.text("abc <>&'\"", max_size=20).map(str.strip)
