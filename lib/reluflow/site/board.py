@@ -167,17 +167,6 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
 _OURS = "ours"
 _LONG = 180
 """So many letters of evidence are shown; the card has all of it."""
-COLUMNS = {
-    "claim": "claim",
-    "place": "place",
-    "paper": "paper",
-    "kind": "kind",
-    "verdict": "verdict",
-    "known": "how it is known",
-    "says": "what it says",
-    "why": "what is true instead, or why",
-}
-"""Name in the page's address -> head."""
 
 
 class Board(Directive):
@@ -216,7 +205,6 @@ def scoreboard(board: Scoreboard, told: Mapping[str, Instead], static: str) -> s
             "kind": [kind for kind in KINDS if kind in kinds],
             "known": [way for way in WAYS if way in ways],
         },
-        columns=COLUMNS,
         settled={row.claim.id: row for row in board.rows},
         source=_source,
         # Theorem 4.10 stands behind Theorem 4.7.
