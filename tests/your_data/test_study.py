@@ -31,7 +31,7 @@ def written(folder: Path, rows: list[list[float]]) -> str:
 
 def told(given: Study) -> tuple[OneNeuron, Followed | None, list[Line]]:
     """The flows of a study, and all its lines."""
-    neuron, layers = your_data.one_neuron(given), your_data.follow(your_data.two_layers(given))
+    neuron, layers = your_data.one_neuron(given), your_data.follow(given)
     return neuron, layers, promises.lines(given, neuron, layers)
 
 
@@ -178,4 +178,4 @@ def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_long_inputs_are_measured_in_another_unit(tmp_path: Path) -> None:
     given = study(written(tmp_path, [[2000, 0, 1], [0, 3000, -1]]))
     assert given.unit == 1000.0
-    assert your_data.two_layers(given).limits.X.tolist() == [[2.0, 0.0], [0.0, 3.0]]
+    assert your_data.in_their_unit(given).X.tolist() == [[2.0, 0.0], [0.0, 3.0]]

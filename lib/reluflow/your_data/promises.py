@@ -249,7 +249,7 @@ def _way(layers: Followed) -> str:
 
 
 def _of_alignment(study: Study, layers: Followed) -> Iterator[Line]:
-    own, turned, grown = layers.two.turning, layers.turned, layers.grown
+    turned, grown, own = layers.turned, layers.grown, layers.turned.own
     states = [path.status for path in turned.paths]
     home = sum(state in ("serves", "dead") for state in states)
     last = float(turned.homes.max())
@@ -339,8 +339,8 @@ def _told(counts: Counter[str]) -> str:
 
 def _inputs_are_not_zero(layers: Followed, one: margin.Found) -> bool:
     assert one.limit is not None
-    X, d = layers.two.limits.X, layers.two.limits.X.shape[1]
-    width = layers.two.limits.network.size // (d + 1)
+    X, d = layers.trained.own.X, layers.trained.own.X.shape[1]
+    width = len(one.limit.theta) // (d + 1)
     W = one.limit.theta[: width * d].reshape(width, d)
     sizes = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(W, axis=1))
     return bool(np.all(np.abs(X @ W.T) > 1e-8 * sizes) and np.all(sizes > 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -240,11 +240,9 @@ def _of_signs(study: Study) -> list[Assumption]:
 
 
 def _spans(study: Study) -> tuple[bool, str]:
-    X, y = study.X / study.unit, study.y
-    if len(set(y)) < 2:
+    if len(set(study.y)) < 2:
         return False, "one label has no data"
-    own = separable.Experiment("", X, y, X[:0], y[:0], "flow", 0, 0)
-    found = separable.vectors_table(own)
+    found = separable.vectors_table(in_their_unit(study))
     told = ", ".join(f"{w} {rank or 'not there'}" for w, rank in found["their rank"].items())
     return bool((found["(Span)"] == "holds").all()), f"rank of those of {told}"
 
@@ -370,26 +368,37 @@ _STARTS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class TwoLayers:
-    """The experiments of three chapters on the same data in the same unit.
+class Followed:
+    """The experiments of three chapters on the same data in the same unit, and what became of them.
 
-    turning   chapter 3's, in the limit of tiny weights and from one tiny start
-    training  chapter 4's, the flow to a loss of e^-1000000
-    limits    chapter 5's, where flows end: from the start of `training`, then from Gaussian ones
-    linear    chapter 5's for a linear network; None where no hyperplane separates
+    turned    chapter 3's, in the limit of tiny weights
+    grown     the same from one tiny start
+    trained   chapter 4's, the flow to a loss of e^-1000000
+    found     chapter 5's, where flows end: from the start of `trained`, then from Gaussian ones
+    straight  chapter 5's for a linear network; nothing where no hyperplane separates
     """
 
-    turning: early.Experiment
-    training: separable.Experiment
-    limits: margin.Experiment
-    linear: margin.Experiment | None
+    turned: early.Turned
+    grown: early.Grown
+    trained: separable.Trained
+    found: Sequence[margin.Found]
+    straight: Sequence[margin.Found]
 
 
-def two_layers(study: Study) -> TwoLayers | None:
-    """The experiments on two layers; None where there is an obstacle."""
+def in_their_unit(study: Study) -> separable.Experiment:
+    """The data as two layers see them, and no network."""
+    none = study.X[:0]
+    return separable.Experiment(
+        study.name, study.X / study.unit, study.y, none, study.y[:0], "flow", 0, study.seed
+    )
+
+
+def follow(study: Study) -> Followed | None:
+    """All flows of two layers, with their progress; None where there is an obstacle."""
     if study.obstacle:
         return None
-    X, y, (n, d) = study.X / study.unit, study.y, study.X.shape
+    own = in_their_unit(study)
+    X, y, (n, d) = own.X, own.y, own.X.shape
     rng = np.random.default_rng([study.seed, 2])
     signs = rng.permutation(np.where(np.arange(study.h) < study.h // 2, -1.0, 1.0))
     W0 = rng.standard_normal((study.h, d)) / np.sqrt(d)
@@ -399,44 +408,21 @@ def two_layers(study: Study) -> TwoLayers | None:
     few = max(2, min(study.h, 600 // (d + 1), _MOST_PRODUCTS // n))
     kept = np.sort(np.concatenate([np.flatnonzero(signs == s)[: -(-few // 2)] for s in (1, -1)]))
     small = _SCALE * W0[kept] / np.linalg.norm(W0[kept], axis=1, keepdims=True)
-    training = separable.Experiment(study.name, X, y, small, signs[kept], "flow", 0, study.seed)
     outer = signs[kept] * np.linalg.norm(small, axis=1)
     network = fully_connected((d, len(kept)))
     drawn = margin.drawn(network, "gaussian", _STARTS - 1, rng)
     starts = np.vstack([np.append(small.ravel(), outer), 0.5 * drawn])
     limits = margin.Experiment(study.name, network, X, y, EXPONENTIAL, starts, 1e5, None)
-    linear = None
+    straight: Sequence[margin.Found] = []
     if study.linear is not None:
-        straight = fully_connected((d, 2), "linear")
-        linear = margin.Experiment(
-            study.name, straight, X, y, EXPONENTIAL,
-            0.5 * margin.drawn(straight, "gaussian", 2, rng), 1e5, None,
-        )  # fmt: skip
-    return TwoLayers(turning, training, limits, linear)
-
-
-@dataclass(frozen=True, eq=False)
-class Followed:
-    """What became of `two` layers, as far as the page follows it."""
-
-    two: TwoLayers
-    turned: early.Turned
-    grown: early.Grown
-    trained: separable.Trained
-    found: Sequence[margin.Found]
-    straight: Sequence[margin.Found]
-
-
-def follow(two: TwoLayers | None) -> Followed | None:
-    """All flows of two layers, with their progress; None where there are none."""
-    if two is None:
-        return None
-    straight = [] if two.linear is None else margin.follow(two.linear, _LINEAR_WORK)
+        line = fully_connected((d, 2), "linear")
+        ends = 0.5 * margin.drawn(line, "gaussian", 2, rng)
+        linear = margin.Experiment(study.name, line, X, y, EXPONENTIAL, ends, 1e5, None)
+        straight = margin.follow(linear, _LINEAR_WORK)
     return Followed(
-        two,
-        early.turn(two.turning),
-        early.grow(two.turning),
-        separable.train(two.training, _FLOW_WORK),
-        margin.follow(two.limits, _LIMIT_WORK),
+        early.turn(turning),
+        early.grow(turning),
+        separable.train(replace(own, W0=small, signs=signs[kept]), _FLOW_WORK),
+        margin.follow(limits, _LIMIT_WORK),
         straight,
     )
