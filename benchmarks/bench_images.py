@@ -18,6 +18,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -119,7 +120,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=15000)
     parser.add_argument("--pair", type=int, nargs=2, default=[1, 0])
-    parser.add_argument("--folder", default=images.mnist_folder())
+    parser.add_argument("--folder", type=Path, default=images.mnist_folder())
     parser.add_argument("--digits", action="store_true", help="scikit-learn's digits in place")
     given = parser.parse_args()
     torch.set_num_threads(1)
