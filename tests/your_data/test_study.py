@@ -173,6 +173,13 @@ def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> Non
     assert verdict(unsure, "alignment") == verdict(unsure, "Theorem 3.1") == OPEN
     large = replace(layers, grown=replace(layers.grown, log_eps=0.0))  # nothing is promised of it
     assert verdict(promises.lines(given, neuron, large), "rank") == OPEN
+    # Theorem 4.3 is not about a limit of which one neuron's input is 0 at one datum.
+    one = next(each for each in layers.found if each.limit)
+    h = len(one.limit.theta) // 3
+    for last, applies in (([0.3, 1.0], True), (given.X[0] @ [[0, 1], [-1, 0]], False)):
+        theta = np.append(np.vstack([np.tile([0.3, 1.0], (h - 1, 1)), last]).ravel(), np.ones(h))
+        at = replace(one, limit=replace(one.limit, theta=theta))
+        assert promises._inputs_are_not_zero(layers, at) == applies
 
 
 def test_long_inputs_are_measured_in_another_unit(tmp_path: Path) -> None:

@@ -339,8 +339,7 @@ def _told(counts: Counter[str]) -> str:
 
 def _inputs_are_not_zero(layers: Followed, one: margin.Found) -> bool:
     assert one.limit is not None
-    X, d = layers.trained.own.X, layers.trained.own.X.shape[1]
-    width = len(one.limit.theta) // (d + 1)
-    W = one.limit.theta[: width * d].reshape(width, d)
+    X, theta = layers.trained.own.X, one.limit.theta
+    W = one.limit.path.field.chart.network.weights(theta)[0]
     sizes = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(W, axis=1))
     return bool(np.all(np.abs(X @ W.T) > 1e-8 * sizes) and np.all(sizes > 0.0))
