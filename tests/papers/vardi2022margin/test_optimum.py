@@ -211,6 +211,22 @@ def test_too_many_cells_are_undecided_in_one_sentence() -> None:
         two_layers.neurons(fully_connected([2, 3]), RNG(0).normal(size=(400, 2)))
 
 
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_a_point_that_saves_a_ten_millionth_is_no_optimum(activation: str) -> None:
+    """Theorem 4.1's for x = (1, 1 + 2e-7), in all and with a proof that it is one; and a layer that
+    is turned by 5e-4."""
+    net, theta, X = diagonal(2, 2, activation), np.array([1.0, 0, 1, 0]), [[1.0, 1.0 + 2e-7]]
+    found = classify_optimum(net, theta, X, [1])
+    assert found.verdict == check(net, theta, X, [1], found.certificate).verdict == "not local"
+    best = global_optimum(net, X, [1]).certificate
+    assert check(net, theta, X, [1], best).verdict == "refused"
+    c = setting.lemma_C_6()
+    turned = c.limit + 1e-3 * np.eye(6)[0]
+    assert classify_optimum(c.network, turned, c.X, c.y, 1).verdict == "not local"
+    proof = classify_optimum(c.network, c.limit, c.X, c.y, 1).certificate
+    assert check(c.network, turned, c.X, c.y, proof).verdict == "refused"
+
+
 def test_a_point_that_is_not_balanced_is_no_optimum() -> None:
     for theta in ([0, 4, 1.0], [0, 1.01, 1.0], [0, 1, 4.0]):
         found = classify_optimum(fully_connected([2, 1]), theta, [[0, 1.0]], [1])
