@@ -15,6 +15,8 @@ from reluflow.papers.vardi2022margin import two_layers
 from reluflow.papers.vardi2022margin.local_optima import local_proof, shorter, span
 from reluflow.papers.vardi2022margin.proofs import Aligned, Certificate, Layer, Shorter
 
+EQUAL = 1e-7  # a bound that comes so near to a value, as a share of it, meets it
+
 
 @dataclass(frozen=True)
 class Optimum:
@@ -69,7 +71,7 @@ def _of_linear(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Opti
         return None
     best, m = least_length(y[:, None] * X, np.ones(len(y))), network.degree
     slack = 1.0 - m * (2.0 * best.value) ** (1.0 / m) / (theta @ theta)
-    if slack > two_layers.GAP:
+    if slack > EQUAL:
         return None
     detail = "the shortest predictor, with equal layers"
     return Optimum("global", theta, Aligned(best.multipliers), slack, detail)
@@ -124,7 +126,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     (W, v), value = network.weights(theta), 0.5 * float(theta @ theta)
     chosen, v = two_layers.joined(network), v[0]
     lengths = np.linalg.norm(W, axis=1)
-    if value - float(lengths[chosen] @ np.abs(v[chosen])) > two_layers.GAP * value:
+    if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
         return None
     gone = (lengths <= KINK * lengths.max())[:, None]  # these weights are 0 but for rounding
     beyond, weights = "", (np.where(gone, 0.0, W), v)
@@ -138,7 +140,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             continue
         # One program bounds all combinations at once; it need not be sharp.
         found = two_layers.relaxed(near, y)
-        if found.value >= value * (1.0 - two_layers.GAP):
+        if found.value >= value * (1.0 - EQUAL):
             verdict, detail = (
                 ("global", "no combination of cells holds a shorter point") if everywhere else
                 ("local", f"no cell that meets the point holds a shorter one{beyond}"))  # fmt: skip
