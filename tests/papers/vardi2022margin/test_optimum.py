@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.max_margin import least_length
@@ -334,16 +335,19 @@ def test_points_of_a_layer_are_measured_in_that_layer() -> None:
 # --- Cellwise -------------------------------------------------------------------------------------
 
 
+def column(active: ArrayLike, rows: ArrayLike, sign: int = 1, slopes: ArrayLike = 0.0) -> Column:
+    on = np.array(active, bool)
+    return Column(on, np.array(rows, bool), sign, np.array(slopes) * np.ones(len(on)))
+
+
 def cellwise_case() -> tuple[Network, NDArray, NDArray, NDArray, Cellwise]:
     """Two data, a neuron along each and a third neuron that is 0: it could be in four columns."""
     network = fully_connected((2, 3))
     X, y = np.array([[0.0, 1.0], [0.0, -1.0]]), np.ones(2)
     theta = np.array([0, 1, 0, -1, 0, 0, 1, 1, 0.0])
-    none, both = np.zeros(2, bool), np.ones(2, bool)
-    up, down = np.array([True, False]), np.array([False, True])
-    zero = np.zeros(2)
-    free = tuple(Column(a, both, s, zero) for a in (up, down) for s in (1, -1))
-    columns = (Column(up, none, 1, zero),), (Column(down, none, 1, zero),), free
+    up, down, none, both = [1, 0], [0, 1], [0, 0], [1, 1]
+    free = tuple(column(a, both, s) for a in (up, down) for s in (1, -1))
+    columns = (column(up, none),), (column(down, none),), free
     return network, theta, X, y, Cellwise(np.ones(2), columns, False)
 
 
@@ -375,88 +379,6 @@ CELLWISE: dict[str, Callable[[Cellwise], Cellwise]] = {
         for k in range(4)
     },
 }
-
-
-def test_a_datum_that_a_neuron_cannot_see_excuses_no_cell() -> None:
-    # The second neuron alone is longer; only without the active cell of the first is it the least.
-    network, X, y = diagonal(2, 2), np.array([[0.0, 1.0], [1.0, 0.5]]), np.ones(2)
-    yes, zero, lam = np.ones(2, bool), np.zeros(2), np.array([0.0, 2.0])
-    kinds = [[Column(np.array([True, a]), yes, s, zero) for a in (True, False) for s in (1, -1)],
-             [Column(a * yes, yes, s, zero) for a in (True, False) for s in (1, -1)]]  # fmt: skip
-    longer = np.sqrt([0.0, 2.0, 0.0, 2.0])
-    forged = Cellwise(lam, (tuple(kinds[0][2:]), tuple(kinds[1])), True)
-    found = check(network, longer, X, y, forged)
-    assert (found.verdict, found.detail) == ("refused", "a cell of a neuron is missing")
-    best, lam = np.sqrt([0.5, 1.0, 0.5, 1.0]), np.array([0.5, 1.0])
-    whole = Cellwise(lam, (tuple(kinds[0]), tuple(kinds[1])), True)
-    assert check(network, best, X, y, whole).verdict == "global"
-
-
-def kinked_case(slope: float = 1.0) -> Cellwise:
-    """Two neurons, each on the boundary of the other's datum, whose label pushes it away there."""
-    columns = []
-    for j, sign in enumerate((1, -1)):
-        other = np.arange(2) != j
-        off = Column(~other, other, sign, np.zeros(2))
-        columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
-    return Cellwise(np.ones(2), tuple(columns), False)
-
-
-def test_slopes_help_where_they_are_conditions() -> None:
-    network, theta = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
-    X, y = np.eye(2)[::-1], np.array([1.0, -1.0])
-    assert check(network, theta, X, y, kinked_case()).verdict == "local"
-    for slope in (0.0, 0.9, 1.1, -1.0):
-        assert check(network, theta, X, y, kinked_case(slope)).verdict == "refused"
-
-
-def test_what_is_nearly_a_kink_is_one() -> None:
-    network, X, y = fully_connected((2, 2)), np.eye(2)[::-1], np.array([1.0, -1.0])
-    proof = kinked_case()
-    for turn, other_sides in ((1e-12, True), (1e-8, False)):
-        theta = np.array([turn, 1, 1, turn, 1, -1.0])
-        assert check(network, theta, X, y, proof).verdict == "local"
-        # Without the cells on the other side of the boundary that is near, or is not.
-        fewer = replace(proof, columns=tuple((c[0],) for c in proof.columns))
-        found = check(network, theta, X, y, fewer).verdict
-        assert found == ("refused" if other_sides else "local")
-
-
-def test_a_neuron_without_an_outgoing_weight_has_no_sign() -> None:
-    network, theta, X, y, proof = cellwise_case()
-    theta[5] = 1e-5
-    found = check(network, theta, X, y, of_columns(proof, 2, (1, 3)))  # those of the sign -1
-    assert "no outgoing one" in found.detail
-
-
-def test_shared_weights_would_break_the_bound() -> None:
-    network = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
-    on, no = np.array([True]), np.array([False])
-    columns = ((Column(on, no, 1, np.zeros(1)),),) * 2
-    proof = Cellwise(np.ones(1), columns, True)
-    found = check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof)
-    assert "without shared weights" in found.detail
-    apart = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
-    assert check(apart, np.ones(4), np.ones((1, 1)), np.ones(1), proof).verdict == "global"
-
-
-def test_multipliers_that_cancel_are_refused() -> None:
-    network, (theta, y), X = fully_connected((1, 1), "linear"), np.ones((2, 2)), np.ones((2, 1))
-    on, no = np.ones(2, bool), np.zeros(2, bool)
-    column = Column(on, no, 1, np.zeros(2))
-    for weights, expected in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused")):
-        proof = Cellwise(np.array(weights), ((column,),), True)
-        assert check(network, theta, X, y, proof).verdict == expected
-
-
-def test_a_linear_network_has_no_conditions() -> None:
-    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
-    network, theta = fully_connected((2, 1), "linear"), np.array([1.0, 0.0, 1.0])
-    X, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])
-    slopes = np.array([0.0, 1.0 - np.sqrt(0.2)])
-    column = Column(np.ones(2, bool), np.ones(2, bool), 1, slopes)
-    proof = Cellwise(np.full(2, 0.5), ((column,),), True)
-    assert "no condition" in check(network, theta, X, y, proof).detail
 
 
 # --- Aligned --------------------------------------------------------------------------------------
@@ -511,20 +433,6 @@ LAYER: dict[str, Callable[[Layer], Layer]] = {
 }
 
 
-def test_an_input_0_in_the_layer_or_above_it_is_refused() -> None:
-    network, X, y = fully_connected((1, 1, 2)), np.ones((1, 1)), np.ones(1)
-    theta = np.array([1.0, 1.0, 0.0, 1.0, 0.0])
-    for layer, verdict in ((1, "refused"), (2, "refused"), (3, "global")):
-        assert check(network, theta, X, y, Layer(layer, np.ones(1))).verdict == verdict
-    # Below the layer it may be 0, and where a unit sees nothing whatever its weights are.
-    alone, dead = diagonal(2, 2), np.array([1.0, 0.0, 1.0, 0.0])
-    unseen = np.array([[1.0, 0.0]])
-    assert check(alone, dead, unseen, y, Layer(1, np.ones(1))).verdict == "local"
-    # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
-    twice = Layer(3, np.array([2.0, -1.0]))
-    assert check(network, theta, np.ones((2, 1)), np.ones(2), twice).verdict == "refused"
-
-
 # --- All of them ----------------------------------------------------------------------------------
 
 RIGHT = [(shorter_case, "not local", 0.5**0.5 * 1e-4), (cellwise_case, "local", 0.0),
@@ -549,6 +457,74 @@ FAULTS = [(shorter_case, SHORTER), (cellwise_case, CELLWISE), (layer_case, LAYER
 def test_a_proof_with_a_fault_is_refused(case: Callable, fault: tuple[str, Callable]) -> None:
     network, theta, X, y, proof = case()
     assert check(network, theta, X, y, fault[1](proof)).verdict == "refused"
+
+
+def kinked(slope: float = 1.0, turn: float = 0.0, cells: int = 2) -> tuple:
+    """Two neurons, each on the boundary of the other's datum, but for a turn, whose label pushes it
+    away there; of each one cell, or both."""
+    theta, columns = np.array([turn, 1, 1, turn, 1, -1.0]), []
+    for other, sign in ((np.array([0, 1]), 1), (np.array([1, 0]), -1)):
+        own = column([1, 1], other, sign, slope * other), column(1 - other, other, sign)
+        columns.append(own[:cells])
+    proof = Cellwise(np.ones(2), tuple(columns), False)
+    return fully_connected((2, 2)), theta, np.eye(2)[::-1], np.array([1.0, -1.0]), proof
+
+
+def without_its_outgoing() -> tuple:
+    """A neuron that has incoming weights alone, with its columns of the sign -1."""
+    network, theta, X, y, proof = cellwise_case()
+    return network, theta + 1e-5 * np.eye(9)[5], X, y, of_columns(proof, 2, (1, 3))
+
+
+def all_cells(*multipliers: float) -> Cellwise:
+    """Of a diagonal network on (0, 1) and (1, 1/2), of which the first neuron sees one alone; its
+    active cells are missing where the first multiplier is 0."""
+    one, two = ([column(a, [1, 1], s) for a in sides for s in (1, -1)]
+                for sides in (([1, 1], [1, 0]), ([1, 1], [0, 0])))  # fmt: skip
+    return Cellwise(
+        np.array(multipliers), (tuple(one[2 * (not multipliers[0]) :]), tuple(two)), True
+    )
+
+
+SAME = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
+APART = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
+LINE, DEEP, ONE = fully_connected((1, 1), "linear"), fully_connected((1, 1, 2)), np.ones(1)
+IDLE = np.array([1.0, 1.0, 0.0, 1.0, 0.0])
+EACH = Cellwise(ONE, ((column([1], [0]),),) * 2, True)
+ON = column([1, 1], [0, 0])
+TOLD: list[tuple[tuple[Any, ...], str]] = [
+    (kinked(), "local"),
+    *((kinked(slope), "refused") for slope in (0.0, 0.9, 1.1, -1.0)),
+    # The cells on the other side are needed where the boundary is near.
+    *((kinked(turn=turn), "local") for turn in (1e-12, 1e-8)),
+    (kinked(turn=1e-12, cells=1), "refused"), (kinked(turn=1e-8, cells=1), "local"),
+    (without_its_outgoing(), "no outgoing one"),
+    # Only without the active cell of the first neuron is (0, 2) the least.
+    ((diagonal(2, 2), np.sqrt([0, 2, 0, 2]), [[0, 1], [1, 0.5]], np.ones(2), all_cells(0.0, 2.0)),
+     "refused: a cell of a neuron is missing"),
+    ((diagonal(2, 2), np.sqrt([0.5, 1, 0.5, 1]), [[0, 1], [1, 0.5]], np.ones(2),
+      all_cells(0.5, 1.0)), "global"),
+    ((SAME, np.ones(3), [[1]], ONE, EACH), "without shared weights"),
+    ((APART, np.ones(4), [[1]], ONE, EACH), "global"),
+    # Data that are one, with multipliers that cancel.
+    *(((LINE, np.ones(2), np.ones((2, 1)), np.ones(2), Cellwise(np.array(weights), ((ON,),), True)),
+       told) for weights, told in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused"))),
+    ((DEEP, IDLE, np.ones((2, 1)), np.ones(2), Layer(3, np.array([2.0, -1.0]))), "refused"),
+    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
+    ((fully_connected((2, 1), "linear"), [1, 0, 1], [[1, 2], [-1, -2]], [1, -1],
+      Cellwise(np.full(2, 0.5), ((column([1, 1], [1, 1], 1, [0.0, 1.0 - 0.2**0.5]),),), True)),
+     "no condition"),
+    # No input may be 0 in the layer or above; but where a unit sees nothing by whatever weights.
+    *(((DEEP, IDLE, [[1]], ONE, Layer(layer, ONE)), told)
+      for layer, told in ((1, "refused"), (2, "refused"), (3, "global"))),
+    ((diagonal(2, 2), [1, 0, 1, 0], [[1, 0]], ONE, Layer(1, ONE)), "local"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "told"), TOLD)
+def test_what_a_proof_proves(given: tuple[Any, ...], told: str) -> None:
+    found = check(*given)
+    assert told in f"{found.verdict}: {found.detail}"
 
 
 def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
