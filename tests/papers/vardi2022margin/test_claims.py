@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.ledger import Evidence
 from reluflow.losses import LOGISTIC
 from reluflow.margin.kkt import margins
 from reluflow.margin.limits import limit
-from reluflow.margin.max_margin import least_length, max_margin
+from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import Network, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import (
     certificates,
@@ -305,14 +303,6 @@ def test_the_second_datum_is_lost_from_near_enough(monkeypatch: pytest.MonkeyPat
     assert not certificates.second_is_lost()
 
 
-def test_weights_are_put_on_kinks() -> None:
-    net, at = fully_connected([2, 2]), np.eye(2)
-    theta = certificates.on_kinks(net, np.array([1e-7, 1.0, 1e-7, 1e-7, 1.0, 1.0]), at)
-    assert theta.tolist() == [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
-    far = np.array([1e-2, 1.0, 1.0, 1.0, 1.0, 1.0])
-    assert certificates.on_kinks(net, far, at).tolist() == far.tolist()
-
-
 # --- Theorem 3.1 ----------------------------------------------------------------------------------
 
 
@@ -369,25 +359,6 @@ def test_starts_that_are_wrong_about_some_data_are_below_the_constant(monkeypatc
 
 
 # --- Theorem 3.2, its start, and its data moved ---------------------------------------------------
-
-
-def test_starts_have_the_variances_of_their_schemes() -> None:
-    """2 / (in + out) is Xavier's, 2 / in He's and 1 / (3 in) torch's, of 2 units and of 1 on 2."""
-    asked = {"Xavier": (1 / 2, 2 / 3), "He": (1, 1), "PyTorch": (1 / 6, 1 / 6)}
-    for scheme in suboptimality.SCHEMES:
-        W, v = suboptimality.starts(scheme, 0, 20_000)
-        (single,) = (both for name, both in asked.items() if scheme.startswith(name))
-        assert (W.var(), v.var()) == pytest.approx(single, rel=0.05)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6))
-def test_the_limit_of_a_pair_is_that_of_the_program(seed: int) -> None:
-    X = np.random.default_rng(seed).normal(size=(2, 2))
-    assume(abs(np.linalg.det(X)) > 1e-2 and X[0] @ X[1] < 0.0)
-    theta = dead_neuron.pair_limit(X)
-    least = least_length(X, np.ones(2)).blocks[0]
-    assert theta[4] * theta[:2] == pytest.approx(least, rel=1e-6, abs=1e-8)
 
 
 def test_moved_data_come_to_the_edge_of_what_is_allowed() -> None:
