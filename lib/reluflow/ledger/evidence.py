@@ -162,8 +162,7 @@ DECIDING = 2
 the last one differ, would pass a value that is half as large again."""
 
 SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
-UNTRIED = ": some instance could tell"
-"""How a fact ends that was tried on none, and does not hold for that."""
+UNTRIED = ": some instance could tell"  # how a fact ends that was tried on none, and fails
 _OPS = {"deviation": ("<=",), "bound": ("<", "<=", ">", ">="), "fact": ("==",), "note": ("",)}
 
 

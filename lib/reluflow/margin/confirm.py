@@ -308,6 +308,5 @@ def growth(network: Network, X: NDArray, y: NDArray, u: NDArray, found: Stationa
         return 0.0
     patterns = [h > 0.0 for h in network.cosines(u, X)]
     basis = np.eye(network.size)[mask]
-    many = np.tile(theta, (len(basis), 1))
-    H = network.hessian_product(many, X, found.multipliers * y, basis, patterns or None)
+    H = network.hessian_product(theta, X, found.multipliers * y, basis, patterns or None)
     return float(np.linalg.eigvalsh(H[:, mask])[-1])
