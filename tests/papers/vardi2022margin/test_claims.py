@@ -303,6 +303,15 @@ def test_the_second_datum_is_lost_from_near_enough(monkeypatch: pytest.MonkeyPat
     assert not certificates.second_is_lost()
 
 
+def test_weights_are_put_on_kinks() -> None:
+    """The page's own draws do without."""
+    net, at = fully_connected([2, 2]), np.eye(2)
+    theta = certificates.on_kinks(net, np.array([1e-7, 1.0, 1e-7, 1e-7, 1.0, 1.0]), at)
+    assert theta.tolist() == [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
+    far = np.array([1e-2, 1.0, 1.0, 1.0, 1.0, 1.0])
+    assert certificates.on_kinks(net, far, at).tolist() == far.tolist()
+
+
 # --- Theorem 3.1 ----------------------------------------------------------------------------------
 
 
