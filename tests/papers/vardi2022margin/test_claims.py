@@ -459,8 +459,8 @@ def test_each_flow_has_its_verdict(own: Experiment) -> None:
 
 def test_what_is_too_much_work_is_left_out(own: Experiment) -> None:
     """The first start may take half of the work, the last all that is left."""
+    own, purse = replace(own, reach=1e3), [1e9]
     network = own.network
-    purse = [1e9]
     metered = own_data.Metered(network.maps, network.activation, purse)
     end = limit(metered, own.loss, own.X, own.y, own.starts[0], reach=own.reach)
     cost = 1e9 - purse[0]

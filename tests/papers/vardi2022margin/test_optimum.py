@@ -60,7 +60,7 @@ def descended(
                 "jac": lambda t: y[:, None] * network.rates(t, X, np.eye(network.size))[1].T,
             },
             method="SLSQP",
-            options={"maxiter": 300, "ftol": 1e-14},
+            options={"maxiter": 100, "ftol": 1e-14},
         )
         point = fitted(network, run.x, X, y, None)
         if point is not None:
