@@ -1,7 +1,8 @@
 """Cells and local minima by trying every sign pattern, in fractions: slow, exact, and obvious.
 
 It shares no code with `reluflow.geometry`, and knows nothing but Fourier's elimination for
-inequalities and Gauss's, by FLINT, for equations. For at most six data in three dimensions.
+inequalities, of which an equation is two, and Gauss's, by FLINT, for normal equations. For at most
+six data in three dimensions.
 """
 
 from __future__ import annotations
@@ -23,14 +24,8 @@ def dot(a: Vector, b: Vector) -> Fraction:
 
 def feasible(conditions: list[Condition]) -> bool:
     """Whether some v meets all conditions: one variable after the other is eliminated."""
-    rows = list(conditions)
-    while equation := next((r for r in rows if r[2] == "=" and any(r[0])), None):
-        rows.remove(equation)
-        j = next(j for j, v in enumerate(equation[0]) if v)
-        rows = [_sum(r, equation, -r[0][j] / equation[0][j], r[2]) for r in rows]
-    if any(kind == "=" and c != 0 for _, c, kind in rows):
-        return False
-    rows = [r for r in rows if r[2] != "="]
+    rows = [(a, c, "<" if kind == "<" else "<=") for a, c, kind in conditions]
+    rows += [([-v for v in a], -c, "<=") for a, c, kind in conditions if kind == "="]
     for j in range(len(rows[0][0]) if rows else 0):
         above, below = ([r for r in rows if s * r[0][j] > 0] for s in (1, -1))
         rows = [r for r in rows if r[0][j] == 0]

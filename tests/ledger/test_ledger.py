@@ -231,7 +231,12 @@ NAMED = {
 
 def test_a_fact_about_no_instance_does_not_hold() -> None:
     assert fact("wrong ones", 0, 0, tried=1).holds
-    assert not fact("wrong ones", 0, 0, tried=0).holds
+    none = fact("wrong ones", 0, 0, tried=0)
+    assert not none.holds
+    for how in ({"instead": "other"}, {"counterexample": CASE}):
+        with pytest.raises(LedgerError, match="no instance could tell"):
+            book("figure").settle("sv.x.1", [HOLDS, none], **how)
+        assert book("figure").settle("sv.x.1", [FAILS, none], **how)
     assert fact("not about instances", 0, 0).holds
 
 

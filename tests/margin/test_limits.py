@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from flows import assert_jacobian
+from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.flows.charts import LOG_LOSS, LOG_SIZE, Frozen, Polar
 from reluflow.flows.fields import GradientFlow
@@ -19,6 +20,12 @@ from reluflow.networks.indexed import Network, diagonal, fully_connected
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
 THREE = np.vstack([APART, [0.0, -1.0]])
 TWO = fully_connected([2, 2])
+ONE = np.ones(1)
+
+
+def seen(*states: NDArray, pulls: ArrayLike = ONE) -> list[Seen]:
+    """States of a flow, one after the other."""
+    return [Seen(v / np.linalg.norm(v), float(k), np.array(pulls)) for k, v in enumerate(states)]
 
 
 def test_the_flow_must_confirm_a_candidate() -> None:
@@ -29,8 +36,7 @@ def test_the_flow_must_confirm_a_candidate() -> None:
     assert kkt(network, wrong, X, y).residual < 1e-12
     point = Stationary(wrong, np.array([1.0 / 0.9]), [], 0.0)
     u = np.array([0.1, 1.0, 0.1, 1.0])
-    trail = [Seen(v / np.linalg.norm(v), k, np.ones(1)) for k, v in
-             enumerate([u * [0.9, 1, 0.9, 1], u])]  # fmt: skip
+    trail = seen(u * [0.9, 1, 0.9, 1], u)
     assert growth(network, X, y, trail[-1].u, point) == pytest.approx(1.0 / 0.9)
     assert "expected rate" in doubt(network, X, y, trail, point, 1e-8)
     resting = [trail[1], replace(trail[1], rho=2.0)]
@@ -39,34 +45,30 @@ def test_the_flow_must_confirm_a_candidate() -> None:
     assert np.linalg.norm(candidate(network, X, y, trail[-1]).theta - wrong) < 1e-9
 
 
+IDLE = np.array([0.0, 0.0, 0.0, -1e-3, 0.0, 1e-3])
+STATES = {"theta": [0.0, 2.0, 0.0, 0.0, 2.0, 0.0], "multipliers": [2.0, 2.0], "residual": 0.0,
+          "idle": (3.0, 1.0), "pulls": [0.5, 0.5]}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("why", "change"),
     [
-        ({"theta": [0.0, 1.9, 0.0, 0.0, 1.9, 0.0]}, "feasible"),
-        ({"theta": [0.2, 2.5, 0.0, 0.0, 2.5, 0.0]}, "no KKT point"),
-        ({"multipliers": [5.0, -1.0]}, "negative"),
-        ({"residual": 1e-3}, "not solved"),
+        ("", {}),
+        ("feasible", {"theta": [0.0, 1.9, 0.0, 0.0, 1.9, 0.0]}),
+        ("no KKT point", {"theta": [0.2, 2.5, 0.0, 0.0, 2.5, 0.0]}),
+        ("negative", {"multipliers": [5.0, -1.0]}),
+        ("not solved", {"residual": 1e-3}),
+        ("expected rate", {"idle": (1.0, 3.0)}),
+        ("far", {"idle": (903.0, 801.0)}),
+        ("pulls", {"pulls": [0.9, 0.1]}),
     ],
 )
-def test_every_part_of_the_certificate_is_looked_at(change: dict, why: str) -> None:
-    good = {"theta": [0.0, 2.0, 0.0, 0.0, 2.0, 0.0], "multipliers": [2.0, 2.0], "residual": 0.0}
-    chosen = {**good, **change}
-    point = Stationary(np.array(chosen["theta"]), np.array(chosen["multipliers"]), [],
-                       chosen["residual"])  # fmt: skip
-    idle = np.array([0.0, 0.0, 0.0, -1e-3, 0.0, 1e-3])
-    early, late = np.array(good["theta"]) + 3.0 * idle, np.array(good["theta"]) + idle
-    trail = [Seen(v / np.linalg.norm(v), rho, np.full(2, 0.5))
-             for rho, v in ((0.0, early), (1.0, late))]  # fmt: skip
-    assert why in doubt(TWO, APART, np.ones(2), trail, point, 1e-8)
-    right = Stationary(np.array(good["theta"]), np.array(good["multipliers"]), [], 0.0)
-    assert not doubt(TWO, APART, np.ones(2), trail, right, 1e-8)
-    backwards = [replace(trail[1], rho=0.0), replace(trail[0], rho=1.0)]
-    assert "expected rate" in doubt(TWO, APART, np.ones(2), backwards, right, 1e-8)
-    far = [Seen(v / np.linalg.norm(v), rho, np.full(2, 0.5)) for rho, v in
-           ((0.0, early + 900.0 * idle), (1.0, late + 800.0 * idle))]  # fmt: skip
-    assert "far" in doubt(TWO, APART, np.ones(2), far, right, 1e-8)
-    other = [replace(seen, pulls=np.array([0.9, 0.1])) for seen in trail]
-    assert "pulls" in doubt(TWO, APART, np.ones(2), other, right, 1e-8)
+def test_every_part_of_the_certificate_is_looked_at(why: str, change: dict) -> None:
+    theta, multipliers, residual, idle, pulls = (STATES | change).values()
+    point = Stationary(np.array(theta), np.array(multipliers), [], residual)
+    trail = seen(*(STATES["theta"] + k * IDLE for k in idle), pulls=pulls)
+    found = doubt(TWO, APART, np.ones(2), trail, point, 1e-8)
+    assert why in found if why else not found
 
 
 def test_flows_without_a_limit_end_in_a_status() -> None:
@@ -113,16 +115,13 @@ def test_a_candidate_in_another_cell_is_none() -> None:
     """The first neuron is inactive on datum 4 in the limit, and active where the flow is."""
     X, exact = np.vstack([THREE, [4.0, -1.5]]), np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
     point = Stationary(exact, np.array([2.0, 2.0, 1.0, 0.0]), [], 0.0)
-    here = np.array([0.8, 2.0, 0.0, -1.0, 2.0, 1.0])
-    trail = [Seen(v / np.linalg.norm(v), rho, point.multipliers / 5.0) for rho, v in
-             ((0.0, 2.0 * here - exact), (1.0, here))]  # fmt: skip
-    assert "another cell" in doubt(TWO, X, np.ones(4), trail, point, 1e-8)
-    near = [replace(seen, u=exact + 0.1 * (seen.u - exact)) for seen in trail]
-    near = [replace(seen, u=seen.u / np.linalg.norm(seen.u)) for seen in near]
-    assert "another cell" not in doubt(TWO, X, np.ones(4), near, point, 1e-8)
+    here, shares = np.array([0.8, 2.0, 0.0, -1.0, 2.0, 1.0]), point.multipliers / 5.0
+    for nearer, there in ((1.0, True), (0.1, False)):
+        trail = seen(*(exact + nearer * k * (here - exact) for k in (2.0, 1.0)), pulls=shares)
+        assert ("another cell" in doubt(TWO, X, np.ones(4), trail, point, 1e-8)) is there
 
 
-@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3])
+@pytest.mark.parametrize("unit", [1e-9, 1e3])
 @pytest.mark.parametrize("size", [1e-3, 1.0])
 def test_the_unit_of_the_data_and_the_size_of_the_start_do_not_matter(unit, size) -> None:
     """Phi(theta; c x) = Phi(c^(1/m) theta; x): the limit is c^(-1/m) times that for x."""
@@ -147,9 +146,6 @@ def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
 
 
 # --- Whether a flow stays: races with a known winner, saddles, symmetries -------------------------
-
-
-ONE = np.ones(1)
 
 
 def raced(x, a, m: int = 3, activation: str = "linear") -> Limit:
@@ -224,14 +220,11 @@ def test_a_unit_that_leaves_its_kink_is_seen() -> None:
 
 def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:
     """The distance to (1, 0, 0) falls, and the second unit comes nearer to 1 all the same."""
-    network = Network((np.diag([1, 2, 3]), np.array([[1, 2, 3]])), "linear")
+    network = diagonal(3, 2, "linear")
     X, theta = np.array([[1.0, 0.9, 0.1]]), np.array([1.0, 0.0, 0.0] * 2)
     point = Stationary(theta, ONE, [], 0.0)
     assert [own.nonzero()[0].tolist() for own in vanishing(network, theta)] == [[1, 4], [2, 5]]
-
-    def trail(*units: tuple[float, float]) -> list[Seen]:
-        many = [np.tile([1.0, *pair], 2) for pair in units]
-        return [Seen(v / np.linalg.norm(v), float(k), ONE) for k, v in enumerate(many)]
-
-    assert not doubt(network, X, ONE, trail((0.01, 0.2), (0.009, 0.08)), point, 1e-8)
-    assert "a unit" in doubt(network, X, ONE, trail((0.01, 0.2), (0.02, 0.08)), point, 1e-8)
+    for end, why in ((0.009, ""), (0.02, "a unit")):
+        trail = seen(*(np.tile([1.0, *pair], 2) for pair in ((0.01, 0.2), (end, 0.08))))
+        found = doubt(network, X, ONE, trail, point, 1e-8)
+        assert why in found if why else not found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from torch.autograd.functional import hvp, jacobian, jvp
 
 SHARED = Network(
     (np.array([[1, 2, 0], [0, 1, 3], [2, 0, 0]]), np.array([[1, 2, 3], [0, 4, 1]]), [[1, 2]])
@@ -21,67 +24,50 @@ NETWORKS = {
 }
 
 
-def by_torch(network: Network, theta: torch.Tensor, X: NDArray) -> torch.Tensor:
-    """The network's outputs, its matrices written entry by entry."""
-    out, first = torch.tensor(X), 0
+def by_torch(
+    network: Network, theta: torch.Tensor, X: NDArray, given: list[NDArray] | None
+) -> tuple[torch.Tensor, ...]:
+    """The inputs of all layers' units, the output last, matrices written entry by entry."""
+    out, first, before = torch.tensor(X), 0, []
     for layer, g in enumerate(network.maps, start=1):
         zero = torch.zeros((), dtype=theta.dtype)
         rows = [[theta[first + k - 1] if k else zero for k in row] for row in g.tolist()]
-        out = out @ torch.stack([torch.stack(row) for row in rows]).T
+        before.append(out @ torch.stack([torch.stack(row) for row in rows]).T)
+        out, first = before[-1], first + int(g.max())
         if network.activation == "relu" and layer < network.degree:
-            out = torch.relu(out)
-        first += int(g.max())
-    return out[:, 0]
+            out = torch.relu(out) if given is None else out * torch.tensor(given[layer - 1])
+    return tuple(before)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("seed", range(3))
-def test_output_gradient_and_hessian_are_those_of_autograd(name: str, seed: int) -> None:
-    network, rng = NETWORKS[name], np.random.default_rng(seed)
-    theta, v = rng.normal(size=(2, network.size))
+@pytest.mark.parametrize("patterns", [False, True])
+def test_outputs_rates_and_gradients_are_those_of_autograd(name: str, patterns: bool) -> None:
+    """Of many parameters at once and of each alone, of the ReLU and with factors in its place."""
+    network, rng = NETWORKS[name], np.random.default_rng(patterns)
+    thetas, V = rng.normal(size=(2, 2, 3, network.size))
     X, c = rng.normal(size=(6, 3)), rng.normal(size=6)
-    at = torch.tensor(theta, requires_grad=True)
-    out = by_torch(network, at, X)
-    (slope,) = torch.autograd.grad((out * torch.tensor(c)).sum(), at, create_graph=True)
-    (turned,) = torch.autograd.grad((slope * torch.tensor(v)).sum(), at)
-    np.testing.assert_allclose(network.output(theta, X), out.detach(), atol=1e-14)
-    np.testing.assert_allclose(network.gradient(theta, X, c), slope.detach(), atol=1e-13)
-    np.testing.assert_allclose(network.turned(theta, X, c, v)[0], turned, atol=1e-13)
-    turns, moves = network.rates(theta, X, v)
-    np.testing.assert_array_equal(network.turned(theta, X, c, v)[1], moves)
-    ahead, behind = (network.preactivations(theta + h * v, X) for h in (1e-7, -1e-7))
-    for a, b, turn in zip(ahead, behind, turns, strict=True):
-        np.testing.assert_allclose(turn, (a - b) / 2e-7, atol=1e-6)
+    given = [rng.uniform(size=(6, h)) for h in network.widths] if patterns else None
+    of = partial(by_torch, network, X=X, given=given)
 
+    def total(theta: torch.Tensor) -> torch.Tensor:
+        return of(theta)[-1][:, 0] @ torch.tensor(c)
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_many_parameters_at_once_give_what_each_gives(name: str) -> None:
-    network, rng = NETWORKS[name], np.random.default_rng(1)
-    thetas, X, c = (
-        rng.normal(size=(2, 3, network.size)),
-        rng.normal(size=(5, 3)),
-        rng.normal(size=5),
-    )
-    out, slopes = network.output(thetas, X), network.gradient(thetas, X, c)
-    turns = network.turned(thetas, X, c, thetas[::-1])[0]
+    def computed(theta: NDArray, v: NDArray) -> list[NDArray]:
+        turns, moves = network.rates(theta, X, v, given)
+        slope, bend = network.gradient(theta, X, c, given), network.turned(theta, X, c, v, given)
+        return [network.output(theta, X, given), slope, *bend, moves, *turns]
+
+    many = computed(thetas, V)
     for k in np.ndindex(2, 3):
-        np.testing.assert_allclose(out[k], network.output(thetas[k], X), atol=1e-14)
-        np.testing.assert_allclose(slopes[k], network.gradient(thetas[k], X, c), atol=1e-14)
-        one = network.turned(thetas[k], X, c, thetas[::-1][k])[0]
-        np.testing.assert_allclose(turns[k], one, atol=1e-14)
-
-
-def test_a_pattern_makes_the_network_a_polynomial() -> None:
-    """With the activity held, outputs and gradients do not care for signs."""
-    rng = np.random.default_rng(2)
-    theta, X = rng.normal(size=SHARED.size), rng.normal(size=(4, 3))
-    own = SHARED.patterns(theta, X)
-    np.testing.assert_array_equal(SHARED.output(theta, X, own), SHARED.output(theta, X))
-    all_on = [np.ones_like(p) for p in own]
-    linear = Network(SHARED.maps, "linear")
-    np.testing.assert_allclose(SHARED.output(theta, X, all_on), linear.output(theta, X))
-    off = [np.zeros_like(p) for p in own]
-    assert not SHARED.gradient(theta, X, np.ones(4), off).any()
+        at, to = torch.tensor(thetas[k]), torch.tensor(V[k])
+        (*_, out), (*turns, moves) = jvp(of, at, to)
+        asked = [out[:, 0], jacobian(total, at), hvp(total, at, to)[1], moves[:, 0], moves[:, 0],
+                 *turns[: network.layers]]  # fmt: skip
+        for one, each, wanted in zip(computed(thetas[k], V[k]), many, asked, strict=True):
+            np.testing.assert_allclose(one, wanted, atol=1e-13)
+            np.testing.assert_allclose(each[k], one, atol=1e-13)
+    own = network.patterns(thetas, X)
+    np.testing.assert_array_equal(network.output(thetas, X, own), network.output(thetas, X))
 
 
 @pytest.mark.parametrize(

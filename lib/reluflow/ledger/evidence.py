@@ -162,6 +162,7 @@ DECIDING = 2
 the last one differ, would pass a value that is half as large again."""
 
 SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
+UNTRIED = ": some instance could tell"  # how a fact ends that was tried on none, and fails
 _OPS = {"deviation": ("<=",), "bound": ("<", "<=", ">", ">="), "fact": ("==",), "note": ("",)}
 
 
@@ -253,7 +254,7 @@ def fact(
     need(_comparable(value, expect), unlike)
     tried = None if tried is None else int(as_number(tried, f"the instances of fact {what!r}"))
     if tried == 0:
-        what, value, expect = f"{what}: some instance could tell", False, True
+        what, value, expect = f"{what}{UNTRIED}", False, True
     return Evidence("fact", what, value, op="==", limit=expect, tried=tried or 0,
                     given=tuple(given), after=after, rounding=float(rounding))  # fmt: skip
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from reluflow.ledger.evidence import (
     FINITE,
+    UNTRIED,
     Evidence,
     LedgerError,
     Line,
@@ -103,7 +104,7 @@ class Reading:
 
 def with_this_seed(failed: Sequence[str]) -> str:
     """What appears instead where a claim on something drawn fails: the part of its evidence that
-    did, by name, so that no seed ends in an error."""
+    did, by name, so that no seed ends in an error on which some instance could tell."""
     return "with this seed it is otherwise: " + "; ".join(failed)
 
 
@@ -251,6 +252,8 @@ def judge(row: Row) -> str:
         if claim.given is not None:
             return _of_our_own(row, set(claim.given.values()))
         return REPRODUCED if row.reading is None else WITH_READING
+    untold = all(item.what.endswith(UNTRIED) for item in failed)
+    asked(not untold, f"no instance could tell ({sentence(failed[0])}), so nothing is settled")
     if case is not None:
         asked(not instead, "give a counterexample or 'instead', not both")
         return REFUTED

@@ -90,8 +90,7 @@ def kkt(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> KKT:
     columns, owners, sides = [np.zeros((0, len(point)))], [], []
     for i in np.flatnonzero(found <= 1.0 + TIGHT).tolist():
         around = cells(network, point, X[i])
-        lifted = [np.array([cell[layer] for cell in around])[:, None]
-                  for layer in range(network.layers)]  # fmt: skip
+        lifted = [np.array(layer)[:, None] for layer in zip(*around, strict=True)]
         many = np.tile(point, (len(around), 1))
         columns.append(network.gradient(many, X[i : i + 1], y[i : i + 1], lifted))
         owners += [i] * len(around)
@@ -165,9 +164,7 @@ def _together(forms: NDArray) -> list[NDArray]:
     live = np.flatnonzero(lengths > 0.0)
     if np.linalg.matrix_rank(forms, tol=_RANK * lengths.max(initial=0.0)) == len(forms):
         return [np.array(sides, bool) for sides in product((False, True), repeat=len(forms))]
-    found = []
-    for pattern in enumerate_cells(forms[live]).patterns if live.size else np.zeros((1, 0), bool):
-        sides = np.zeros(len(forms), bool)
-        sides[live] = pattern
-        found.append(sides)
-    return found
+    patterns = enumerate_cells(forms[live]).patterns if live.size else np.zeros((1, 0), bool)
+    sides = np.zeros((len(patterns), len(forms)), bool)
+    sides[:, live] = patterns
+    return list(sides)

@@ -330,10 +330,9 @@ def spread(paths: Sequence[tuple[FlowPath, float]], away: NDArray) -> float:
     part. The linearised flow of a path's own length is followed, by one step of Radau for each of
     the integrator's.
     """
-    one = np.eye(len(away) + 1)
-    keep = one.copy()
+    keep = np.eye(len(away) + 1)
     keep[:-1, :-1] -= away @ away.T
-    covariance, widest = np.zeros_like(one), 0.0  # in the polar chart
+    covariance, widest = np.zeros_like(keep), 0.0  # in the polar chart
     for path, noise in paths:
         for turn in _propagators(path):
             turn = keep @ turn if away.size else turn

@@ -166,6 +166,10 @@ def test_a_neuron_that_waits_is_left_behind_in_the_law() -> None:
     assert limit_page.follows_the_law(flows.Survey([late], 0)).slack({"flow": late}) > 0.04
 
 
+def test_no_flow_is_not_that_none_was_lost() -> None:
+    assert not flows.Survey([], 0).followed[0].holds
+
+
 def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """distance² = K / (log(1/L) + c) has the slope K whatever c is."""
     late = of_sizes.found[-1]

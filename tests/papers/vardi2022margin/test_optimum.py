@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.max_margin import least_length
@@ -37,7 +36,6 @@ from reluflow.papers.vardi2022margin.proofs import (
     Layer,
     Shorter,
 )
-from reluflow.papers.vardi2022margin.two_layers import least_sum
 from scipy.optimize import minimize
 
 RNG = np.random.default_rng
@@ -62,35 +60,12 @@ def descended(
                 "jac": lambda t: y[:, None] * network.rates(t, X, np.eye(network.size))[1].T,
             },
             method="SLSQP",
-            options={"maxiter": 300, "ftol": 1e-14},
+            options={"maxiter": 100, "ftol": 1e-14},
         )
         point = fitted(network, run.x, X, y, None)
         if point is not None:
             found.append(point)
     return found
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
-def test_multipliers_bound_the_programs_from_below(seed: int) -> None:
-    rng = RNG(seed)
-    r, sizes = int(rng.integers(1, 6)), rng.integers(1, 4, int(rng.integers(1, 4)))
-    blocks = [rng.normal(size=(r, p)) for p in sizes]
-    h = rng.integers(0, 2, r).astype(float)
-    assume(h.any())
-    G = np.hstack(blocks)
-    free = [np.zeros((0, p)) for p in sizes]
-    for found, quadratic in [(least_sum(blocks, h, free), False), (least_length(G, h), True)]:
-        z, u = found.multipliers, np.concatenate(found.blocks)
-        assert np.all(z >= 0.0)
-        size = max(float(np.linalg.norm(B.T @ z)) for B in ([G] if quadratic else blocks))
-        if np.isfinite(found.value):
-            assert np.all(G @ u >= h - 1e-7)
-            assert quadratic or size <= 1.0 + 1e-7
-            bound = z @ h - 0.5 * size**2 * quadratic
-            assert bound == pytest.approx(found.value, rel=1e-6, abs=1e-9)
-        else:
-            assert z @ h > 1e5 * size
 
 
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
@@ -101,9 +76,6 @@ def test_data_in_any_unit(unit: float) -> None:
     assert here.verdict == there.verdict == "local"
     best, same = (global_optimum(net, c * X, np.ones(3)).theta for c in (1.0, unit))
     assert np.array_equal(best, same * unit**0.5)
-    u, v = (least_length(c * X[:2], np.ones(2)) for c in (1.0, unit))
-    assert u.value == v.value * unit**2
-    assert np.array_equal(u.multipliers, v.multipliers * unit**2)
 
 
 def test_points_that_are_refused() -> None:
@@ -136,36 +108,41 @@ def problem(seed: int) -> tuple[Network, NDArray, NDArray, np.random.Generator]:
 
 
 @pytest.mark.long
-@given(st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
-def test_no_descent_ends_below_what_is_an_optimum(seed: int) -> None:
-    """Below the global one nowhere, and below a local one not nearby."""
-    network, X, y, rng = problem(seed)
-    ends = descended(network, X, y, rng, 3)
-    assume(ends)
-    with suppress(InputError):  # too few neurons
-        best = global_optimum(network, X, y)
-        value = values(network, best.theta, X, y)
-        assert min(float(t @ t) for t in ends) >= value * (1.0 - 1e-6)
-        assert classify_optimum(network, best.theta, X, y).verdict in ("global", "local")
-    for theta in ends:
-        found = classify_optimum(network, theta, X, y)
-        if found.verdict in ("global", "local"):
-            for size in (1e-2, 1e-3):
-                shifts = size * rng.normal(size=(100, network.size))
-                costs = values(network, theta + shifts, X, y)
-                least = float(found.theta @ found.theta) * (1.0 - 2e-6)
-                assert not (costs < least).any()  # NaN where a datum is on the wrong side
-        if isinstance(found.certificate, Shorter):
-            value = values(network, found.theta, X, y)
-            for point in found.certificate.points:
-                assert values(network, point, X, y) < value
+def test_what_is_certified_is_so() -> None:
+    """By the exact checker; no descent ends below a global optimum, nothing near a local one is
+    shorter."""
+    seen = set()
+    for seed in range(24):
+        network, X, y, rng = problem(seed)
+        points = ends = descended(network, X, y, rng, 2)
+        with suppress(InputError):  # too few neurons, or none will do
+            best = global_optimum(network, X, y)
+            assert check(network, best.theta, X, y, best.certificate).verdict == "global"
+            value = values(network, best.theta, X, y)
+            assert min((float(t @ t) for t in ends), default=value) >= value * (1.0 - 1e-7)
+            assert classify_optimum(network, best.theta, X, y).verdict in ("global", "local")
+            points = [*ends, best.theta, best.theta + 0.1 * rng.normal(size=network.size)]
+        for theta, layer in product(points, (None, 1, 2)):
+            if not np.isfinite(values(network, theta, X, y)):
+                continue
+            found = classify_optimum(network, theta, X, y, layer)
+            if found.certificate is not None:
+                again = check(network, found.theta, X, y, found.certificate)
+                assert again.verdict == found.verdict
+                seen.add((type(found.certificate), found.verdict))
+            if layer is None and found.verdict in ("global", "local"):
+                least = float(found.theta @ found.theta) * (1.0 - 2e-7)
+                for size in (1e-2, 1e-3):
+                    shifts = size * rng.normal(size=(100, network.size))
+                    costs = values(network, theta + shifts, X, y)
+                    assert not (costs < least).any()  # NaN where a datum is on the wrong side
+    assert seen == {(Shorter, "not local"), *product((Cellwise, Layer), ("global", "local"))}
 
 
 @pytest.mark.parametrize("n", [6, 7])
 def test_as_many_columns_as_data_are_enough(n: int) -> None:
     """Labels that alternate: the program splits a vector between the cells that it bounds."""
-    rng = RNG(0)
+    rng = RNG(2)
     X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) % 2, -1.0, 1.0)
     best = global_optimum(fully_connected([2, n]), X, y)
     assert best.verdict == "global"
@@ -176,67 +153,61 @@ def test_as_many_columns_as_data_are_enough(n: int) -> None:
         global_optimum(fully_connected([2, 1]), WIDE, [1, 1])
 
 
-def orthogonal_pair(n: int, d: int) -> tuple[NDArray, NDArray, list[NDArray]]:
-    """Orthogonally separable data, and the max-margin vectors of their two classes."""
-    X = 0.5 * RNG(n).normal(size=(n, d))
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    X[:, 0] = 0.0
-    X *= 0.6 / np.linalg.norm(X, axis=1)[:, None]
-    X[:, 0] = y
-    return X, y, [least_length(X[y == s], np.ones(int((y == s).sum()))).blocks[0] for s in (1, -1)]
-
-
-def with_idle(X: NDArray, ends: list[NDArray], width: int) -> tuple[Network, NDArray]:
-    """A network in which one neuron serves each class and the others are 0."""
-    net = fully_connected([X.shape[1], width])
-    W, v = np.zeros((width, X.shape[1])), np.zeros((1, width))
-    for j, (u, sign) in enumerate(zip(ends, (1.0, -1.0), strict=True)):
-        size = np.sqrt(np.linalg.norm(u))
-        W[j], v[0, j] = u / size, sign * size
-    return net, net.parameters([W, v])
-
-
 def test_too_many_cells_are_undecided_in_one_sentence() -> None:
-    X, y, ends = orthogonal_pair(60, 8)
-    net, theta = with_idle(X, ends, 3)
-    found = classify_optimum(net, theta, X, y)
-    assert (found.verdict, found.certificate) == ("undecided", None)
-    assert "cells, and 10000 are the limit" in found.detail
-    # Without idle neurons few cells meet the point, and that it is a local optimum is seen.
-    net, theta = with_idle(X, ends, 2)
-    found = classify_optimum(net, theta, X, y)
-    assert found.verdict == "local"
-    assert "whether it is a global one was not asked" in found.detail
+    """One neuron serves all data. An idle one could be in any cell; alone it is in one."""
+    X = 0.3 * RNG(0).normal(size=(60, 8))
+    X[:, 0] = 1.0
+    u = least_length(X, np.ones(60)).blocks[0]
+    own = np.append(u, np.linalg.norm(u)) / np.linalg.norm(u) ** 0.5
+    with_idle = np.concatenate([own[:-1], np.zeros(8), own[-1:], [0.0]])
+    for width, theta, verdict, told in (
+        (2, with_idle, "undecided", "cells, and 10000 are the limit"),
+        (1, own, "local", "whether it is a global one was not asked"),
+    ):
+        found = classify_optimum(fully_connected([8, width]), theta, X, np.ones(60))
+        assert (found.verdict, found.certificate is None) == (verdict, width == 2)
+        assert told in found.detail
     with pytest.raises(InputError, match="up to 800 cells are too many for 400 data"):
         two_layers.neurons(fully_connected([2, 3]), RNG(0).normal(size=(400, 2)))
 
 
-def test_a_point_that_is_not_balanced_is_no_optimum() -> None:
-    for theta in ([0, 4, 1.0], [0, 1.01, 1.0], [0, 1, 4.0]):
-        found = classify_optimum(fully_connected([2, 1]), theta, [[0, 1.0]], [1])
-        assert found.verdict == "not local"
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_a_point_that_saves_a_ten_millionth_is_no_optimum(activation: str) -> None:
+    """Theorem 4.1's for x = (1, 1 + 2e-7), nor has it the optimum's proof; nor is a layer one that
+    is turned by 5e-4."""
+    net, theta, X = diagonal(2, 2, activation), np.array([1.0, 0, 1, 0]), [[1.0, 1.0 + 2e-7]]
+    found = classify_optimum(net, theta, X, [1])
+    assert found.verdict == check(net, theta, X, [1], found.certificate).verdict == "not local"
+    best = global_optimum(net, X, [1]).certificate
+    assert check(net, theta, X, [1], best).verdict == "refused"
+    turned = theta + 5e-4 * np.eye(4)[1]
+    assert classify_optimum(net, turned, X, [1], 1).verdict == "not local"
+    assert check(net, turned, X, [1], Layer(1, np.ones(1))).verdict == "refused"
 
 
-def test_neurons_that_reach_no_output_shrink() -> None:
-    net = Network((np.array([[1], [2]]), np.array([[1, 0]])), "linear")
-    assert classify_optimum(net, [1, 0.5, 1], [[1.0]], [1]).verdict == "not local"
-    assert classify_optimum(net, [1, 0.0, 1], [[1.0]], [1]).verdict == "global"
+PATH = Network((np.ones((1, 1), int),) * 3, "relu")
+UNSEEN = Network((np.array([[1], [2]]), np.array([[1, 0]])), "linear")
+TURNED = Network((np.array([[1, 0]]), np.array([[1], [2]]), np.array([[1, 2]])), "linear")
 
 
-def test_a_strict_optimum_of_a_deep_network() -> None:
-    """Depth 3 with one path, x v u w = 1: balanced it is the optimum, up to its signs."""
-    net = Network((np.ones((1, 1), int),) * 3, "relu")
-    found = classify_optimum(net, [1.0, 1, 1], [[1.0]], [1])
-    assert (found.verdict, found.certificate) == ("local", None)
-    assert classify_optimum(net, [2.0, 1, 0.5], [[1.0]], [1]).verdict == "not local"
-
-
-def test_a_linear_network_whose_optima_are_a_manifold() -> None:
-    """Two hidden units may be turned, and a weight is missing, so that the bound of the predictor
-    does not speak of it: a linear network has no idle unit that might be revived."""
-    net = Network((np.array([[1, 0]]), np.array([[1], [2]]), np.array([[1, 2]])), "linear")
-    found = classify_optimum(net, [1.0, 1, 0, 1, 0], [[1.0, 2.0]], [1])
-    assert (found.verdict, found.certificate) == ("undecided", None)
+@pytest.mark.parametrize(
+    ("network", "theta", "x", "verdict"),
+    [
+        *((fully_connected([2, 1]), theta, [0.0, 1.0], "not local")  # not balanced
+          for theta in ([0, 4, 1.0], [0, 1.01, 1.0], [0, 1, 4.0])),
+        (UNSEEN, [1, 0.5, 1], [1.0], "not local"),  # a neuron that reaches no output
+        (UNSEEN, [1, 0.0, 1], [1.0], "global"),
+        (PATH, [1.0, 1, 1], [1.0], "local"),  # x v u w = 1: the optimum, up to its signs
+        (PATH, [2.0, 1, 0.5], [1.0], "not local"),
+        # Hidden units may be turned, and a weight is missing, so that no bound speaks of it: a
+        # linear network has no idle unit that might be revived.
+        (TURNED, [1.0, 1, 0, 1, 0], [1.0, 2.0], "undecided"),
+    ],
+)  # fmt: skip
+def test_what_a_small_point_is(network: Network, theta: list, x: list, verdict: str) -> None:
+    found = classify_optimum(network, theta, [x], [1])
+    assert found.verdict == verdict
+    assert (found.certificate is None) == (verdict in ("local", "undecided"))
 
 
 MANY = np.vstack([c * WIDE * [1.0, 1.0 + s] for c in (1.0, 2.0, 3.0) for s in (0.0, 0.5)])
@@ -299,7 +270,7 @@ def test_margins_and_gradients_are_the_networks(activation: str) -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_missing_knows_the_cells(d: int) -> None:
-    rng, lacking = RNG(d), 0
+    rng = RNG(d)
     for _ in range(30):
         X = rng.integers(-2, 3, (int(rng.integers(1, 6)), d)).astype(float)
         X = X[X.any(axis=1)]
@@ -311,11 +282,9 @@ def test_missing_knows_the_cells(d: int) -> None:
         # Whatever is left out is a cell with an interior, or nothing is proved to be one.
         for pattern in cells:
             assert missing(rows, cells - {pattern}) is not None
-            lacking += 1
         for pattern in product([True, False], repeat=len(X)):
             signed = rows * np.where(pattern, 1, -1)[:, None]
             assert is_empty(signed) == (pattern not in cells)
-    assert lacking > 50
     assert is_empty(numbers([[0.0] * d]))
 
 
@@ -330,16 +299,6 @@ def shorter_case() -> tuple[Network, NDArray, NDArray, NDArray, Shorter]:
 
 def nearer(c: setting.Construction, count: int) -> NDArray:
     return c.better(10.0 ** -np.arange(1.0, count + 1.0))
-
-
-def test_shorter_points_pass_at_any_scale() -> None:
-    network, theta, X, y, proof = shorter_case()
-    found = check(network, theta, X, y, proof)
-    assert found.verdict == "not local"
-    assert found.slack == pytest.approx(np.linalg.norm(proof.points[-1] - theta) / np.sqrt(2.0))
-    for a, b in ((1e6, 1e-3), (1e-5, 7.0)):
-        scaled = replace(proof, points=b * proof.points)
-        assert check(network, a * theta, X, y, scaled).verdict == "not local"
 
 
 SHORTER: dict[str, Callable[[Shorter], Shorter]] = {
@@ -357,19 +316,12 @@ SHORTER: dict[str, Callable[[Shorter], Shorter]] = {
 }
 
 
-def test_points_of_a_layer_are_measured_in_that_layer() -> None:
-    # Theorem 5.3: the first layer turns; a longer second layer would not be noticed there.
-    c = setting.theorem_4_2()
-    proof, given = Shorter(nearer(c, 6), 1), (c.network, c.limit, c.X, c.y)
-    assert check(*given, proof).verdict == "not local"
-    for layer in (2, -1):
-        assert check(*given, replace(proof, layer=layer)).verdict == "refused"
-    # The network is of degree 1 in a layer: its length is no matter.
-    longer = replace(proof, points=proof.points * np.repeat([3.0, 1.0], [8, 4]))
-    assert check(*given, longer).verdict == "not local"
-
-
 # --- Cellwise -------------------------------------------------------------------------------------
+
+
+def column(active: ArrayLike, rows: ArrayLike, sign: int = 1, slopes: ArrayLike = 0.0) -> Column:
+    on = np.array(active, bool)
+    return Column(on, np.array(rows, bool), sign, np.array(slopes) * np.ones(len(on)))
 
 
 def cellwise_case() -> tuple[Network, NDArray, NDArray, NDArray, Cellwise]:
@@ -377,11 +329,9 @@ def cellwise_case() -> tuple[Network, NDArray, NDArray, NDArray, Cellwise]:
     network = fully_connected((2, 3))
     X, y = np.array([[0.0, 1.0], [0.0, -1.0]]), np.ones(2)
     theta = np.array([0, 1, 0, -1, 0, 0, 1, 1, 0.0])
-    none, both = np.zeros(2, bool), np.ones(2, bool)
-    up, down = np.array([True, False]), np.array([False, True])
-    zero = np.zeros(2)
-    free = tuple(Column(a, both, s, zero) for a in (up, down) for s in (1, -1))
-    columns = (Column(up, none, 1, zero),), (Column(down, none, 1, zero),), free
+    up, down, none, both = [1, 0], [0, 1], [0, 0], [1, 1]
+    free = tuple(column(a, both, s) for a in (up, down) for s in (1, -1))
+    columns = (column(up, none),), (column(down, none),), free
     return network, theta, X, y, Cellwise(np.ones(2), columns, False)
 
 
@@ -391,16 +341,6 @@ def of_columns(proof: Cellwise, neuron: int, kept: Iterable[int], **changes: obj
     first, *rest = (columns[neuron][k] for k in kept)
     columns[neuron] = (replace(first, **changes), *rest)  # type: ignore[arg-type]
     return replace(proof, columns=tuple(columns))
-
-
-def test_a_zero_neuron_is_looked_at_in_all_cells() -> None:
-    network, theta, X, y, proof = cellwise_case()
-    for scale in (1.0, 1e5, 1e-7):
-        found = check(network, scale * theta, X, y, proof)
-        assert found.verdict == "local"
-        assert found.slack < 1e-15
-    halved = replace(proof, multipliers=0.1 * np.ones(2))
-    assert check(network, theta, X, y, halved).verdict == "local"
 
 
 CELLWISE: dict[str, Callable[[Cellwise], Cellwise]] = {
@@ -423,88 +363,6 @@ CELLWISE: dict[str, Callable[[Cellwise], Cellwise]] = {
         for k in range(4)
     },
 }
-
-
-def test_a_datum_that_a_neuron_cannot_see_excuses_no_cell() -> None:
-    # The second neuron alone is longer; only without the active cell of the first is it the least.
-    network, X, y = diagonal(2, 2), np.array([[0.0, 1.0], [1.0, 0.5]]), np.ones(2)
-    yes, zero, lam = np.ones(2, bool), np.zeros(2), np.array([0.0, 2.0])
-    kinds = [[Column(np.array([True, a]), yes, s, zero) for a in (True, False) for s in (1, -1)],
-             [Column(a * yes, yes, s, zero) for a in (True, False) for s in (1, -1)]]  # fmt: skip
-    longer = np.sqrt([0.0, 2.0, 0.0, 2.0])
-    forged = Cellwise(lam, (tuple(kinds[0][2:]), tuple(kinds[1])), True)
-    found = check(network, longer, X, y, forged)
-    assert (found.verdict, found.detail) == ("refused", "a cell of a neuron is missing")
-    best, lam = np.sqrt([0.5, 1.0, 0.5, 1.0]), np.array([0.5, 1.0])
-    whole = Cellwise(lam, (tuple(kinds[0]), tuple(kinds[1])), True)
-    assert check(network, best, X, y, whole).verdict == "global"
-
-
-def kinked_case(slope: float = 1.0) -> Cellwise:
-    """Two neurons, each on the boundary of the other's datum, whose label pushes it away there."""
-    columns = []
-    for j, sign in enumerate((1, -1)):
-        other = np.arange(2) != j
-        off = Column(~other, other, sign, np.zeros(2))
-        columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
-    return Cellwise(np.ones(2), tuple(columns), False)
-
-
-def test_slopes_help_where_they_are_conditions() -> None:
-    network, theta = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
-    X, y = np.eye(2)[::-1], np.array([1.0, -1.0])
-    assert check(network, theta, X, y, kinked_case()).verdict == "local"
-    for slope in (0.0, 0.9, 1.1, -1.0):
-        assert check(network, theta, X, y, kinked_case(slope)).verdict == "refused"
-
-
-def test_what_is_nearly_a_kink_is_one() -> None:
-    network, X, y = fully_connected((2, 2)), np.eye(2)[::-1], np.array([1.0, -1.0])
-    proof = kinked_case()
-    for turn, other_sides in ((1e-12, True), (1e-7, False)):
-        theta = np.array([turn, 1, 1, turn, 1, -1.0])
-        assert check(network, theta, X, y, proof).verdict == "local"
-        # Without the cells on the other side of the boundary that is near, or is not.
-        fewer = replace(proof, columns=tuple((c[0],) for c in proof.columns))
-        found = check(network, theta, X, y, fewer).verdict
-        assert found == ("refused" if other_sides else "local")
-
-
-def test_a_neuron_without_an_outgoing_weight_has_no_sign() -> None:
-    network, theta, X, y, proof = cellwise_case()
-    theta[5] = 1e-5
-    found = check(network, theta, X, y, of_columns(proof, 2, (1, 3)))  # those of the sign -1
-    assert "no outgoing one" in found.detail
-
-
-def test_shared_weights_would_break_the_bound() -> None:
-    network = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
-    on, no = np.array([True]), np.array([False])
-    columns = ((Column(on, no, 1, np.zeros(1)),),) * 2
-    proof = Cellwise(np.ones(1), columns, True)
-    found = check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof)
-    assert "without shared weights" in found.detail
-    apart = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
-    assert check(apart, np.ones(4), np.ones((1, 1)), np.ones(1), proof).verdict == "global"
-
-
-def test_multipliers_that_cancel_are_refused() -> None:
-    network, (theta, y), X = fully_connected((1, 1), "linear"), np.ones((2, 2)), np.ones((2, 1))
-    on, no = np.ones(2, bool), np.zeros(2, bool)
-    column = Column(on, no, 1, np.zeros(2))
-    for weights, expected in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused")):
-        proof = Cellwise(np.array(weights), ((column,),), True)
-        assert check(network, theta, X, y, proof).verdict == expected
-
-
-def test_a_linear_network_has_no_conditions() -> None:
-    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
-    network, theta = fully_connected((2, 1), "linear"), np.array([1.0, 0.0, 1.0])
-    X, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])
-    slopes = np.array([0.0, 1.0 - np.sqrt(0.2)])
-    column = Column(np.ones(2, bool), np.ones(2, bool), 1, slopes)
-    proof = Cellwise(np.full(2, 0.5), ((column,),), True)
-    assert "no condition" in check(network, theta, X, y, proof).detail
 
 
 # --- Aligned --------------------------------------------------------------------------------------
@@ -545,16 +403,9 @@ def layer_case() -> tuple[Network, NDArray, NDArray, NDArray, Layer]:
     return c.network, c.limit, c.X, c.y, Layer(1, np.array([2.0, 2.0, 1.0]))
 
 
-def test_a_layer_in_the_cell_of_theta() -> None:
-    network, theta, X, y, proof = layer_case()
-    for layer, verdict in ((1, "local"), (2, "global")):
-        for scale in (1.0, 3.0, 1e-4):
-            found = check(network, scale * theta, X, y, replace(proof, layer=layer))
-            assert found.verdict == verdict
-            assert found.slack < 1e-15
-    # The bound of a dual point is that of its best multiple.
-    other = replace(proof, multipliers=0.3 * proof.multipliers)
-    assert check(network, theta, X, y, other).verdict == "local"
+def second_layer_case() -> tuple[Network, NDArray, NDArray, NDArray, Layer]:
+    *given, proof = layer_case()
+    return (*given, replace(proof, layer=2))  # type: ignore[return-value]
 
 
 LAYER: dict[str, Callable[[Layer], Layer]] = {
@@ -566,21 +417,22 @@ LAYER: dict[str, Callable[[Layer], Layer]] = {
 }
 
 
-def test_an_input_0_in_the_layer_or_above_it_is_refused() -> None:
-    network, X, y = fully_connected((1, 1, 2)), np.ones((1, 1)), np.ones(1)
-    theta = np.array([1.0, 1.0, 0.0, 1.0, 0.0])
-    for layer, verdict in ((1, "refused"), (2, "refused"), (3, "global")):
-        assert check(network, theta, X, y, Layer(layer, np.ones(1))).verdict == verdict
-    # Below the layer it may be 0, and where a unit sees nothing whatever its weights are.
-    alone, dead = diagonal(2, 2), np.array([1.0, 0.0, 1.0, 0.0])
-    unseen = np.array([[1.0, 0.0]])
-    assert check(alone, dead, unseen, y, Layer(1, np.ones(1))).verdict == "local"
-    # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
-    twice = Layer(3, np.array([2.0, -1.0]))
-    assert check(network, theta, np.ones((2, 1)), np.ones(2), twice).verdict == "refused"
-
-
 # --- All of them ----------------------------------------------------------------------------------
+
+RIGHT = [(shorter_case, "not local", 0.5**0.5 * 1e-4), (cellwise_case, "local", 0.0),
+         (layer_case, "local", 0.0), (second_layer_case, "global", 0.0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "verdict", "slack"), RIGHT)
+@pytest.mark.parametrize("scale", [1.0, 1e5, 1e-7])
+def test_a_right_proof_passes_at_any_scale(case, verdict: str, slack: float, scale: float) -> None:
+    """Of theta and of the proof: the bound of a dual point is that of its best multiple."""
+    network, theta, X, y, proof = case()
+    part = "points" if isinstance(proof, Shorter) else "multipliers"
+    for each in (proof, replace(proof, **{part: 0.3 * getattr(proof, part)})):
+        found = check(network, scale * theta, X, y, each)
+        assert (found.verdict, found.slack) == (verdict, pytest.approx(slack, rel=1e-3, abs=1e-15))
+
 
 FAULTS = [(shorter_case, SHORTER), (cellwise_case, CELLWISE), (layer_case, LAYER)]
 
@@ -589,6 +441,84 @@ FAULTS = [(shorter_case, SHORTER), (cellwise_case, CELLWISE), (layer_case, LAYER
 def test_a_proof_with_a_fault_is_refused(case: Callable, fault: tuple[str, Callable]) -> None:
     network, theta, X, y, proof = case()
     assert check(network, theta, X, y, fault[1](proof)).verdict == "refused"
+
+
+def kinked(slope: float = 1.0, turn: float = 0.0, cells: int = 2) -> tuple:
+    """Two neurons, each on the boundary of the other's datum, but for a turn, whose label pushes it
+    away there; of each one cell, or both."""
+    theta, columns = np.array([turn, 1, 1, turn, 1, -1.0]), []
+    for other, sign in ((np.array([0, 1]), 1), (np.array([1, 0]), -1)):
+        own = column([1, 1], other, sign, slope * other), column(1 - other, other, sign)
+        columns.append(own[:cells])
+    proof = Cellwise(np.ones(2), tuple(columns), False)
+    return fully_connected((2, 2)), theta, np.eye(2)[::-1], np.array([1.0, -1.0]), proof
+
+
+def shorter_in(layer: int, longer: float) -> tuple:
+    c = setting.theorem_4_2()
+    points = nearer(c, 6) * np.repeat([longer, 1.0], [8, 4])
+    return c.network, c.limit, c.X, c.y, Shorter(points, layer)
+
+
+def without_its_outgoing() -> tuple:
+    """A neuron that has incoming weights alone, with its columns of the sign -1."""
+    network, theta, X, y, proof = cellwise_case()
+    return network, theta + 1e-5 * np.eye(9)[5], X, y, of_columns(proof, 2, (1, 3))
+
+
+def all_cells(*multipliers: float) -> Cellwise:
+    """Of a diagonal network on (0, 1) and (1, 1/2), of which the first neuron sees one alone; its
+    active cells are missing where the first multiplier is 0."""
+    one, two = ([column(a, [1, 1], s) for a in sides for s in (1, -1)]
+                for sides in (([1, 1], [1, 0]), ([1, 1], [0, 0])))  # fmt: skip
+    return Cellwise(
+        np.array(multipliers), (tuple(one[2 * (not multipliers[0]) :]), tuple(two)), True
+    )
+
+
+SAME = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
+APART = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
+LINE, DEEP, ONE = fully_connected((1, 1), "linear"), fully_connected((1, 1, 2)), np.ones(1)
+IDLE = np.array([1.0, 1.0, 0.0, 1.0, 0.0])
+EACH = Cellwise(ONE, ((column([1], [0]),),) * 2, True)
+ON = column([1, 1], [0, 0])
+TOLD: list[tuple[tuple[Any, ...], str]] = [
+    # Theorem 5.3: the first layer turns, at any length; a longer second one is no part of that.
+    *((shorter_in(layer, 1.0), told)
+      for layer, told in ((1, "not local"), (2, "refused"), (-1, "refused"))),
+    (shorter_in(1, 3.0), "not local"),
+    (kinked(), "local"),
+    *((kinked(slope), "refused") for slope in (0.0, 0.9, 1.1, -1.0)),
+    # The cells on the other side are needed where the boundary is near.
+    *((kinked(turn=turn), "local") for turn in (1e-12, 1e-8)),
+    (kinked(turn=1e-12, cells=1), "refused"), (kinked(turn=1e-8, cells=1), "local"),
+    (without_its_outgoing(), "no outgoing one"),
+    # Only without the active cell of the first neuron is (0, 2) the least.
+    ((diagonal(2, 2), np.sqrt([0, 2, 0, 2]), [[0, 1], [1, 0.5]], np.ones(2), all_cells(0.0, 2.0)),
+     "refused: a cell of a neuron is missing"),
+    ((diagonal(2, 2), np.sqrt([0.5, 1, 0.5, 1]), [[0, 1], [1, 0.5]], np.ones(2),
+      all_cells(0.5, 1.0)), "global"),
+    ((SAME, np.ones(3), [[1]], ONE, EACH), "without shared weights"),
+    ((APART, np.ones(4), [[1]], ONE, EACH), "global"),
+    # Data that are one, with multipliers that cancel.
+    *(((LINE, np.ones(2), np.ones((2, 1)), np.ones(2), Cellwise(np.array(weights), ((ON,),), True)),
+       told) for weights, told in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused"))),
+    ((DEEP, IDLE, np.ones((2, 1)), np.ones(2), Layer(3, np.array([2.0, -1.0]))), "refused"),
+    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
+    ((fully_connected((2, 1), "linear"), [1, 0, 1], [[1, 2], [-1, -2]], [1, -1],
+      Cellwise(np.full(2, 0.5), ((column([1, 1], [1, 1], 1, [0.0, 1.0 - 0.2**0.5]),),), True)),
+     "no condition"),
+    # No input may be 0 in the layer or above; but where a unit sees nothing by whatever weights.
+    *(((DEEP, IDLE, [[1]], ONE, Layer(layer, ONE)), told)
+      for layer, told in ((1, "refused"), (2, "refused"), (3, "global"))),
+    ((diagonal(2, 2), [1, 0, 1, 0], [[1, 0]], ONE, Layer(1, ONE)), "local"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "told"), TOLD)
+def test_what_a_proof_proves(given: tuple[Any, ...], told: str) -> None:
+    found = check(*given)
+    assert told in f"{found.verdict}: {found.detail}"
 
 
 def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
@@ -601,29 +531,3 @@ def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
             check(network, bad, X, y, proof)
     with pytest.raises(InputError):
         check(network, theta, X, 2.0 * y, proof)
-
-
-def test_the_engines_certificates_pass() -> None:
-    rng, seen = RNG(5), set()
-    for number in range(20):
-        d, h = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        network = fully_connected((d, h), ("relu", "linear")[number % 2])
-        n = int(rng.integers(1, 5))
-        whole = rng.integers(-2, 3, (n, d)).astype(float)
-        X = whole if rng.integers(2) else rng.normal(size=(n, d))
-        y = rng.choice([-1.0, 1.0], n)
-        try:
-            best = global_optimum(network, X, y)
-        except InputError:
-            continue
-        assert check(network, best.theta, X, y, best.certificate).verdict == "global"
-        for layer in (None, 1, 2):
-            for theta in (best.theta, best.theta + 0.1 * rng.normal(size=network.size)):
-                if np.min(y * network.output(theta, X)) <= 0.0:
-                    continue
-                found = classify_optimum(network, theta, X, y, layer)
-                if found.certificate is not None:
-                    again = check(network, found.theta, X, y, found.certificate)
-                    assert again.verdict == found.verdict
-                    seen.add((type(found.certificate).__name__, found.verdict))
-    assert {("Shorter", "not local"), ("Cellwise", "global"), ("Layer", "global")} <= seen

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from itertools import count
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -80,11 +80,14 @@ def _other(name: str, relu: Change | None = None, linear: Change | None = None) 
     return {name: made}
 
 
-def _printed(id: str, check: Check, verdict: str, *made: dict[str, Any]) -> list[Evidence]:
+def _printed(
+    id: str, check: Check, verdict: str, *made: dict[str, Any], more: Sequence[Check] = ()
+) -> list[Evidence]:
     """What a check says of flows of which one misses the bars, and of other constructions."""
-    right = _ends(verdict)
     one_misses = where(check, constructions, **_ends(verdict, "", "all"))
-    return seen(id, one_misses, *(where(check, constructions, **right, **one) for one in made))
+    right = _ends(verdict)
+    others = (where(check, constructions, **right, **one) for one in made)
+    return seen(id, one_misses, *others, *(each() for each in more))
 
 
 def _longer(*factors: Any) -> Change:
@@ -130,22 +133,10 @@ def _off_its_ray(c: Construction) -> Construction:
     return replace(c, exact_start=other, exact_limit=other)
 
 
-def _silent_coordinate() -> list[Evidence]:
-    def shorter(c: Construction) -> Construction:
-        return replace(_off_its_ray(c), exact_better=c.exact_limit)
-
-    return _printed("mm.thm4.1", constructions.silent_coordinate, "not local",
-                    _other("theorem_4_1", relu=_longer(1, 1, 2), linear=shorter))  # fmt: skip
-
-
-def _shared_filter() -> list[Evidence]:
-    silent = _put("exact_limit", {0: 1 / sympy.sqrt(2), 1: -4})
-    return _printed(
-        "mm.thm4.4", constructions.shared_filter, "not local",
-        _other("theorem_4_4", relu=_both(silent, _longer(1, 1, sympy.Rational(1, 2)))),
-        _other("theorem_4_4", linear=_reach(51, 100)),
-        _other("theorem_4_4", relu=_off_its_ray, linear=_longer(2)),
-    )  # fmt: skip
+def _turning(s: Any, v: Any, apart: Any = 1) -> tuple:
+    """Apart: the first neuron's input from the first datum is 0. Else the end of the other flow."""
+    known = TURNING(s, v)
+    return (known[0], 0 * s, *known[2:]) if apart else setting.theorem_4_2().exact_limit
 
 
 def _deep_diagonal() -> list[Evidence]:
@@ -167,39 +158,46 @@ def _deep_diagonal() -> list[Evidence]:
     )  # fmt: skip
 
 
-def _four_neurons() -> list[Evidence]:
-    c, right = setting.theorem_4_2(), counterexamples.turning
-
-    def turning(s: Any, v: Any, apart: Any = 1) -> tuple:
-        # Apart: the first neuron's input from the first datum is 0. Else the end of the other flow.
-        return (right(s, v)[0], 0 * s, *right(s, v)[2:]) if apart else c.exact_limit
-
-    longer, zero = _put("exact_better", {11: 1 + EPS}), _put("exact_limit", {0: 0, 1: 0})
-    stays, ends_off = constructions.four_neurons, _ends("not local", "", "all")
-    return seen(
-        "mm.thm4.2.2.start",
-        where(stays, constructions, **ends_off, **_other("theorem_4_2", _reach(101, 100))),
-        *(where(stays, constructions, **_ends("not local"), **_other("theorem_4_2", one))
-          for one in (_both(longer, zero), _off_its_ray)),
-        where(counterexamples.turns_away, counterexamples, turning=turning),
-    )  # fmt: skip
+def _two_data(*changes: Change) -> dict[str, Any]:
+    right = constructions.two_data
+    return {"two_data": lambda: _both(*changes)(right())}
 
 
-def _one_flow(id: str, layer: int | None) -> list[Evidence]:
-    check, right = partial(constructions.one_flow_only, layer), constructions.two_data
-
-    def other(*changes: Change) -> dict[str, Any]:
-        return {"two_data": lambda: _both(*changes)(right())}
-
-    meets, longer = _put("exact_start", {0: 0}), _put("exact_better", {11: 1})
-    nearer, zero = _put("exact_X", {0: (1, 1)}), _put("exact_limit", {0: 0, 1: 0})
-    right_one, behind = _ends("not local"), _put("exact_start", {8: -1})
-    return seen(
-        id,
-        where(check, constructions, **_ends("not local", "", "all")),
-        *(where(check, constructions, **right_one, **one) for one in (
-            other(meets), other(behind), other(longer), other(nearer, zero))),
-    )  # fmt: skip
+TURNING = counterexamples.turning
+ZERO = _put("exact_limit", {0: 0, 1: 0})
+SILENT = _put("exact_limit", {0: 1 / sympy.sqrt(2), 1: -4})
+ONE_FLOW = (
+    _two_data(_put("exact_start", {0: 0})), _two_data(_put("exact_start", {8: -1})),
+    _two_data(_put("exact_better", {11: 1})), _two_data(_put("exact_X", {0: (1, 1)}), ZERO),
+)  # fmt: skip
+# A better point longer, or too short; a limit shorter, with an input 0; other sizes.
+GROUPS = [_other("lemma_C_6", one) for one in (
+    _longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}),
+    _put("exact_limit", {4: ONE * 19 / 10, 5: ONE * 9 / 10}))]  # fmt: skip
+PRINTED: dict[str, Callable[[str], list[Evidence]]] = {
+    "mm.thm4.1": lambda id: _printed(
+        id, constructions.silent_coordinate, "not local",
+        _other("theorem_4_1", relu=_longer(1, 1, 2),
+               linear=lambda c: replace(_off_its_ray(c), exact_better=c.exact_limit))),
+    "mm.thm4.2.2": lambda id: _printed(
+        id, constructions.one_flow_only, "not local", *ONE_FLOW),
+    "mm.thm4.2.2.start": lambda id: _printed(
+        id, constructions.four_neurons, "not local",
+        *(_other("theorem_4_2", one) for one in (
+            _reach(101, 100), _both(_put("exact_better", {11: 1 + EPS}), ZERO), _off_its_ray)),
+        more=[lambda: where(counterexamples.turns_away, counterexamples, turning=_turning)]),
+    "mm.thm4.3.notglobal": lambda id: _printed(
+        id, constructions.printed_limits_two_groups, "local", *GROUPS),
+    "mm.thm4.4": lambda id: _printed(
+        id, constructions.shared_filter, "not local",
+        _other("theorem_4_4", _both(SILENT, _longer(1, 1, ONE / 2))),
+        _other("theorem_4_4", linear=_reach(51, 100)),
+        _other("theorem_4_4", _off_its_ray, _longer(2))),
+    "mm.thm5.3": lambda id: _printed(
+        id, partial(constructions.one_flow_only, 1), "not local", *ONE_FLOW),
+    "mm.thm5.4.notglobal": lambda id: _printed(
+        id, constructions.first_layer_of_two_groups, "local", *GROUPS),
+}  # fmt: skip
 
 
 def _off_its_gradient() -> list[Evidence]:
@@ -212,53 +210,26 @@ def _off_its_gradient() -> list[Evidence]:
     return seen("mm.thm5.2.two-layers", *(where(check, counterexamples, **one) for one in wrong))
 
 
-def _two_groups(id: str, check: Check) -> list[Evidence]:
-    """One flow that misses the bars; a better point that is longer, or too short; a limit that is
-    shorter, with an input 0; other sizes."""
-    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}),
-               _put("exact_limit", {4: ONE * 19 / 10, 5: ONE * 9 / 10}))  # fmt: skip
-    made = [_other("lemma_C_6", one) for one in changes]
-    misses = where(check, constructions, **_ends("local", "", "all"))
-    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one) for one in made))
-
-
 # --- the two tables -------------------------------------------------------------------------------
 
 
-def _limits(verdict: str, inputs: bool, layer: int | None = None) -> Any:
-    """A trained network whose limit is of this kind."""
-    c = setting.theorem_4_1()
-    path: Any = SimpleNamespace()
-    found = Limit(c.limit, 0.0, np.ones(1), path, CONVERGED, 0.0, "")
-    end = End(found, True, (inputs,), (Judged(layer, verdict, 0.0, "planted"),))
-    given = {"network": c.network, "X": c.X, "y": c.y, "start": c.start, "logistic": np.array(0)}
-    return "planted", {**given, "end": end}
-
-
 @cache
-def _table(number: int, kind: str) -> tables.Table:
+def _table(number: int, *bad: str) -> tables.Table:
     """Table 1 or 2 of planted limits and flows; those that a hypothesis leaves out change none."""
-    ends = (_limits("global", True, 1), _limits("global", True, 1))
-    survey = tables.Survey(*[ends] * 6)
-    made: dict[str, dict[str, Any]] = {
-        "one flow": _ends("not local", "", "all"),
-        "verdict": _ends("not local", "all", "all"),
-    }
-    table = (tables.table_1, tables.table_2)[number - 1]
-    found: list[Any] = []
-
-    def check() -> list[Evidence]:
-        found.append(table(survey))
-        return []
-
-    where(check, constructions, **made[kind])
-    return found[0]
+    c, path = setting.theorem_4_1(), cast(Any, SimpleNamespace())
+    found = Limit(c.limit, 0.0, np.ones(1), path, CONVERGED, 0.0, "")
+    given = {"network": c.network, "X": c.X, "y": c.y, "start": c.start, "logistic": np.array(0),
+             "end": End(found, True, (True,), (Judged(1, "global", 0.0, "planted"),))}  # fmt: skip
+    survey = tables.Survey(*[(("planted", given),) * 2] * 6)
+    table = partial((tables.table_1, tables.table_2)[number - 1], survey)
+    made: Any = where(lambda: cast(Any, [table()]), constructions, **_ends("not local", *bad))
+    return made[0]
 
 
 def _entry(number: int, name: str) -> list[Evidence]:
     """The evidence of a table's entry, of flows of which one misses the bars, and all do. That of
     the construction has a claim of its own."""
-    kinds = (_table(number, kind)[name].evidence for kind in ("one flow", "verdict"))
+    kinds = (_table(number, bad, "all")[name].evidence for bad in ("", "all"))
     own = ("starts on", "the smallest", "hidden neurons", "curves", "layers in")
     return seen(f"mm.tab{number}.{name}", *kinds, sure=own)
 
@@ -385,20 +356,15 @@ def _how_likely() -> list[Evidence]:
     return seen("mm.thm3.2.prob", none)
 
 
-LINEAR_AND_RELU = ("linear", "relu")
 UNBOUNDED: dict[str, tuple[Any, ...]] = {
     "mm.rem3.1.1": (suboptimality.unbounded, suboptimality.opening_angle()),
     "mm.rem3.1.2": (suboptimality.unbounded,
-                    *map(suboptimality.longer_coordinate, LINEAR_AND_RELU)),
+                    *map(suboptimality.longer_coordinate, constructions.BOTH)),
     "mm.rem3.1.3": (suboptimality.grows_without_inputs_0, suboptimality.paired_data()),
-    "mm.rem3.1.4": (suboptimality.unbounded, *map(suboptimality.flat_patches, LINEAR_AND_RELU)),
+    "mm.rem3.1.4": (suboptimality.unbounded, *map(suboptimality.flat_patches, constructions.BOTH)),
     "mm.rem3.1.5": (suboptimality.grows_without_inputs_0, suboptimality.paired_layer()),
 }  # fmt: skip
 
-TWO_GROUPS: dict[str, Check] = {
-    "mm.thm4.3.notglobal": constructions.printed_limits_two_groups,
-    "mm.thm5.4.notglobal": constructions.first_layer_of_two_groups,
-}
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.fig1": _figure_1, "mm.lemC.4": _lengths,
     **{id: partial(_remark, id, *what) for id, what in UNBOUNDED.items()},
@@ -413,11 +379,8 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.thm3.1.structure": partial(_connected, "mm.thm3.1.structure",
                                    certificates.aligned_in_the_limit),
     "mm.thm3.2.perturbation": _dead_neuron_helps, "mm.thm3.2.prob": _how_likely,
-    "mm.thm4.1": _silent_coordinate, "mm.thm4.2.2": partial(_one_flow, "mm.thm4.2.2", None),
-    "mm.thm4.2.2.start": _four_neurons,
-    **{id: partial(_two_groups, id, check) for id, check in TWO_GROUPS.items()},
-    "mm.thm4.4": _shared_filter, "mm.thm5.1": _deep_diagonal,
-    "mm.thm5.2.two-layers": _off_its_gradient, "mm.thm5.3": partial(_one_flow, "mm.thm5.3", 1),
+    **{id: partial(seen_of, id) for id, seen_of in PRINTED.items()},
+    "mm.thm5.1": _deep_diagonal, "mm.thm5.2.two-layers": _off_its_gradient,
 }  # fmt: skip
 
 test_a_planted_input_is_seen = sees(PLANTED)

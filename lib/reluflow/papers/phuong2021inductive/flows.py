@@ -238,15 +238,17 @@ class Survey:
     @property
     def followed(self) -> list[Evidence]:
         """That no flow was lost: a part of every claim's evidence."""
-        lost, *rest = self.kept
-        return [replace(lost, tried=len(self.found) + self.lost), *rest]
+        return self._lost(len(self.found) + self.lost)
 
     @property
     def kept(self) -> list[Evidence]:
         """The same where the flows are counted elsewhere."""
+        return self._lost()
+
+    def _lost(self, tried: int | None = None) -> list[Evidence]:
         left_out = note("starts left out, from which a datum waits without end for a neuron that "
                         "sees it, or a neuron slides along a boundary", self.waiting)  # fmt: skip
-        lost = fact("flows that could not be followed to the end", self.lost, 0)
+        lost = fact("flows that could not be followed to the end", self.lost, 0, tried=tried)
         return [lost, left_out] if self.waiting else [lost]
 
 

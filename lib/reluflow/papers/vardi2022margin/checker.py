@@ -294,7 +294,7 @@ def gradients(point: Point, layer: int) -> Numbers:
 
 NEAR = 1e-3  # shorter points must come nearer than this, over |theta|
 SAVED = fmpq(1, 10**14)  # and save this share at least: theta in another unit, rounded, is none
-SLACK = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
+SLACK = 1e-7  # a bound that comes so near to a value, as a share of it, meets it
 
 BITS = 256  # precision of roots, which are balls; all else is rational
 

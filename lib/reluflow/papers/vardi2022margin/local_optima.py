@@ -134,9 +134,7 @@ def _moves(
 
 # --- First and second order -----------------------------------------------------------------------
 
-RESIDUAL = 1e-7  # a residual smaller than this, over |theta|, is 0
-EQUAL = 7e-4
-"""A smaller residual, over |u|, is 0 for a layer: a share of the value whose square is open."""
+RESIDUAL = 1e-7  # a residual smaller than this, over |theta| or |u| of a layer, is 0
 CURVED = 1e-6  # an eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing
 TRIES = 32  # directions that are drawn for an idle unit
 _ROUNDS = 200
@@ -229,7 +227,7 @@ def _in_cell(
              for h, turn in zip(network.cosines(theta, X), turns, strict=True)]  # fmt: skip
     rows = np.vstack([G[tight], *(turn[mask] for turn, mask in zip(turns, kinks, strict=True))])
     found, residual = nnls(rows.T, theta[where])
-    if residual > (RESIDUAL if layer is None else EQUAL) * np.linalg.norm(theta[where]):
+    if residual > RESIDUAL * np.linalg.norm(theta[where]):
         down = np.zeros(network.size)
         down[where] = rows.T @ found - theta[where]
         return shorter(network, theta, X, y, lambda r: theta + r * down, layer) or False

@@ -15,7 +15,7 @@ from reluflow.papers.vardi2022margin import two_layers
 from reluflow.papers.vardi2022margin.local_optima import local_proof, shorter, span
 from reluflow.papers.vardi2022margin.proofs import Aligned, Certificate, Layer, Shorter
 
-EQUAL = 1e-6  # a bound that comes so near to a value, as a share of it, meets it
+EQUAL = 1e-7  # a bound that comes so near to a value, as a share of it, meets it
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,7 @@ def least_length(family: Family) -> Statement:
 
 GLOBAL, LOCAL = "Global", "Local"
 GAP = 1e-6
-"""A bound that meets the value up to this share proves an optimum."""
+"""A larger share that could be saved breaks a statement."""
 
 Ends = tuple[tuple[str, Instance], ...]
 Claimed = Callable[[Ends], Statement]
