@@ -222,7 +222,8 @@ def test_a_flow_beside_walls_is_followed_to_the_loss_that_it_tells() -> None:
 
 def test_the_walls_of_a_flow_are_in_its_derivative() -> None:
     own = given(MIXED, MIXED_LABELS, 4, 1.0)
-    whole = flows.Smoothed(Neurons(own.signs, 2), LOGISTIC, MIXED, MIXED_LABELS)
+    loss = flows.Walled(**vars(LOGISTIC), walls=np.zeros(5))
+    whole = flows.Smoothed(Neurons(own.signs, 2), loss, MIXED, MIXED_LABELS)
     flow = whole.of(np.array([True, True, True, False, True]))
     z = flow.chart.along(np.vstack([own.W0[:3], [-1.0, 2.0005]]), np.full(4, 0.3))
     active = np.ones((5, 4))
