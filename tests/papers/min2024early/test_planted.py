@@ -492,13 +492,8 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
 }  # fmt: skip
 
 
-def broken(id: str, faults: Callable[[], Faults]) -> list[Evidence]:
-    """The evidence of a claim's faults, each of which has to be seen."""
-    return seen(id, *faults())
-
-
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
-    id: partial(broken, id, faults) for id, faults in FAULTS.items()
+    id: lambda id=id: seen(id, *FAULTS[id]()) for id in FAULTS
 }
 
 test_a_planted_input_is_seen = sees(PLANTED)
