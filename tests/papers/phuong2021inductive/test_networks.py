@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -78,11 +79,7 @@ def test_the_loss_has_its_digits_for_outputs_of_any_size():
 def test_two_directions_by_trying_all_pairs():
     P = np.random.default_rng(1).standard_normal((9, 3))
     U = P / np.linalg.norm(P, axis=1, keepdims=True)
-    values = {
-        (i, j): sum(np.linalg.norm(p) * max(u @ U[i], u @ U[j]) for p, u in zip(P, U, strict=True))
-        for i in range(9)
-        for j in range(i)
-    }
+    values = {(i, j): np.maximum(P @ U[i], P @ U[j]).sum() for i, j in combinations(range(9), 2)}
     i, j = max(values, key=values.get)
     assert {tuple(e) for e in two_directions(P)} == {tuple(U[i]), tuple(U[j])}
 
