@@ -325,8 +325,7 @@ def outer_weights_converge(survey: Survey) -> list[Evidence]:
                  for each in survey.found for sign, w in each.limit.vectors.items())  # fmt: skip
     return [
         bound("largest distance of (9) where L = e^(-1e6)",
-              max(float(each.distances[-1, 1]) for each in survey.found), "<=", NEAR_LIMIT, "",
-              digits=2),
+              float(max(e.distances[-1, 1] for e in survey.found)), "<=", NEAR_LIMIT, "", digits=2),
         fact("neurons of a group whose a_j has the other sign", turned, 0),
         *survey.followed,
     ]  # fmt: skip

@@ -214,7 +214,7 @@ def at_most(found: Sequence[Fates], seed: int, count: int) -> list[Evidence]:
     """os.thm1.prob: all p neurons die with probability at most 2^-p if a_j(0) is drawn without a
     look at w_j(0): with neither sign, given beforehand, does one surely die more often than not;
     and, as the proof has it, none dies that sees a datum of its label at the start: of `count`,
-    which see one as little as a cosine of 1e-12, beside the sum of the other label or anywhere."""
+    which see one at a cosine down to 1e-12, beside the sum of the other label or anywhere."""
     often = [wilson(int(dead.sum()), len(dead), SURE)[0] > 0.5 for each in found for dead in each]
     rng, lost = np.random.default_rng(seed), 0
     for k, item in enumerate(setting.in_turn(DRAWS, rng, count)):
@@ -222,8 +222,7 @@ def at_most(found: Sequence[Fates], seed: int, count: int) -> list[Evidence]:
         x = X[rng.choice(np.flatnonzero(y == sign))]
         x = x / np.linalg.norm(x)
         w = direction(X, y, -sign) + 10.0 ** rng.uniform(-6.0, 2.0) * rng.standard_normal(len(x))
-        w = w - (w @ x) * x
-        w = w / np.linalg.norm(w) + 10.0 ** rng.uniform(-12.0, 0.0) * x
+        w = w + (10.0 ** rng.uniform(-12.0, 0.0) - w @ x) * x
         lost += align(X, y, w, sign, goes_on=True).status == "dead"
     return [
         fact("data sets, with either sign, on which more than half of the neurons surely die",
