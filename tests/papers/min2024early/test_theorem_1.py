@@ -10,22 +10,13 @@ import numpy as np
 import pytest
 from reluflow.flows.alignment import Beside, align
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import alignment, convergence, theorem_1
-from reluflow.papers.min2024early.setting import (
-    PRINTED,
-    Start,
-    alignment_times,
-    data_constants,
-    neurons,
-    patterns,
-    separable,
-)
+from reluflow.papers.min2024early import alignment, convergence, setting, theorem_1
 from reluflow.papers.min2024early.theorem_1 import enclosed
 from scipy.integrate import solve_ivp
 
 from tests.papers.min2024early.test_toys import velocities
 
-PLANE, LABELS = PRINTED["figure-6"].X, PRINTED["figure-6"].y
+PLANE, LABELS = setting.PRINTED["figure-6"].X, setting.PRINTED["figure-6"].y
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 
 
@@ -53,7 +44,7 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
     W0 = convergence.neurons(PLANE, LABELS, SIGNS, rng)
     W0 /= np.linalg.norm(W0, axis=1, keepdims=True)
     W0[2] = [1.0, 2.0]
-    each = convergence.begin(Start(PLANE, LABELS, W0, SIGNS, -6.0, loss), t_1=1.0)
+    each = convergence.begin(setting.Start(PLANE, LABELS, W0, SIGNS, -6.0, loss), t_1=1.0)
     assert each is not None
 
     def rate(_: float, z: np.ndarray) -> np.ndarray:
@@ -71,11 +62,11 @@ def test_against_a_plain_integrator_of_all_weights(loss) -> None:
 
 def test_hypotheses_that_fail_at_t_1_are_told() -> None:
     """A cone without a neuron; a neuron that is late; a flow that is lost."""
-    alone = Start(PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), -2000.0)
+    alone = setting.Start(PLANE, LABELS, np.array([[1.0, 0.2], [1.0, 0.1]]), np.ones(2), -2000.0)
     assert convergence.begin(alone, t_1=5.0) is None
     x = PLANE[2:].sum(axis=0)
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], x + 1e-9 * np.array([1.0, 0.0])])
-    behind = Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), -2000.0)
+    behind = setting.Start(PLANE, LABELS, W0, np.array([1.0, -1.0, 1.0]), -2000.0)
     assert convergence.begin(behind, t_1=0.5) is None
     assert convergence.begin(behind, t_1=30.0) is not None
 
@@ -100,20 +91,20 @@ def test_the_enclosure_holds_the_limit_flow() -> None:
 
 def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
     rng = np.random.default_rng(4)
-    X, y = separable(4, 3, 0.2, rng)
+    X, y = setting.separable(4, 3, 0.2, rng)
     W, signs = rng.standard_normal((5, 3)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     limit = [align(X, y, w, s) for w, s in zip(W, signs, strict=True)]
-    found = Start(X, y, W, signs, -300.0).flow(3.0)
-    assert np.allclose(alignment_times(found), [one.time for one in limit], atol=1e-6)
-    ends = neurons(found, 2.0)[0]
+    found = setting.Start(X, y, W, signs, -300.0).flow(3.0)
+    assert np.allclose(setting.alignment_times(found), [one.time for one in limit], atol=1e-6)
+    ends = setting.neurons(found, 2.0)[0]
     assert np.allclose(ends, [one.at(2.0) for one in limit], atol=1e-6)
-    last = list(patterns(found))[-1][1]
+    last = list(setting.patterns(found))[-1][1]
     assert np.array_equal(last.T, [one.patterns[-1] for one in limit])
 
 
 def test_outputs_on_a_boundary_are_the_largest_of_eq_29() -> None:
     item = alignment.turns_across().draws["wide"](np.random.default_rng(8))
-    data, (W, outputs) = data_constants(item["X"], item["y"]), alignment.placed(item)
+    data, (W, outputs) = setting.data_constants(item["X"], item["y"]), alignment.placed(item)
     of_neurons = item["signs"] * np.linalg.norm(W, axis=1)
     assert set(item["signs"]) == {1.0, -1.0}
     told = np.maximum(item["X"] @ W.T, 0.0) @ of_neurons
