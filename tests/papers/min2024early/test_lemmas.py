@@ -1,52 +1,31 @@
-"""Lemmas 1, 3, 4, 10, 15, eqs. (46), (50), balance: PyTorch, differences, closed forms."""
+"""Lemmas 1, 3, 4, 10, 15, eqs. (46), (50), balance: differences, closed forms."""
 
 from __future__ import annotations
 
-import mpmath
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.flows.charts import Neurons
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early import lemmas
+from reluflow.papers.min2024early import cones, lemmas
 from reluflow.papers.min2024early.setting import Start
+from scipy.special import expit
 
-FORMULAS = {
-    EXPONENTIAL.name: lambda q: torch.exp(-q),
-    LOGISTIC.name: lambda q: torch.nn.functional.softplus(-q),
-    TWICE_LOGISTIC.name: lambda q: 2.0 * torch.nn.functional.softplus(-q),
-}
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
-
-
-def velocities(
-    W: np.ndarray, v: np.ndarray, X: np.ndarray, y: np.ndarray, leak: float, loss: Loss
-) -> tuple[np.ndarray, np.ndarray]:
-    """-grad L by PyTorch's automatic differentiation of the formulas."""
-    weights, outer = torch.tensor(W, requires_grad=True), torch.tensor(v, requires_grad=True)
-    before = torch.tensor(X) @ weights.T
-    f = torch.maximum(before, leak * before) @ outer
-    L = FORMULAS[loss.name](torch.tensor(y) * f).sum()
-    return tuple(-g.numpy() for g in torch.autograd.grad(L, (weights, outer)))
 
 
 @pytest.mark.parametrize("loss", [*LOSSES, SQUARE], ids=lambda loss: loss.name)
 @given(power=st.floats(-250.0, 0.3), positive=st.booleans(), label=st.sampled_from([-1.0, 1.0]))
 def test_the_excess_has_all_digits(loss: Loss, power: float, positive: bool, label: float) -> None:
+    """It is the gap of Lemma 2, which has a closed form."""
     f = (1.0 if positive else -1.0) * 10.0**power
-    with mpmath.workdps(400):
-        q, y = mpmath.mpf(label) * f, mpmath.mpf(label)
-        pulls = {
-            EXPONENTIAL.name: y * mpmath.exp(-q),
-            LOGISTIC.name: y / (1 + mpmath.exp(q)),
-            TWICE_LOGISTIC.name: 2 * y / (1 + mpmath.exp(q)),
-            SQUARE.name: y - f,
-        }
-        expected = float(pulls[loss.name] - y)
+    q = label * f
+    gaps = {name.replace("twice the", "2"): -np.sign(q) * gap(q)
+            for name, (gap, *_) in cones.GAPS.items()}  # fmt: skip
+    gaps[LOGISTIC.name] = -expit(q)
     found = lemmas.excess(loss, np.array([f]), np.array([label]))[0]
-    assert found == pytest.approx(expected, rel=1e-11, abs=0.0)
+    assert found == pytest.approx(label * gaps[loss.name], rel=1e-11, abs=0.0)
 
 
 def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> None:
@@ -63,9 +42,9 @@ def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> No
 @given(st.integers(0, 2**32 - 1))
 def test_at_every_seed_some_flows_begin_on_a_boundary(seed: int) -> None:
     """The first neuron of a start in whole numbers, to the rounding that the integrator allows."""
-    for start in [*lemmas.problems(seed, 12)][1::4]:
-        units, data = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (start.W0, start.X))
-        assert np.abs(units[0] @ data[0]) <= 1e-15
+    _, start = lemmas.problems(seed, 2)
+    units, data = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (start.W0, start.X))
+    assert np.abs(units[0] @ data[0]) <= 1e-15
 
 
 def test_slack_is_that_of_the_flow_by_differences() -> None:
@@ -109,14 +88,3 @@ def test_where_the_outputs_cancel_the_error_is_rounding(off, slack, monkeypatch)
     assert np.nanmax(np.abs(rate - limit)) > 0.0
     monkeypatch.setattr(lemmas, "rates_of_cosines", lambda *_: (rate + off, limit))
     assert lemmas.cosines_near_the_limit(EXPONENTIAL).slack(state) == slack
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, 1.0])
-    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
-    L = float(loss.value(np.maximum(X @ W.T, 0.0) @ v, y))
-    found = lemmas.velocity({"X": X, "y": y, "W": W, "v": v}, loss) * L
-    expected = np.concatenate([part.ravel() for part in velocities(W, v, X, y, 0.0, loss)])
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)

@@ -10,19 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import images
 from reluflow.papers.min2024early import mnist
-from reluflow.papers.min2024early.mnist import (
-    GroupedLoss,
-    Neurons,
-    Setting,
-    ShallowLoss,
-    State,
-    Task,
-    descent,
-    stochastic_descent,
-)
 from reluflow.papers.min2024early.setting import LOSSES
 
-from tests.papers.min2024early.test_lemmas import velocities
+from tests.papers.min2024early.test_toys import velocities
 
 # The loss and its descent: by hand, by groups of data, by batches.
 
@@ -32,14 +22,8 @@ def draw(seed: int, n: int, d: int, h: int, name="exponential", size=0.3):
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 3 == 0, -1.0, 1.0)
     X = rng.standard_normal((n, d)) + 1.5 * y[:, None] * rng.standard_normal(d)
-    start = Neurons(size * rng.standard_normal((h, d)), size * rng.standard_normal(h))
-    return ShallowLoss(X, y, LOSSES[name], 1.0 / n), start
-
-
-def by_autograd(problem: ShallowLoss, at: Neurons) -> tuple[float, Neurons]:
-    X, y, loss, weight = problem.X, problem.y, problem.loss, problem.weight
-    value = weight * float(loss.value(np.maximum(X @ at.W.T, 0.0) @ at.v, y))
-    return value, Neurons(*(weight * part for part in velocities(at.W, at.v, X, y, 0.0, loss)))
+    start = mnist.Neurons(size * rng.standard_normal((h, d)), size * rng.standard_normal(h))
+    return mnist.ShallowLoss(X, y, LOSSES[name], 1.0 / n), start
 
 
 @given(
@@ -48,18 +32,20 @@ def by_autograd(problem: ShallowLoss, at: Neurons) -> tuple[float, Neurons]:
 )  # fmt: skip
 def test_the_slope_is_autograds(seed, n, d, h, name, size) -> None:
     problem, start = draw(seed, n, d, h, name, size=size)
-    loss, slope = problem.value_and_slope(start)
-    expected, there = by_autograd(problem, start)
-    assert loss == pytest.approx(expected, rel=1e-10)
-    largest = max(np.abs(there.flat).max(), 1e-300)
-    np.testing.assert_allclose(slope.flat, there.flat, atol=1e-9 * largest)
+    found, slope = problem.value_and_slope(start)
+    X, y, loss = problem.X, problem.y, problem.loss
+    outputs = np.maximum(X @ start.W.T, 0.0) @ start.v
+    assert found == pytest.approx(float(loss.value(outputs, y)) / n, rel=1e-10)
+    parts = velocities(start.W, start.v, X, y, loss)
+    there = np.concatenate([part.ravel() for part in parts]) / n
+    np.testing.assert_allclose(slope.flat, there, atol=1e-9 * max(np.abs(there).max(), 1e-300))
 
 
 def test_a_neuron_on_the_boundary_or_zero_is_inactive() -> None:
     X, y = [[1.0, 0.0], [0.0, 0.0]], [1.0, -1.0]
-    problem = ShallowLoss(X, y, LOSSES["exponential"], 1.0)
-    start = Neurons(np.array([[0.0, 1.0], [0.0, 0.0]]), np.ones(2))
-    for one in (problem, GroupedLoss(problem)):
+    problem = mnist.ShallowLoss(X, y, LOSSES["exponential"], 1.0)
+    start = mnist.Neurons(np.array([[0.0, 1.0], [0.0, 0.0]]), np.ones(2))
+    for one in (problem, mnist.GroupedLoss(problem)):
         loss, slope = one.value_and_slope(start)
         assert loss == 2.0
         assert not slope.flat.any()
@@ -69,10 +55,10 @@ def test_a_neuron_on_the_boundary_or_zero_is_inactive() -> None:
 @given(st.integers(0, 10**6), st.sampled_from([1e-12, 1e-6, 1.0, 1e3]))
 def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
     problem, start = draw(seed, 200, 3, 4, size=0.3)
-    ours, rng = GroupedLoss(problem), np.random.default_rng(seed)
+    ours, rng = mnist.GroupedLoss(problem), np.random.default_rng(seed)
     for k in range(7):
         W = start.W + 10.0 ** -(k % 5) * rng.standard_normal((4, 3))
-        at = Neurons(unit * W, start.v / unit)
+        at = mnist.Neurons(unit * W, start.v / unit)
         loss, slope = ours.value_and_slope(at)
         expected, there = problem.value_and_slope(at)
         assert loss == pytest.approx(expected, rel=1e-11)
@@ -82,13 +68,13 @@ def test_groups_of_data_keep_to_jumping_weights(seed: int, unit: float) -> None:
 
 def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:
     problem, start = draw(2, 23, 3, 4)
-    path = stochastic_descent(problem, start, 0.1, 0.0, 10, np.random.default_rng(7))
+    path = mnist.stochastic_descent(problem, start, 0.1, 0.0, 10, np.random.default_rng(7))
     end = next(islice(path, 1, None))
     rng, at = np.random.default_rng(7), start
     order = rng.permutation(23)
     assert sorted(order) == list(range(23))
     for rows in (order[:10], order[10:20], order[20:]):
-        part = ShallowLoss(problem.X[rows], problem.y[rows], problem.loss, 1.0 / len(rows))
+        part = mnist.ShallowLoss(problem.X[rows], problem.y[rows], problem.loss, 1.0 / len(rows))
         at = at.moved(part.value_and_slope(at)[1], 0.1, 0.0)
     np.testing.assert_allclose(end.flat, at.flat, rtol=1e-12)
 
@@ -97,20 +83,20 @@ def test_an_epoch_takes_every_datum_once_and_the_mean_of_each_batch() -> None:
 
 
 DIGITS = images.digits()
-SMALL = Setting(3, 8, width=7, sigma=1e-3, n_steps=40)
+SMALL = mnist.Setting(3, 8, width=7, sigma=1e-3, n_steps=40)
 
 
 @pytest.fixture(scope="module")
-def task() -> Task:
-    return Task(SMALL, DIGITS)
+def task() -> mnist.Task:
+    return mnist.Task(SMALL, DIGITS)
 
 
-def test_dropped_pixels_change_nothing_of_what_is_seen(task: Task) -> None:
+def test_dropped_pixels_change_nothing_of_what_is_seen(task: mnist.Task) -> None:
     """The same descent with all 64 pixels, by numpy, one neuron at a time."""
     X = np.array([task.pair.picture(x).ravel() for x in task.pair.X])
     y, rng, (start, still) = task.pair.y, np.random.default_rng(4), task.start(4)
     W, v = SMALL.sigma * rng.standard_normal((7, 64)), SMALL.sigma * rng.standard_normal(7)
-    path = descent(task.loss, start, 0.05)
+    path = mnist.descent(task.loss, start, 0.05)
     x_plus, x_minus = X[y > 0].sum(axis=0), X[y < 0].sum(axis=0)
     for state in islice(path, 60):
         seen, hidden = task.seen(state, still), np.maximum(X @ W.T, 0.0)
@@ -177,7 +163,7 @@ def training() -> images.Images:
     return images.mnist(images.mnist_folder())
 
 
-def apart(kept: mnist.Record, task: Task, late: bool, steps: int) -> float:
+def apart(kept: mnist.Record, task: mnist.Task, late: bool, steps: int) -> float:
     """Recorded steps from the start, or from the weights kept, taken again: the largest difference
     of a loss, over the loss's own change or, where that is less, over a thousandth of it."""
     at, facts = task.start(kept.facts["seed"])[0], kept.facts["kept" if late else "first"]
@@ -192,12 +178,12 @@ def apart(kept: mnist.Record, task: Task, late: bool, steps: int) -> float:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_slice_of_each_figure_comes_out_again(training, name) -> None:
     kept = mnist.load(name)
-    task = Task(kept.setting, training, np.float32)
+    task = mnist.Task(kept.setting, training, np.float32)
     assert kept.facts["images"] == task.loss.n
     for late in (False, True):
         assert apart(kept, task, late, 5) < 1e-3
     start, still = task.start(kept.facts["seed"])
-    first = task.seen(State(0, start, task.loss.value_and_slope(start)[0]), still)
+    first = task.seen(mnist.State(0, start, task.loss.value_and_slope(start)[0]), still)
     assert mnist.row_of(first) == pytest.approx(kept.curves.iloc[0].tolist(), rel=1e-5)
     data = kept.facts["data"]
     assert mnist.left_over(task.pair) == data["left_over"] == 0
@@ -213,7 +199,7 @@ def test_a_slice_of_each_figure_comes_out_again(training, name) -> None:
 @pytest.mark.parametrize("name", tuple(mnist.PHASES))
 def test_the_first_epochs_come_out_again(training, name) -> None:
     kept = mnist.load_phases(name)
-    task = Task(Setting(**kept.attrs["setting"]), training, np.float32)
+    task = mnist.Task(mnist.Setting(**kept.attrs["setting"]), training, np.float32)
     for k, now in enumerate(islice(mnist.PHASES[name](task, kept.attrs["seed"], 2), 3)):
         assert now.loss == pytest.approx(kept.loss[k], rel=1e-3)
         assert now.norms == pytest.approx(kept.norms[k], rel=1e-3)
@@ -244,21 +230,21 @@ def test_the_records_are_of_the_papers_setting() -> None:
             assert (shown > 0) == (key == "w_plus")
     for kept in map(mnist.load_phases, mnist.PHASES):
         assert kept.epoch.tolist() == list(range(mnist.EPOCHS + 1))
-        assert Setting(**kept.attrs["setting"]) == mnist.FIGURES["figure-5"]
+        assert mnist.Setting(**kept.attrs["setting"]) == mnist.FIGURES["figure-5"]
 
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
-    tiny = Setting(3, 8, width=5, sigma=0.3, n_steps=400)
+    tiny = mnist.Setting(3, 8, width=5, sigma=0.3, n_steps=400)
     monkeypatch.setattr(mnist, "FIGURES", {"tiny": tiny, "figure-5": tiny})
     monkeypatch.setattr(mnist, "mnist", lambda folder: DIGITS)
     monkeypatch.setattr(mnist, "KEPT", 0.999)
     monkeypatch.setattr(mnist, "EPOCHS", 2)
     for name in ("tiny", "figure-12"):
         shelf = mnist.SHELF.at(name, 0, root=tmp_path)
-    kept, task = mnist.load("tiny", shelf), Task(tiny, DIGITS)
+    kept, task = mnist.load("tiny", shelf), mnist.Task(tiny, DIGITS)
     plain, last = mnist.stepped(task, 0, mnist.EVERY)
     np.testing.assert_allclose(kept.curves, plain, rtol=1e-3)
-    exact = Task(tiny, DIGITS, np.float32)
+    exact = mnist.Task(tiny, DIGITS, np.float32)
     assert max(apart(kept, exact, late, 20) for late in (False, True)) < 1e-5
     assert mnist.load_phases("figure-12", shelf).epoch.tolist() == [0, 1, 2]
     w_plus = task.pair.picture(last.W[last.v > 0].mean(axis=0))

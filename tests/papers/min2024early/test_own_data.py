@@ -41,13 +41,6 @@ def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
     assert chosen == pytest.approx(rows[2][1], rel=1e-3)
 
 
-def test_promises_are_written_to_the_unit(monkeypatch: pytest.MonkeyPatch, own: Experiment) -> None:
-    values = pd.DataFrame([[12510.4, -2685123.7], [0.12345, 3e7], [9876.4, 1e6]])
-    monkeypatch.setattr(own_data, "_promises", lambda _: values)
-    assert own_data.promise(own).to_numpy().tolist() == [
-        ["≈12510", "≈-2685124"], ["≈0.1235", "≈3.000e7"], ["≈9876", "≈1000000"]]  # fmt: skip
-
-
 def test_for_one_label_nothing_is_promised() -> None:
     own = given(dataset="figure-7", log_eps=None)
     assert (len(own_data.promise(own)), own_data.log_eps(own)) == (0, -50.0)

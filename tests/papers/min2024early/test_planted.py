@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pandas as pd
@@ -303,12 +303,8 @@ def exact_order() -> Faults:
     told = partial(where, partial(convergence.exact_order, convergence.Survey([each])), convergence)
     other = at_call(convergence.gap, 1, lambda found: found - np.array([0.0501, 0.0]))
     yield told(gap=other, begin=lambda *_: each)
-    yield told(begin=lose)
-
-
-def lose(*_: Any, **__: Any) -> None:
-    """As a flow that the integrator does not follow to its end."""
-    raise convergence.Lost
+    yield told(begin=Mock(side_effect=convergence.Lost))
+    yield told(begin=lambda *_: None)  # two losses have no trajectory
 
 
 # --- Flows and lemmas -----------------------------------------------------------------------------
@@ -491,13 +487,8 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
 }  # fmt: skip
 
 
-def broken(id: str, faults: Callable[[], Faults]) -> list[Evidence]:
-    """The evidence of a claim's faults, each of which has to be seen."""
-    return seen(id, *faults())
-
-
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
-    id: partial(broken, id, faults) for id, faults in FAULTS.items()
+    id: lambda id=id: seen(id, *FAULTS[id]()) for id in FAULTS
 }
 
 test_a_planted_input_is_seen = sees(PLANTED)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache, partial
 from itertools import count, cycle
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
-from papers.faults import seen, sees, where
+from papers.faults import but, seen, sees, where
 from reluflow.ledger import Evidence
 from reluflow.papers.phuong2021inductive import cnn, flows, limit, networks, sectors
 from reluflow.papers.phuong2021inductive.cnn import BEFORE, MINUS, PLUS, Pairs, Shown
@@ -78,12 +78,8 @@ def _waits() -> list[list[Evidence]]:
 
 
 def _prune() -> list[Evidence]:
-    right, calls = limit.two_neurons, count()
-    check = partial(limit.two_neurons_suffice, seed=0)
-
-    def off(*given: Any) -> Any:
-        return right(*given) - 1e-8 * (next(calls) == 0)
-
+    calls, check = count(), partial(limit.two_neurons_suffice, seed=0)
+    off = but(limit.two_neurons, lambda *_: next(calls) == 0, lambda f: f - 1e-8)
     unequal = where(partial(check, Survey([_late()] * 2, 0)), limit, two_neurons=off)
     made = Survey([_late(), _short(0)], 0), Survey([_late()], 1)
     return seen("os.prune", unequal, *map(check, made))
@@ -120,19 +116,13 @@ ALIGNED: Sequence[Mapping[str, Any]] = ({"near": [0.89] * 3}, {"agreement": [0.8
 
 
 def _angles() -> list[Evidence]:
-    turned = cycle([9.9] * 3 + [90.0] * 7)
-
-    def turns(*given: Any) -> Any:
-        return next(turned), 90.0, (20, 20)
-
+    turns = Mock(side_effect=cycle((turn, 90.0, (20, 20)) for turn in [9.9] * 3 + [90.0] * 7))
     return seen("os.data.2", where(partial(networks.are_apart, 0, 10), networks, turns=turns))
 
 
 def _violations() -> list[Evidence]:
-    def draws(*given: Any) -> Any:
-        good = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-        return [good, (good[0] - [[0.0, 0.0], [0.0, 0.1], [0.0, 0.0]], good[1])]
-
+    X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    draws = Mock(return_value=[(X, y), (X - [[0.0, 0.0], [0.0, 0.1], [0.0, 0.0]], y)])
     return seen("os.data.1", where(partial(networks.are_separable, 0, 2), networks, draws=draws))
 
 
@@ -141,14 +131,11 @@ def _not_enough() -> list[Evidence]:
     found = [*[right] * 9, replace(right, partial=True)]
     found += [replace(right, mu=mu, partial=k < 3) for mu in (-0.9, -0.6, -0.4, -0.1)
               for k in range(10)]  # fmt: skip
-    check, ends = partial(networks.linear_is_not_enough, found), iter([0.1] * 2)
+    check = partial(networks.linear_is_not_enough, found)
     X = networks.X.copy()
     X[1] = 1.0, -4.0
     behind = networks.X * [[-1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
-
-    def short(*given: Any) -> Any:
-        return SimpleNamespace(distances=np.full((1, 2), next(ends)))
-
+    short = Mock(return_value=SimpleNamespace(distances=np.full((1, 2), 0.1)))
     made = ({"X": X}, {"X": behind})
     return seen("os.assumptions.2", *(where(check, networks, followed=short, **one)
                                       for one in made))  # fmt: skip
@@ -251,16 +238,13 @@ def _at_home() -> list[Evidence]:
 
 
 def _minima() -> list[Evidence]:
-    right, goal = sectors.align, sectors.direction
+    right = sectors.align
+    turned = but(sectors.direction, lambda *_: True, lambda w: w + 3e-4 * np.eye(len(w))[0])
 
     def astray(X: Any, y: Any, w: Any, sign: float) -> Any:
         found = right(X, y, w, sign)
         end = X[0] if found.status == "dead" else -found.end
         return SimpleNamespace(status=found.status, end=end)
-
-    def turned(X: Any, y: Any, sign: float) -> Any:
-        w = goal(X, y, sign) + 3e-4 * np.eye(X.shape[1])[0]
-        return w / np.linalg.norm(w)
 
     check = partial(sectors.come_to_the_minimum, 0, 12)
     made: list[dict[str, Any]] = [{"align": astray}, {"direction": turned}]
@@ -268,12 +252,7 @@ def _minima() -> list[Evidence]:
 
 
 def _local_formula() -> list[Evidence]:
-    right = sectors.eps_max
-
-    def beyond(X: Any, w: Any, v: Any) -> Fraction | None:
-        found = right(X, w, v)
-        return found and 3 * found
-
+    beyond = but(sectors.eps_max, lambda *_: True, lambda eps: eps and 3 * eps)
     return seen("os.lemA.2", where(partial(sectors.local_formula, 0, 60), sectors, eps_max=beyond))
 
 
@@ -293,13 +272,20 @@ def _groups() -> list[Evidence]:
 
 
 def _often_dead() -> list[Evidence]:
+    """With one sign alone; and a neuron whose cosine to no datum of its label is above 1e-3."""
     fair, often, seldom = (np.arange(300) % 4 < k for k in (2, 3, 1))
-    assert all(item.holds for item in sectors.at_most([sectors.Fates(fair, fair, ~fair, ~fair)]))
-    none, first = np.zeros(300, bool), np.arange(300) == 0
-    both = (often, seldom, none, none), (seldom, often, none, none)  # one neuron of two dies
-    those = (fair, fair, ~fair, first), (fair, fair, first, ~fair)  # one that sees a datum dies
-    made = (sectors.at_most([sectors.Fates(*each)]) for each in (*both, *those))
-    return seen("os.thm1.prob", *made)
+    right = sectors.align
+
+    def blind(X: Any, y: Any, w: Any, sign: float, **how: Any) -> Any:
+        own = X[y == sign] / np.linalg.norm(X[y == sign], axis=1, keepdims=True)
+        seen = (own @ w > 1e-3 * np.linalg.norm(w)).any()
+        return right(X, y, w, sign, **how) if seen else SimpleNamespace(status="dead")
+
+    judge = partial(sectors.at_most, seed=0, count=20)
+    assert all(item.holds for item in judge([sectors.Fates(fair, fair)]))
+    made = (judge([sectors.Fates(*each)]) for each in ((often, seldom), (seldom, often)))
+    unseen = partial(judge, [sectors.Fates(fair, fair)])
+    return seen("os.thm1.prob", *made, where(unseen, sectors, align=blind))
 
 
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {

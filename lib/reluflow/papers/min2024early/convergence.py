@@ -464,7 +464,7 @@ def exact_order(found: Survey[Trajectory]) -> list[Evidence]:
         fact("of the values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those that change "
              f"by more than {GAP:g} from the largest ε that is allowed to its tenth power",
              int((~(changes <= GAP)).sum()), 0),
-        note("these values, two for each of the three losses", changes.size),
+        fact("these values, two for each of the three losses", changes.size, 2 * len(LOSSES)),
         note("largest size of that difference", float(sizes.max(initial=0.0)), digits=2),
         both.none_lost,
     ]  # fmt: skip

@@ -370,23 +370,26 @@ def slopes(cosines: NDArray, width: float = WIDTH) -> NDArray:
     return np.clip(0.5 + 0.5 * cosines / width, 0.0, 1.0)
 
 
+@dataclass(frozen=True, eq=False)
 class Walled(Loss):
-    """The loss of the data with labels +1 and -1. One with a larger label has none, and pulls with
-    that label times L: the loss of a datum that is not seen stays, while that of the others falls,
-    so that in the limit its pull is as much as keeps a neuron from crossing its boundary."""
+    """The loss of the data with a wall of 0. Any other has none, and pulls with its wall times L:
+    the loss of a datum that is not seen stays, while that of the others falls, so that in the limit
+    its pull is as much as keeps a neuron from crossing its boundary."""
+
+    walls: NDArray  # of the data, (n,)
 
     def log_value(self, z: NDArray, y: NDArray) -> NDArray:
         return super().log_value(self._far(z, y), y)
 
     def pull(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
         found = super().pull(self._far(z, y), y, log_unit)
-        return np.asarray(np.where(np.abs(y) > 1.0, y, found))
+        return np.asarray(np.where(self.walls > 0.0, self.walls * y, found))
 
     def bend(self, z: NDArray, y: NDArray, log_unit: NDArray | float = 0.0) -> NDArray:
         return super().bend(self._far(z, y), y, log_unit)
 
     def _far(self, z: NDArray, y: NDArray) -> NDArray:
-        return np.asarray(np.where(np.abs(y) > 1.0, np.inf * y, z))
+        return np.asarray(np.where(self.walls > 0.0, np.inf * y, z))
 
 
 @dataclass(frozen=True)
@@ -394,6 +397,7 @@ class Smoothed(GradientFlow):
     """The flow with `slopes` in place of steps, and so without switching surfaces. `left` holds one
     number: the work that it may still do, in units of about a nanosecond."""
 
+    loss: Walled
     left: list[float] = field(default_factory=lambda: [MOST])
     width: float = WIDTH
 
@@ -403,7 +407,7 @@ class Smoothed(GradientFlow):
 
     @property
     def moves(self) -> NDArray:
-        return 1.0 * (np.abs(self.y) == 1.0)
+        return 1.0 * (self.loss.walls == 0.0)
 
     def cosines(self, z: NDArray) -> NDArray:
         """Of data and neurons, (n, p)."""
@@ -432,14 +436,12 @@ class Smoothed(GradientFlow):
     def of(self, seen: NDArray) -> Smoothed:
         """The flow on the loss of the data that are seen, (n,), on the clock log log(1/loss)."""
         sizes = np.linalg.norm(self.X, axis=1)
-        y = np.where(seen, self.y, _WALL * sizes.max() / sizes * self.y)
-        return replace(self, y=y, loss=Walled(**vars(self.loss)), clock=LOG_LOG)
+        loss = replace(self.loss, walls=np.where(seen, 0.0, _WALL * sizes.max() / sizes))
+        return replace(self, loss=loss, clock=LOG_LOG)
 
     def small(self, z: NDArray) -> bool:
         """Whether some data are seen, and all that are not let go have a loss below e^-2."""
-        held = self.seen_by(z, _HOLDS)
-        outputs = self.chart.outputs(z, self.X)[held]
-        small = bool(self.loss.log_value(outputs, self.y[held]) < -_BEGUN)
+        small = self.of(self.seen_by(z, _HOLDS)).log_loss(z) < -_BEGUN
         return small and bool(self.seen_by(z, _SEES).any())
 
 
@@ -476,7 +478,8 @@ def _follow(
     there on of these alone, on log log(1/loss). Back to time where a neuron comes to see another;
     the path, and whether it went without that."""
     chart = Neurons(signs, X.shape[1])
-    whole = Smoothed(chart, LOGISTIC, X, y, TIME, [most], width)
+    loss = Walled(**vars(LOGISTIC), walls=np.zeros(len(y)))
+    whole = Smoothed(chart, loss, X, y, TIME, [most], width)
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
     z = chart.along(W0, np.log(np.linalg.norm(W0, axis=1)))
@@ -528,13 +531,8 @@ def _run(
     path = integrate(flow, z, until, goes_on, rtol=_RTOL)
     ended = "horizon" if path.status in ("horizon", "converged") else path.status
     end = until if ended == "horizon" else float(path.t[-1])
-    moments = _moments(begin, end, flow.clock == TIME)
+    moments = np.linspace(begin, end, _OWN_FLOW_POINTS)
+    if flow.clock == TIME:  # from 0 on, evenly on a logarithmic axis
+        moments = end * np.append(0.0, np.geomspace(1e-4, 1.0, _OWN_FLOW_POINTS - 1))
     states = np.array([flow.restored(z) for z in path.at(moments)])
     return moments, states, "slow" if flow.left[0] < 0.0 else ended
-
-
-def _moments(begin: float, end: float, logarithmic: bool) -> NDArray:
-    """Moments of a stretch, evenly or, from time 0 on, evenly on a logarithmic axis."""
-    if logarithmic:
-        return begin + (end - begin) * np.append(0.0, np.geomspace(1e-4, 1.0, _OWN_FLOW_POINTS - 1))
-    return np.linspace(begin, end, _OWN_FLOW_POINTS)

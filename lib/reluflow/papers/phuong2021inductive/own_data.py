@@ -218,7 +218,7 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     95 % Wilson intervals, and for (OS) data in the plane the closed form."""
     columns = ["directions that die", "chance"]
     separable = violations(own.X, own.y).none
-    plus, minus, *_ = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]), separable)
+    plus, minus = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]), separable)
     either, rows = np.append(plus, minus), {}
     for name, dead in {"a > 0": plus, "a < 0": minus, "sign drawn by itself": either}.items():
         low, high = wilson(int(dead.sum()), len(dead))
