@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction as F
+
 import numpy as np
 import pytest
 from reluflow import datasets
 from reluflow.errors import InputError
+from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support import dynamics, norm, setting
@@ -60,6 +63,17 @@ def test_where_the_active_side_only_touches_it_is_left_out():
     assert dynamics.normal_rates(X2, Y2, (3, -3), 0) == (2.0, 2.0)
     assert setting.continuation_sides(X2, Y2, (3, -3), 0) == (-1,)
     assert setting.continuation_sides(X2, Y2, (2, -2), 0) == (-1, 1)
+
+
+@pytest.mark.parametrize("factor", [F(9, 10), F(11, 10)])
+def test_a_label_that_pulls_by_a_tenth_more_or_less_is_found(factor, monkeypatch) -> None:
+    """The repaired Proposition 3.1: its ranges change at y |x|^2, and are tried near that."""
+
+    def other(X, y, *rest):
+        return plain_descent(X, np.append(factor * y[0], y[1:]), *rest)
+
+    monkeypatch.setattr(dynamics, "plain_descent", other)
+    assert falsify(dynamics.deactivation_repaired(), 0, 120, 0).violations
 
 
 def test_first_continuations_at_zero_and_where_a_flow_would_slide():
