@@ -1,4 +1,4 @@
-"""Assumptions on data, the plain second methods, and what is active along a path."""
+"""Data and their assumptions, the plain second methods, and what is active along a path."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from reluflow import datasets
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support import dynamics, norm, setting
 from reluflow.papers.lee2022support.landscape import gradient, local_minima
-from reluflow.papers.lee2022support.setting import draw_many, plain_descent
+from reluflow.papers.lee2022support.setting import KINDS, draw, draw_many, plain_descent
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
 X3 = np.array([[1, 0], [0, 1], [1, 1]])
-RETURNS = datasets.load("example-5.3")
+GOOD = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,36 @@ RETURNS = datasets.load("example-5.3")
         ([[0, 1], [0, 0]], [0, 1], {"A1", "A2", "A3"}),
     ],
 )
-def test_assumptions(X: list, y: list, broken: set[str]) -> None:
-    """A3 is a choice of coordinates (Corollary E.2): data that break it alone are let pass."""
+def test_assumptions(X: list, y: list, broken: set[str], monkeypatch) -> None:
+    """A3 is a choice of coordinates (Corollary E.2): data that break it alone are let pass. A draw
+    with a datum or label of zero, or of too small a rank, is drawn again."""
+    X, y = np.array(X), np.array(y)
     assert {name for name, holds in setting.assumptions(X, y).items() if not holds} == broken
     if broken <= {"A3"}:
-        setting.check_assumptions(np.array(X), np.array(y))
+        setting.check_assumptions(X, y)
     else:
         with pytest.raises(InputError, match=f"{max(broken - {'A3'})} .* data row"):
-            setting.check_assumptions(np.array(X), np.array(y))
+            setting.check_assumptions(X, y)
+    queue = [(X, y), GOOD]
+    monkeypatch.setitem(setting._DRAWS, "uniform", lambda *_: queue.pop(0))
+    item = draw("uniform", *X.shape, np.random.default_rng(0))
+    assert item.X is (GOOD[0] if broken and X.min() >= 0 else X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=30)
+@given(d=st.integers(1, 4), more=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))
+def test_every_draw_satisfies_the_assumptions(kind: str, d: int, more: int, seed: int) -> None:
+    item = draw(kind, d + more, d, np.random.default_rng(seed))
+    assert (item.X.shape, item.y.shape, item.kind) == ((d + more, d), (d + more,), kind)
+    assert item.X.dtype == item.y.dtype == float
+    assert all(setting.assumptions(item.X, item.y).values())
+
+
+def test_fewer_data_than_dimensions_are_refused() -> None:
+    """Their rank is never d, so drawing again would not end."""
+    with pytest.raises(ValueError, match="n = 1 data cannot span"):
+        draw("uniform", 1, 2, np.random.default_rng(0))
 
 
 def test_on_its_boundary_a_datum_does_not_pull() -> None:
@@ -73,7 +95,8 @@ def test_a_label_that_pulls_by_a_tenth_more_or_less_is_found(factor, monkeypatch
         return plain_descent(X, np.append(factor * y[0], y[1:]), *rest)
 
     monkeypatch.setattr(dynamics, "plain_descent", other)
-    assert falsify(dynamics.deactivation_repaired(), 0, 120, 0).violations
+    repaired, rng = dynamics.deactivation_repaired(), np.random.default_rng(0)
+    assert any(repaired.broken_by(draw(rng)) for draw in repaired.draws.values())
 
 
 def test_first_continuations_at_zero_and_where_a_flow_would_slide():
