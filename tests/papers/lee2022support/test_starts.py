@@ -21,7 +21,6 @@ from reluflow.papers.lee2022support.starts import protected
 from reluflow.places import RECORDS
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-THREE = X3, np.array([2.0, 1.0, 1.0])
 PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", norm.TOGETHER, strict=True)}
 RNG = np.random.default_rng
 

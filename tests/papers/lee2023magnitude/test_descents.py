@@ -199,12 +199,9 @@ def test_the_gradient_is_torchs_own(n, dtype, rel):
 def test_the_curvature_is_the_hessians():
     problem = deep.DeepProblem(TINY, 1)
     w = problem.start
-    columns = []
-    for k in range(len(w)):
-        e = torch.zeros_like(w)
-        e[k] = 1e-6
-        columns.append((problem.descent_direction(w - e) - problem.descent_direction(w + e)) / 2e-6)
-    largest = float(np.abs(np.linalg.eigvalsh(torch.stack(columns).numpy())).max())
+    columns = [problem.descent_direction(w - e) - problem.descent_direction(w + e)
+               for e in 1e-6 * torch.eye(len(w), dtype=w.dtype)]  # fmt: skip
+    largest = float(np.abs(np.linalg.eigvalsh(torch.stack(columns).numpy())).max()) / 2e-6
     assert problem.curvature(w) == pytest.approx(largest, rel=0.1)
     found = deep.overshoots(TINY, 1, 1, n=TINY.n)
     assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)

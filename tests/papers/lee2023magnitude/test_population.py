@@ -47,20 +47,14 @@ def test_no_digits_are_lost_at_small_angles(a) -> None:
     assert found == pytest.approx([exact, exact, left], rel=2e-14, abs=0)
 
 
-@pytest.mark.parametrize("m", [0, 1, 3])
-@pytest.mark.parametrize("along", [None, 0.4, -0.4])
-def test_quadrature_against_the_printed_equations(m: int, along: float | None) -> None:
-    """(5), and for m >= 1 that of Proposition 3.6 with (9), also along +-w*, where SymPy's polar
-    coordinates end."""
-    target = np.array([1.0, 0.4, -0.6])
-    w = np.array([0.3, -0.7, 0.2]) if along is None else along * target
-    a, b = np.linalg.norm(w), np.linalg.norm(target)
-    phi = np.pi - np.arccos(np.clip(w @ target / (a * b), -1.0, 1.0))
-    bent = (phi * target + b / a * np.sin(phi) * w) / np.pi
-    printed = (-(a ** (2 * m)) * w + (a * b) ** m * bent) / 2
-    slope, slopes = quadrature_gradient(w, target, [a] * m, [b] * m)
-    np.testing.assert_allclose(-slope, printed, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(-slopes, np.full(m, printed @ w / a), rtol=1e-12, atol=1e-15)
+@pytest.mark.parametrize("along", [0.4, -0.4])
+def test_quadrature_along_the_teacher_is_that_beside_it(along: float) -> None:
+    """Where the plane of w and w* is none; beside it the flow asks."""
+    target, beside = np.array([1.0, 0.4, -0.6]), np.array([0.0, 3e-9, 2e-9])
+    at, near = (np.concatenate(quadrature_gradient(along * target + off, target, [0.5], [1.2]))
+                for off in (0.0 * beside, beside))  # fmt: skip
+    np.testing.assert_allclose(at, near, rtol=0, atol=1e-8)
+    assert np.abs(at).max() > 0.01
 
 
 # --- The flow -------------------------------------------------------------------------------------
