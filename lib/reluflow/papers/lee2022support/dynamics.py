@@ -239,20 +239,17 @@ def alpha_statement(X: NDArray, y: NDArray, w0: NDArray) -> float:
 def undefined_and_reversed() -> Reading:
     """How Proposition 4.1 is read, and what x_j orthogonal to all active data, or A1 broken, do."""
     undefined = alpha_star([[1, 0], [0, 1]], [1, 1], [1, -1], 1) is None
+    so = {True: "checked", False: "not so"}
     opposite = [slope_along([[1], [-1]], [1, 1], [1], 1, Fraction(a)) for a in (1, 2)]
     return Reading(
         taken="alpha > 0, and x_j is not orthogonal to all data active at w0; then x_j.H w0 > "
         "0 by A1",
         others="If x_j is orthogonal to all active data, alpha_j* is 0/0 and grad L.x_j = 0 "
-        f"for all alpha, as for x = (1,0), (0,1), w0 = (1,-1), j = 2 ({_yes(undefined)}). "
+        f"for all alpha, as for x = (1,0), (0,1), w0 = (1,-1), j = 2 ({so[undefined]}). "
         "Without A1 the denominator can be negative, which reverses the inequality: for x = 1, "
         f"-1, y = (1,1), w0 = 1, alpha_2* = 1 but grad L(2 w0).x_2 = {opposite[1]} "
-        f"({_yes(opposite[0] == 0 > opposite[1])}).",
+        f"({so[opposite[0] == 0 > opposite[1]]}).",
     )
-
-
-def _yes(value: bool) -> str:
-    return "checked" if value else "not so"
 
 
 def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:

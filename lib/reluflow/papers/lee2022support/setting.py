@@ -526,9 +526,7 @@ def small_flows(
     return [_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
 
 
-@remembered
-def _flow(X: NDArray, y: NDArray, w0: NDArray) -> Trajectory:
-    return affine_flow(X, y, w0)
+_flow = remembered(affine_flow)
 
 
 # --- Points on activation boundaries: random ones, and the sides to which flows leave them --------
