@@ -7,7 +7,7 @@ import pytest
 from reluflow.falsify import falsify
 from reluflow.papers.lee2022support import deep, dynamics, geometry, linear
 from reluflow.papers.lee2022support.landscape import loss
-from reluflow.papers.lee2022support.setting import DataSet, draw_many, parallel_classes
+from reluflow.papers.lee2022support.setting import DataSet, draw_many
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
@@ -73,11 +73,6 @@ def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:
     assert len(edges[0]) - len(edges[1]) == 1
     found = geometry.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
     assert (found.agree.all(), len(found)) == (True, 8)
-
-
-def test_parallel_classes_join_both_directions():
-    X = [[1, 2], [-2, -4], [1, 0], [3, 6]]
-    assert set(parallel_classes(X)) == {frozenset({0, 1, 3}), frozenset({2})}
 
 
 # --- The linear neuron and layers, Appendices B to E ---

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.flows.affine import affine_flow
 from reluflow.papers.lee2022support import dynamics, norm, setting
 from reluflow.papers.lee2022support.landscape import gradient
 from reluflow.papers.lee2022support.setting import KINDS, draw, draw_many, plain_descent
@@ -67,16 +66,6 @@ def test_fewer_data_than_dimensions_are_refused() -> None:
 def test_on_its_boundary_a_datum_does_not_pull() -> None:
     """The derivative of ReLU at 0 is taken as 0."""
     assert np.all(plain_descent([[2]], [3], [0.0], 0.1, 5) == 0.0)
-
-
-def test_parallel_data_change_cell_at_once() -> None:
-    X = np.vstack([X3, [0.0, 2.0]])
-    path = affine_flow(X, [9.0, 1.0, 1.0, 1.0], [1e-3, 1e-3])
-    steps = setting.crossings(X, path)
-    assert sorted(step.datum for step in steps) == [1, 3]
-    for step in steps:
-        assert (step.before.tolist(), step.after.tolist()) == ([True] * 4, [True, False] * 2)
-    assert [cell.sum() for cell in setting.visited_cells(X, path)] == [4, 2]
 
 
 def test_where_the_active_side_only_touches_it_is_left_out():
