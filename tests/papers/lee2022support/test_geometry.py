@@ -1,13 +1,13 @@
-"""Cells, their neighbours and minima: Lemmas 3.2, 4.5 and F.1, Propositions 3.3 and F.3."""
+"""Cells and their minima, the linear neuron and layers: what unfit evidence would let pass."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from reluflow.falsify import falsify
-from reluflow.papers.lee2022support import geometry
+from reluflow.papers.lee2022support import deep, dynamics, geometry, linear
 from reluflow.papers.lee2022support.landscape import loss
-from reluflow.papers.lee2022support.setting import DataSet, draw_many, parallel_classes
+from reluflow.papers.lee2022support.setting import DataSet, draw_many
 
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
@@ -41,9 +41,14 @@ def test_the_fall_is_the_difference_of_losses():
     assert geometry.fall_from_boundary([[1.0]], [-1.0], [0.0], 0, 0.1)[0] <= 0.0  # without A2
 
 
-def test_draws_of_unfit_data_are_unfit_even_where_few():
-    """As few as a low effort makes; without labels made for it seed 16 drew none of 30."""
-    report = falsify(geometry.relu_below_linear_where_unfit(), 16, 30, 0)
+@pytest.mark.parametrize(
+    ("statement", "seed"),
+    [(geometry.relu_below_linear_where_unfit, 16), (dynamics.deactivates_only_if, 13),
+     (dynamics.deactivates_only_if, 20)],
+)  # fmt: skip
+def test_as_few_draws_as_a_low_effort_makes_try_a_statement(statement, seed) -> None:
+    """With labels, or with points, that were not made for it these seeds gave no such draw."""
+    report = falsify(statement(), seed, 30, 0)
     assert report.tried >= 5
     assert report.survives
 
@@ -70,6 +75,55 @@ def test_cells_that_doubles_do_not_decide_are_no_violations() -> None:
     assert (found.agree.all(), len(found)) == (True, 8)
 
 
-def test_parallel_classes_join_both_directions():
-    X = [[1, 2], [-2, -4], [1, 0], [3, 6]]
-    assert set(parallel_classes(X)) == {frozenset({0, 1, 3}), frozenset({2})}
+# --- The linear neuron and layers, Appendices B to E ---
+
+
+def test_linear_neuron_of_data() -> None:
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]]), np.array([3.0, -1.0, 2.0])
+    for labels in (y, -y, y[::-1]):
+        net = linear.linear_neuron(X, labels)
+        assert np.all(net.c >= 0)
+        assert np.allclose(net.vertices[[0, 3]], [np.zeros(2), np.linalg.lstsq(X, labels)[0]])
+        assert np.allclose(net.g(net.vertices), 0.0, atol=1e-12)
+        assert net.g(0.5 * net.minimum) == pytest.approx(-net.height)
+    with pytest.raises(ValueError, match="rank d"):
+        linear.linear_neuron([[1.0, 2.0]], [3.0])
+
+
+def test_coordinates_that_can_be_nonnegative_are_found_so() -> None:
+    three = np.random.default_rng(0).uniform(0.05, 1.0, (3, 5))
+    found = linear.search_nonnegative(three, 0, 2000)
+    assert found.min() >= 0.0
+    assert np.allclose(found @ found.T, three @ three.T)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_a_flow_beside_the_span_is_seen_on_either_side(factor: float) -> None:
+    item = {"A": np.eye(1), "B": np.ones((1, 2)), "y": np.ones(1), "w0": np.array([0.1, 0.1])}
+    assert linear.flow_stays_along_span("linear", item) > -1e-12
+    assert linear.flow_stays_along_span("linear", {**item, "planted": factor}) < -0.1
+
+
+@pytest.mark.parametrize("off", [1e-3, -1e-3])
+@pytest.mark.parametrize(
+    ("statement", "name", "rounded"),
+    # Beside a loss of 1e9 and more, 1e-3 is rounding: a draw or two of the widest kinds.
+    [(deep.independent_neurons, "gradient", 2), (deep.independent_neurons, "loss", 2),
+     (deep.label_backpropagation, "gradient", 0), (deep.balance, 0, 0), (deep.balance, 1, 0)],
+)  # fmt: skip
+def test_both_sides_are_compared_both_ways(statement, name, rounded, off, monkeypatch):
+    """An error of either sign is an error: each of these checks was once one-sided unnoticed. A
+    gradient with a part along W, in one layer, adds or takes |w|^2, in every unit."""
+    layer, name = (name, "by_complex_steps") if isinstance(name, int) else (None, name)
+    right = getattr(deep, name)
+
+    def wrong(*given):
+        if layer is None:
+            return right(*given) + off
+        value, gradients = right(*given)
+        pairs = enumerate(zip(gradients, given[0], strict=True))
+        return value, [g + off * w * (k == layer) for k, (g, w) in pairs]
+
+    monkeypatch.setattr(deep, name, wrong)
+    report = falsify(statement(), seed=0, count=30, evaluations=0)
+    assert sum(report.violations.values()) >= report.tried - rounded

@@ -1,20 +1,21 @@
-"""Assumptions on data, the plain second methods, and what is active along a path."""
+"""Data and their assumptions, the plain second methods, and what is active along a path."""
 
 from __future__ import annotations
 
+from fractions import Fraction as F
+
 import numpy as np
 import pytest
-from reluflow import datasets
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.flows.affine import affine_flow
-from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support import dynamics, norm, setting
-from reluflow.papers.lee2022support.landscape import gradient, local_minima
-from reluflow.papers.lee2022support.setting import draw_many, plain_descent
+from reluflow.papers.lee2022support.landscape import gradient
+from reluflow.papers.lee2022support.setting import KINDS, draw, draw_many, plain_descent
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
 X3 = np.array([[1, 0], [0, 1], [1, 1]])
-RETURNS = datasets.load("example-5.3")
+GOOD = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -30,14 +31,36 @@ RETURNS = datasets.load("example-5.3")
         ([[0, 1], [0, 0]], [0, 1], {"A1", "A2", "A3"}),
     ],
 )
-def test_assumptions(X: list, y: list, broken: set[str]) -> None:
-    """A3 is a choice of coordinates (Corollary E.2): data that break it alone are let pass."""
+def test_assumptions(X: list, y: list, broken: set[str], monkeypatch) -> None:
+    """A3 is a choice of coordinates (Corollary E.2): data that break it alone are let pass. A draw
+    with a datum or label of zero, or of too small a rank, is drawn again."""
+    X, y = np.array(X), np.array(y)
     assert {name for name, holds in setting.assumptions(X, y).items() if not holds} == broken
     if broken <= {"A3"}:
-        setting.check_assumptions(np.array(X), np.array(y))
+        setting.check_assumptions(X, y)
     else:
         with pytest.raises(InputError, match=f"{max(broken - {'A3'})} .* data row"):
-            setting.check_assumptions(np.array(X), np.array(y))
+            setting.check_assumptions(X, y)
+    queue = [(X, y), GOOD]
+    monkeypatch.setitem(setting._DRAWS, "uniform", lambda *_: queue.pop(0))
+    item = draw("uniform", *X.shape, np.random.default_rng(0))
+    assert item.X is (GOOD[0] if broken and X.min() >= 0 else X)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=30)
+@given(d=st.integers(1, 4), more=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))
+def test_every_draw_satisfies_the_assumptions(kind: str, d: int, more: int, seed: int) -> None:
+    item = draw(kind, d + more, d, np.random.default_rng(seed))
+    assert (item.X.shape, item.y.shape, item.kind) == ((d + more, d), (d + more,), kind)
+    assert item.X.dtype == item.y.dtype == float
+    assert all(setting.assumptions(item.X, item.y).values())
+
+
+def test_fewer_data_than_dimensions_are_refused() -> None:
+    """Their rank is never d, so drawing again would not end."""
+    with pytest.raises(ValueError, match="n = 1 data cannot span"):
+        draw("uniform", 1, 2, np.random.default_rng(0))
 
 
 def test_on_its_boundary_a_datum_does_not_pull() -> None:
@@ -45,21 +68,23 @@ def test_on_its_boundary_a_datum_does_not_pull() -> None:
     assert np.all(plain_descent([[2]], [3], [0.0], 0.1, 5) == 0.0)
 
 
-def test_parallel_data_change_cell_at_once() -> None:
-    X = np.vstack([X3, [0.0, 2.0]])
-    path = affine_flow(X, [9.0, 1.0, 1.0, 1.0], [1e-3, 1e-3])
-    steps = setting.crossings(X, path)
-    assert sorted(step.datum for step in steps) == [1, 3]
-    for step in steps:
-        assert (step.before.tolist(), step.after.tolist()) == ([True] * 4, [True, False] * 2)
-    assert [cell.sum() for cell in setting.visited_cells(X, path)] == [4, 2]
-
-
 def test_where_the_active_side_only_touches_it_is_left_out():
     """At s = y|x|^2 a path of the active side turns back at the boundary: not to first order."""
     assert dynamics.normal_rates(X2, Y2, (3, -3), 0) == (2.0, 2.0)
     assert setting.continuation_sides(X2, Y2, (3, -3), 0) == (-1,)
     assert setting.continuation_sides(X2, Y2, (2, -2), 0) == (-1, 1)
+
+
+@pytest.mark.parametrize("factor", [F(9, 10), F(11, 10)])
+def test_a_label_that_pulls_by_a_tenth_more_or_less_is_found(factor, monkeypatch) -> None:
+    """The repaired Proposition 3.1: its ranges change at y |x|^2, and are tried near that."""
+
+    def other(X, y, *rest):
+        return plain_descent(X, np.append(factor * y[0], y[1:]), *rest)
+
+    monkeypatch.setattr(dynamics, "plain_descent", other)
+    repaired, rng = dynamics.deactivation_repaired(), np.random.default_rng(0)
+    assert any(repaired.broken_by(draw(rng)) for draw in repaired.draws.values())
 
 
 def test_first_continuations_at_zero_and_where_a_flow_would_slide():
@@ -114,19 +139,18 @@ def test_a_virtual_minimum_is_the_least_squares_fit(n, d) -> None:
         np.testing.assert_allclose(N.T @ N, np.eye(d - r), atol=1e-13)
 
 
-def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
-    # The fit (2, 0) of the first two data lies on the boundary of the third, or just beside it.
-    for tilt, inside in ((0.0, True), (2.0**-50, False), (-(2.0**-50), True)):
-        X = [[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]]
-        assert setting.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
+OPEN = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, -1.0, -1.0]]
 
 
-def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:
-    # w = (1, 1, s) fits the first two data; the others want s < -1 and s > -1. Their cell is open.
-    X, y = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, -1, -1]]), [1, 1, 1, 1]
-    active = [True, True, False, False]
-    assert active in enumerate_cells(X).patterns.tolist()
-    assert setting.meets_cell(X, y, active)
-    assert (0, 1) not in [m.support for m in local_minima(X, y)]
-    assert (0, 1) in [m.support for m in local_minima(X, [1, 1.01, 1, 1])]
-    assert not setting.meets_cell(X, [1, 0.99, 1, 1], active)
+@pytest.mark.parametrize(
+    ("X", "y", "meets"),
+    [  # The fit (2, 0) of the first two data lies on the boundary of the third, or just beside it.
+        *(([[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]], [2, 2, 1], tilt <= 0.0)
+          for tilt in (0.0, 2.0**-50, -(2.0**-50))),
+        # Their fits are (1, 1, s), the others want s < -1 and s > -1: a touch, or not even that.
+        (OPEN, [1, 1, 1, 1], True),
+        (OPEN, [1, 0.99, 1, 1], False),
+    ],
+)  # fmt: skip
+def test_whether_a_cell_meets_a_virtual_minimum_is_exact(X, y, meets) -> None:
+    assert setting.meets_cell(X, y, np.arange(len(y)) < 2) == meets

@@ -103,20 +103,14 @@ def ordered(sign: int) -> experiments.Restarts:
     return replace(panel, path=replace(panel.path, rho=np.sort(panel.path.rho)[::sign]))
 
 
-def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> experiments.Restarts:
-    """A panel with other bounds after its k-th restart, at some steps, by these shares of |w*|."""
+def widened(at: slice, *which: int, low: float = 0.0, high: float = 0.0) -> experiments.Restarts:
+    """A panel with other bounds after these restarts, at some steps, by these shares of |w*|."""
     panel = restarts(2)
     found = [(a.copy(), b.copy()) for a, b in panel.bounds]
-    found[k][0][at] += low * panel.path.target
-    found[k][1][at] += high * panel.path.target
+    for k in which:
+        found[k][0][at] += low * panel.path.target
+        found[k][1][at] += high * panel.path.target
     return replace(panel, bounds=tuple(found))
-
-
-def mirrored() -> experiments.Restarts:
-    """A panel with its upper bounds below |w| by what they were above it, and the lower ones."""
-    panel = restarts(2)
-    both = [2.0 * panel.path.length[-len(low) :] - (high, low) for low, high in panel.bounds]
-    return replace(panel, bounds=tuple(map(tuple, both)))
 
 
 def either(words: str, where: str, *made: Callable[[], experiments.Restarts]) -> Any:
@@ -125,7 +119,7 @@ def either(words: str, where: str, *made: Callable[[], experiments.Restarts]) ->
     return each(f"{where}: {words}", *(partial(lambda m: figure_3(m(), drawn), m) for m in made))
 
 
-MIDST = slice(700, 701)
+EARLY, MIDST = slice(1, 20), slice(700, 701)
 FIGURE_3 = (
     *(
         fault
@@ -135,16 +129,16 @@ FIGURE_3 = (
         )
         for words, *made in (
             (falls, partial(ordered, 1), partial(ordered, -1)),
-            (shrinks, partial(widened, 2, slice(None), high=1.0)),
-            ("a restarted bound outside", partial(widened, 1, MIDST, low=-0.5),
-             partial(widened, 3, MIDST, high=0.5)),
+            (shrinks, partial(widened, slice(None), 2, high=1.0)),
+            ("a restarted bound outside", partial(widened, MIDST, 1, low=-0.5),
+             partial(widened, MIDST, 3, high=0.5)),
         )
         for fault in either(words, where, *made)
     ),
-    *either("restarts after which the upper", "2L", partial(widened, 1, LAST, high=1.0)),
-    *either("|w| outside", "2L", partial(widened, 1, MIDST, low=0.5),
-            partial(widened, 3, MIDST, high=-0.5)),
-    ("lower end of the interval", lambda: figure_3(mirrored(), False, 12, 8)),
+    *either("restarts after which the upper", "2L", partial(widened, LAST, 1, high=1.0)),
+    *either("|w| outside", "2L", partial(widened, MIDST, 1, low=0.5),
+            partial(widened, MIDST, 3, high=-0.5)),
+    ("lower end of the interval", lambda: figure_3(widened(EARLY, 0, 1, low=-1.0), False, 12, 8)),
 )  # fmt: skip
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import cycle, islice, repeat
+from typing import Any
 
 import numpy as np
 from flint import fmpq_poly
@@ -41,39 +43,36 @@ from reluflow.papers.lee2022support.setting import (
 # --- Proposition 3.1: at which points of a boundary a flow deactivates a datum --------------------
 
 
-def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
+def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[Any, Any]:
     """(s, y_j |x_j|^2), s = grad L(w).x_j, at w (d,) on the boundary of x_j: x_j.w changes at the
-    rate -s on its inactive side, and at y_j |x_j|^2 - s on the active one."""
-    X, y, w = (np.asarray(v, float) for v in (X, y, w))
-    h = X @ w
-    h[j] = 0.0
-    s = float(np.where(h > 0.0, h - y, 0.0) @ (X @ X[j]))
-    return s, float(y[j] * (X[j] @ X[j]))
+    rate -s on its inactive side, and at y_j |x_j|^2 - s on the active one. Exact for fractions."""
+    X, y = np.asarray(X), np.asarray(y)
+    h = X @ np.asarray(w)
+    h[j] = 0
+    return ((h - y) * (h > 0)) @ (X @ X[j]), y[j] * (X[j] @ X[j])
 
 
-def rates_at_foot(item: Instance) -> tuple[float, float]:
+def rates_at_foot(item: Instance) -> tuple[Any, Any]:
     """`normal_rates` of x_1 at its boundary's point nearest to the instance's w."""
     return normal_rates(item["X"], item["y"], foot(item), 0)
 
 
-def displaced_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
-    """x_j.w, in units of its first size, after plain Euler steps from w -+ 1e-8 |w| x_j / |x_j|.
-    Shares no code with the exact flow. The ten steps are so long that the slower of the two normal
-    velocities moves x_j.w by ten times the displacement. NaN where such steps are too long for
-    Euler's method, or may reach another boundary."""
-    X, y, w = (np.asarray(v, float) for v in (X, y, w))
-    length = np.linalg.norm(X[j])
-    move = 1e-8 * np.linalg.norm(w) * X[j] / length
+def displaced_sides(X: NDArray, y: NDArray, w: NDArray, j: int) -> tuple[float, float]:
+    """x_j.w, in units of its first size, after four plain Euler steps from w minus and plus a part
+    of x_j: of fractions, w on the boundary of x_j alone. Shares no code with the exact flow.
+
+    Up to r from w in each entry no other datum switches, and x_j.w changes, on either side, at the
+    rate at w but for half of the slower one. The steps stay there, and each moves x_j.w by at least
+    its first size; so near w every flow goes as they do, however slow it is."""
+    gram, sizes, h = X @ X[j], np.abs(X).sum(axis=1), np.abs(X @ w)
     s, top = normal_rates(X, y, w, j)
-    step = float(np.linalg.norm(move) / (min(abs(s), abs(top - s)) / length))
-    sizes, others = np.linalg.norm(X, axis=1), np.arange(len(y)) != j
-    fastest = sizes @ (np.abs(y) + sizes * np.linalg.norm(w))
-    reach = sizes * (np.linalg.norm(move) + 10 * step * fastest)
-    if step * (sizes @ sizes) > 1e-2 or np.any(reach[others] > np.abs(X @ w)[others]):
-        return np.nan, np.nan
-    below, above = (plain_descent(X, y, start, step, 10)[-1] for start in (w - move, w + move))
-    unit = X[j] @ move
-    return float(X[j] @ below / unit), float(X[j] @ above / unit)
+    slower = min(abs(s), abs(top - s))
+    r = min([slower / (2 * sizes @ np.abs(gram)), *np.delete(h, j) / np.delete(sizes, j)])
+    longest = r / (5 * sizes @ (np.abs(y) + h + r * sizes))
+    step = Fraction(2) ** math.floor(math.log2(longest))  # a short fraction
+    move = step * slower / (2 * gram[j]) * X[j]
+    below, above = (plain_descent(X, y, start, step, 4)[-1] for start in (w - move, w + move))
+    return float(X[j] @ below / (X[j] @ move)), float(X[j] @ above / (X[j] @ move))
 
 
 @st.composite
@@ -94,35 +93,45 @@ def deactivates_if(item: Instance) -> float:
     return 1.0 if all(side < 0 for side in sides) else -1.0
 
 
+def _near_a_change(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """w so long, where it can be, that grad L(w).x_1 is a tenth to 1e-9 of y_1 |x_1|^2 beside 0 or
+    beside y_1 |x_1|^2."""
+    (s, top), (grows, _) = rates_at_foot(item), rates_at_foot({**item, "y": 0.0 * item["y"]})
+    share = rng.integers(2) + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-9.0, -1.0)
+    wanted = grows - s + share * top
+    return {"w": item["w"] * (wanted / grows if grows * wanted > 0.0 else 1.0)}
+
+
 def deactivation_repaired() -> Statement:
-    """sv.ours.deactivation: asked of Euler steps beside w and of the velocities to first order."""
+    """sv.ours.deactivation: asked of Euler steps beside w and of the velocities to first order, in
+    fractions, so that rounding decides nothing."""
+
+    def exact(item: Instance) -> Instance:
+        return {name: fractions(item[name]) for name in "Xyw"}
 
     def point(item: Instance) -> bool:
-        X, w = item["X"], foot(item)
-        return bool(X[0].any() and item["y"][0] > 0.0 and np.all(X[1:] @ w != 0.0))
+        (x, *rest), y = (known := exact(item))["X"], item["y"]
+        return bool(x.any() and y[0] > 0.0 and all(other @ foot(known) for other in rest))
 
     def rate(item: Instance) -> bool:
-        s, top = rates_at_foot(item)
-        return s not in (0.0, top)
+        s, top = rates_at_foot(exact(item))
+        return s not in (0, top)
 
     def slack(item: Instance) -> float:
-        s, top = rates_at_foot(item)
-        if not others_off(item) or min(abs(s), abs(top - s)) <= 1e-3 * max(abs(s), top):
-            return np.nan  # rounding, or a step, could take the one for the other
-        below, above = displaced_sides(item["X"], item["y"], foot(item), 0)
-        return min(below if s < 0.0 else -below, above if s < top else -above)
+        s, top = rates_at_foot(known := exact(item))
+        below, above = displaced_sides(known["X"], known["y"], foot(known), 0)
+        return min(below if s < 0 else -below, above if s < top else -above)
 
     def any_sign(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         turn = [rng.choice([-1.0, 1.0], item[name].shape) for name in "Xy"]
         turn[1][0] = 1.0  # x_1's own label is positive, and nothing else is
         return {"X": turn[0] * item["X"], "y": turn[1] * item["y"]}
 
-    # Of whole numbers rounding would tell which other boundaries the point is on.
-    plain = in_dimensions((2, 3), 8, ("uniform", "directions", "extreme"))
-    draws = extended({**MIXED, **also("any sign", plain, any_sign)}, on_boundary)
-    return Statement(says="three ranges of grad L(w).x", draws=draws,
-                     slack=slack, hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
-                     strict=True, readable=_readable_point())  # fmt: skip
+    draws = extended(also("any sign", MIXED, any_sign), on_boundary)
+    return Statement(says="three ranges of grad L(w).x", slack=slack, strict=True,
+                     draws=also("near a change", draws, _near_a_change),
+                     hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
+                     readable=_readable_point())  # fmt: skip
 
 
 def _forced(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -230,20 +239,17 @@ def alpha_statement(X: NDArray, y: NDArray, w0: NDArray) -> float:
 def undefined_and_reversed() -> Reading:
     """How Proposition 4.1 is read, and what x_j orthogonal to all active data, or A1 broken, do."""
     undefined = alpha_star([[1, 0], [0, 1]], [1, 1], [1, -1], 1) is None
+    so = {True: "checked", False: "not so"}
     opposite = [slope_along([[1], [-1]], [1, 1], [1], 1, Fraction(a)) for a in (1, 2)]
     return Reading(
         taken="alpha > 0, and x_j is not orthogonal to all data active at w0; then x_j.H w0 > "
         "0 by A1",
         others="If x_j is orthogonal to all active data, alpha_j* is 0/0 and grad L.x_j = 0 "
-        f"for all alpha, as for x = (1,0), (0,1), w0 = (1,-1), j = 2 ({_yes(undefined)}). "
+        f"for all alpha, as for x = (1,0), (0,1), w0 = (1,-1), j = 2 ({so[undefined]}). "
         "Without A1 the denominator can be negative, which reverses the inequality: for x = 1, "
         f"-1, y = (1,1), w0 = 1, alpha_2* = 1 but grad L(2 w0).x_2 = {opposite[1]} "
-        f"({_yes(opposite[0] == 0 > opposite[1])}).",
+        f"({so[opposite[0] == 0 > opposite[1]]}).",
     )
-
-
-def _yes(value: bool) -> str:
-    return "checked" if value else "not so"
 
 
 def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:

@@ -209,15 +209,14 @@ _DRAWS = {
 # It shares no code with the exact flow and descent, and is slow on purpose.
 
 
-def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int) -> NDArray:
-    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,)."""
-    X, y, w0 = np.asarray(X, float), np.asarray(y, float), np.asarray(w0, float)
-    path = np.empty((n_steps + 1, len(w0)))
-    path[0] = w0
-    for k in range(n_steps):
-        h = X @ path[k]
-        path[k + 1] = path[k] - step * (np.where(h > 0.0, h - y, 0.0) @ X)
-    return path
+def plain_descent(X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: Any, n_steps: int) -> NDArray:
+    """All weights (n_steps + 1, d) of w <- w - step * gradient, for X (n, d), y (n,), w0 (d,):
+    floats, or fractions."""
+    X, y, path = np.asarray(X), np.asarray(y), [np.asarray(w0)]
+    for _ in range(n_steps):
+        h = X @ path[-1]
+        path.append(path[-1] - step * (((h - y) * (h > 0)) @ X))
+    return np.array(path)
 
 
 def data_on(X: NDArray, w: NDArray) -> NDArray:
@@ -527,9 +526,7 @@ def small_flows(
     return [_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
 
 
-@remembered
-def _flow(X: NDArray, y: NDArray, w0: NDArray) -> Trajectory:
-    return affine_flow(X, y, w0)
+_flow = remembered(affine_flow)
 
 
 # --- Points on activation boundaries: random ones, and the sides to which flows leave them --------

@@ -239,8 +239,7 @@ def _least_turn(X: NDArray, y: NDArray, path: Trajectory) -> float:
 
 def small_starts_agree() -> Statement:
     """sv.ours.small.agree: how far apart small starts end, at the first of three norms, from the
-    smallest on, at which they agree; undecided where an exception is as near as ROOM.
-    """
+    smallest on, at which they agree; undecided where an exception is as near as ROOM."""
 
     def rooms(item: Instance) -> tuple[float, float]:
         return _limit_rooms(item["X"], item["y"])

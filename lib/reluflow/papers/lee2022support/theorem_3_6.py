@@ -107,9 +107,7 @@ def _draws() -> Draws:
     return also("fitted", plain, realisable) | also("turned", plain, _turned)
 
 
-@remembered
-def _minima(X: NDArray, y: NDArray) -> tuple[StationarySet, ...]:
-    return local_minima(X, y)
+_minima = remembered(local_minima)
 
 
 def _pairs(item: Mapping) -> list[tuple[StationarySet, StationarySet]]:
