@@ -509,7 +509,7 @@ def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes
         (["ma.lem2.1"], "claim ma.lem2.1 is open: no notebook settles it"),
         (["--rerun"], "--rerun needs the id of a claim"),
         *((["--compare", name], f"--compare: {name} is no list that --json printed")
-          for name in ("no.json", "page.json", "ids.json")),
+          for name in ("no.json", "page.json", "ids.json", "deep.json")),
         (["--compare", ""], "--compare: . is no list that --json printed"),
     ],
 )  # fmt: skip
@@ -517,6 +517,7 @@ def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys, monkeyp
     monkeypatch.chdir(tmp_path)
     notebook(tmp_path / "01_one.ipynb", settled())
     Path("page.json").write_text("{}")
+    Path("deep.json").write_text("[" * 100_000)
     Path("ids.json").write_text('[{"id": "sv.thm3.6"}]')
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"

@@ -74,18 +74,21 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["zero.csv"], "write -1 for 0."),
         (["my.csv", "--out", "foreign"], "holds no results"),
         (["my.csv", "--out", "site"], '"site" is there and holds no results'),
-        (["my.csv", "--out", "taken"], '"taken" holds the results of cones: choose another with'),
+        *((["my.csv", "--out", taken], f'"{taken}" holds cones.ipynb: move it, or choose another')
+          for taken in ("others", "own")),
     ],
-)
+)  # fmt: skip
 def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.csv").write_text(GOOD)
     (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "site").mkdir()
-    for name in ("site/index.html", "taken/index.html", "taken/cones.ipynb"):
-        (tmp_path / name).touch()
+    for folder, names in (
+        ("foreign", ""), ("site", "index.html"), ("others", "index.html cones.ipynb"),
+        ("own", "index.html cones.ipynb 06_your_data.ipynb"),
+    ):  # fmt: skip
+        (tmp_path / folder).mkdir()
+        for name in names.split():
+            (tmp_path / folder / name).touch()
     before = sorted(tmp_path.rglob("*"))
     assert command.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -71,6 +71,7 @@ def test_the_page_computes_what_is_not_given(tmp_path: Path) -> None:
     assert point == {"n": 2, "start": None, "width": 5}
 
 
+DEEP = "[" * 100_000
 GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
 
 
@@ -82,20 +83,20 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({}, ["--grid", "seed=0:1000000"], "take 1 to 100000 of them"),
         ({}, ["--grid", "seed"], "is not NAME=VALUES"),
         ({}, ["--grid", "seed=1:2:0"], "a step of 0 goes nowhere"),
-        ({}, ["--grid", "seed=["], "the values are not YAML"),
+        *(({}, ["--grid", f"seed={text}"], "the values are not YAML") for text in ("[", DEEP)),
         ({}, ["--grid", "seed=0,1", "--grid", "n=7"], "given twice"),
         ({}, ["--grid", "seed=5", "--grid", "name=b", "--grid", "rate=1", "--workers", "0"],
          "at least 1"),
         ({}, ["--grid", "start=7"], "seven is not allowed."),
         ({}, ["--out", "memory://a"], "take a folder that all of"),
         ({}, ["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers at tcp://127.0.0.1:9"),
-        ({"page.ipynb": "{}"}, [], "is not a notebook"),
+        *(({"page.ipynb": text}, [], "is not a notebook") for text in ("{}", DEEP)),
         ({"out": ""}, ["--out", "out/in"], "out/in cannot be"),
         ({"out/mine.txt": ""}, [], "sweep: out holds other files"),
         ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/", "grid": []}'}, [],
          "has the runs of other.ipynb"),
         *(({"out/sweep.json": text}, [], "out/sweep.json is damaged: sweep into a new folder.")
-          for text in ("[1]", "{}", "0", '{"notebook": "page.ipynb", "folder": "/"}')),
+          for text in ("[1]", "{}", "0", '{"notebook": "page.ipynb", "folder": "/"}', DEEP)),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_anything_starts(
@@ -126,10 +127,11 @@ def test_a_folder_takes_one_sweep(tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().err == sentence
     os.close(folder)
     (tmp_path / "runs").mkdir(exist_ok=True)
-    (tmp_path / "runs" / "a.json").write_text("{")
-    assert main([str(tmp_path)]) == 2
     sentence = f"sweep: {tmp_path}/runs/a.json is damaged: delete it, and it is run again.\n"
-    assert capsys.readouterr().err == sentence
+    for text in ("{", DEEP):
+        (tmp_path / "runs" / "a.json").write_text(text)
+        assert main([str(tmp_path)]) == 2
+        assert capsys.readouterr().err == sentence
 
 
 def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
