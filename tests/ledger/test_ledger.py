@@ -8,6 +8,7 @@ import operator
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +22,6 @@ from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.ledger import (
     Counterexample,
-    Evidence,
     LedgerError,
     Reading,
     bound,
@@ -150,28 +150,6 @@ def test_evidence_returns_from_its_json(value: float, limit: float) -> None:
             assert from_json(data).holds == item.holds
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: deviation("d", -1e-9, ""), "must not be negative"),
-        (lambda: deviation("d", True, ""), "one real number"),
-        (lambda: deviation(" ", 1, ""), "needs a text"),
-        (lambda: deviation("d", 1, None), "needs its unit"),
-        (lambda: fact("f", 1.0, 1), "must be exact"),
-        (lambda: fact("f", (1, (True,)), (1, (1,))), "different type"),
-        (lambda: bound("b", 1, "==", 1, ""), "one of < <= > >="),
-        (lambda: bound("b", 1, "<", math.nan, ""), "must be finite"),
-        (lambda: note("n", None), "one real number"),
-        *((lambda other=other: from_json(to_json(SECOND, "measured") | other), message)
-          for other, message in (({"op": "=>"}, "one of"), ({"op": "=="}, "one of"),
-                                 ({"digits": 1}, "the digits"))),
-    ],
-)  # fmt: skip
-def test_evidence_that_says_nothing_is_refused(make: object, message: str) -> None:
-    with pytest.raises(LedgerError, match=message):
-        make()
-
-
 # Verdicts
 
 
@@ -197,28 +175,6 @@ def test_the_verdict_is_computed(kind, evidence, reading, case, instead):
         return
     row = claims.settle("sv.x.1", evidence, reading, case, instead)
     assert row.verdict == row_from_record(row.record(), claims.claims).verdict == expected
-
-
-@pytest.mark.parametrize(
-    ("evidence", "arguments", "message"),
-    [
-        ([deviation("d", 0, "")], {}, "no limit for 'd'"),
-        (HOLDS, {}, "must be a list"),
-        ([HOLDS], {"reading": "mine"}, "no Reading"),
-        ([FAILS], {"counterexample": {"X": 1}}, "no Counterexample"),
-        *(([FAILS], {"instead": instead}, "instead") for instead in ([FAILS], "", " ", [])),
-        ([FAILS], {"counterexample": CASE, "known": proved("here")}, "cannot be said"),
-        *(([HOLDS], {"known": Known(how, "trust me")}, "cannot be said")
-          for how in (SURVIVED, COUNTEREXAMPLE)),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_settled(evidence: object, arguments: dict, message: str) -> None:
-    claims = book("figure")
-    with pytest.raises(LedgerError, match=message) as caught:
-        claims.settle("sv.x.1", evidence, **arguments)
-    assert "\n" not in str(caught.value)
-    assert not claims.settled
-    assert claims.settle("sv.x.1", [HOLDS]).verdict == "reproduced"
 
 
 NAMED = {
@@ -250,32 +206,10 @@ def test_limits_are_those_of_the_inventory_and_no_wider() -> None:
     assert kept[2:] == [*items[2:]]
 
 
-@pytest.mark.parametrize(
-    ("item", "message"),
-    [
-        (bound("gap", 0.01, "<=", 0.5, ""), "held against ≤ 0.5, and the inventory says ≤ 0.05"),
-        (bound("gap", 0.01, "<", 0.05, ""), "held against < 0.05"),
-        (bound("time at x = 7", 0.5, ">", 0.2, "s"), "the inventory says > 1/4"),
-        (bound("ratio", 1.0, "<=", 1.3127, ""), "the inventory says < measured"),
-        (bound("other", 1.0, "<=", 2, ""), "no limit for 'other'"),
-        (deviation("other", 1.0, ""), "no limit for 'other'"),
-        (deviation("ratio", 1.0, ""), "held against"),
-        (fact("sum: instances that break it", 0, 0, rounding=1e-3), "held against rounding 0.001"),
-        (fact("it: instances that break it", 0, 0, rounding=1e-9), "no limit"),
-    ],
-)
-def test_a_limit_that_the_inventory_does_not_have_is_refused(item: Evidence, message: str) -> None:
-    with pytest.raises(LedgerError, match=re.escape(message)):
-        held(item, NAMED, "x")
-
-
 def test_a_counterexample_is_held_against_the_limits_too() -> None:
     case = replace(CASE, breaks=(deviation("d", 9, ""),))
     row = book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=case)
     assert row.verdict == "refuted"
-    wide = replace(case, breaks=(bound("d", 9, "<=", 1.0, ""),))
-    with pytest.raises(LedgerError, match=r"the inventory says ≤ 0.05"):
-        book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=wide)
 
 
 def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
@@ -292,20 +226,6 @@ def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
     assert ledger.open("lee2022support").settle("sv.thm3.6", [HOLDS]).verdict == "reproduced"
 
 
-def test_unknown_names_are_refused_with_the_nearest_one() -> None:
-    claims = ledger.open("lee2022support")
-    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33'.*did you mean 'sv.thm4.3'"):
-        claims.settle("sv.thm4.33", [HOLDS])
-    with pytest.raises(LedgerError, match="no paper 'lee2022'"):
-        ledger.open("lee2022")
-
-
-def test_verdicts_without_evidence_need_a_reason() -> None:
-    for why in ("", " "):
-        with pytest.raises(LedgerError, match="says why"):
-            book().out_of_reach("sv.x.1", why)
-
-
 def test_what_appears_instead_may_be_made_of_what_failed() -> None:
     both = [bound("steps", -3, "<=", 0, ""), deviation("gap", 2e-9, "|w|")]
     found = book("figure", 1e-9).settle("sv.x.1", both, instead=with_this_seed)
@@ -318,9 +238,76 @@ def test_what_appears_instead_may_be_made_of_what_failed() -> None:
 # Counterexamples
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_instances_are_printed_exactly(value: float) -> None:
+    assert float(printed(value)) == value
+    assert printed(plain(np.array([value]), "x", FINITE)) == f"[{printed(value)}]"
+    assert len(printed(value)) <= len(repr(value))
+
+
+# What is refused
+
+GAP, MADE = bound("gap", 0.01, "<=", 0.05, ""), deviation("gap", 0.01, "")
+WIDE = replace(CASE, breaks=(bound("d", 9, "<=", 1.0, ""),))
+FELL = book("figure").settle("sv.x.1", [FAILS], instead="other").record()
+REASON = [*FELL["evidence"][:1], FELL["evidence"][1] | {"role": "why", "what": "why"}]
+LIVED = book().settle("sv.x.1", [HOLDS, fact("instances", 0, 0, tried=150)]).record()
+
+
+def settle(*given: object, **named: object) -> Callable[[], Row]:
+    return lambda: book("figure", 0.05).settle("sv.x.1", *given, **named)
+
+
+def read_back(record: dict, **other: object) -> Callable[[], Row]:
+    return lambda: row_from_record(record | other, book("figure").claims)
+
+
+REFUSED = [
+    # Evidence that says nothing.
+    (lambda: deviation("d", -1e-9, ""), "must not be negative"),
+    (lambda: deviation("d", True, ""), "one real number"),
+    (lambda: deviation(" ", 1, ""), "needs a text"),
+    (lambda: deviation("d", 1, None), "needs its unit"),
+    (lambda: fact("f", 1.0, 1), "must be exact"),
+    (lambda: fact("f", (1, (True,)), (1, (1,))), "different type"),
+    (lambda: bound("b", 1, "==", 1, ""), "one of < <= > >="),
+    (lambda: bound("b", 1, "<", math.nan, ""), "must be finite"),
+    (lambda: note("n", None), "one real number"),
+    *((lambda other=other: from_json(to_json(SECOND, "measured") | other), message)
+      for other, message in (({"op": "=>"}, "one of"), ({"op": "=="}, "one of"),
+                             ({"digits": 1}, "the digits"))),
+    # A limit that the inventory does not have.
+    *((lambda item=item: held(item, NAMED, "x"), message) for item, message in (
+        (replace(GAP, limit=0.5), "held against ≤ 0.5, and the inventory says ≤ 0.05"),
+        (replace(GAP, op="<"), "held against < 0.05"),
+        (bound("time at x = 7", 0.5, ">", 0.2, "s"), "the inventory says > 1/4"),
+        (bound("ratio", 1.0, "<=", 1.3127, ""), "the inventory says < measured"),
+        (replace(GAP, what="other"), "no limit for 'other'"),
+        (replace(MADE, what="other"), "no limit for 'other'"),
+        (replace(MADE, what="ratio"), "held against"),
+        (fact("sum: instances that break it", 0, 0, rounding=1e-3), "against rounding 0.001"),
+        (fact("it: instances that break it", 0, 0, rounding=1e-9), "no limit"),
+    )),
+    # What cannot be settled.
+    (lambda: book().settle("sv.x.1", [MADE]), "no limit for 'gap'"),
+    (settle(HOLDS), "must be a list"),
+    (settle([HOLDS], reading="mine"), "no Reading"),
+    (settle([FAILS], counterexample={"X": 1}), "no Counterexample"),
+    (settle([FAILS], counterexample=WIDE), "the inventory says ≤ 0.05"),
+    *((settle([FAILS], instead=instead), "instead") for instead in ([FAILS], "", " ", [])),
+    (settle([FAILS], counterexample=CASE, known=proved("here")), "cannot be said"),
+    *((settle([HOLDS], known=Known(how, "trust me")), "cannot be said")
+      for how in (SURVIVED, COUNTEREXAMPLE)),
+    *((lambda how=how: Known(how, " "), "says where or by what")
+      for how in SAID if how != COMPUTED),
+    (lambda: Known("divination", "by hand"), "known as one of"),
+    *((lambda why=why: book().out_of_reach("sv.x.1", why), "says why") for why in ("", " ")),
+    (lambda: ledger.open("lee2022support").settle("sv.thm4.33", [HOLDS]),
+     "no claim 'sv.thm4.33' in the inventory of lee2022support; did you mean 'sv.thm4.3"),
+    (lambda: ledger.open("lee2022"), "no paper 'lee2022'"),
+    # A counterexample that shows nothing.
+    *((lambda change=change: settle([FAILS], counterexample=replace(CASE, **change))(), message)
+      for change, message in (
         ({"instance": {}}, "needs an instance"),
         ({"instance": {"X": [[math.nan]]}}, "must be finite"),
         ({"assumptions": {}}, "needs the assumptions"),
@@ -333,28 +320,31 @@ def test_what_appears_instead_may_be_made_of_what_failed() -> None:
         ({"recheck": (HOLDS,)}, "breaks nothing"),
         ({"breaks": ()}, "not a note"),
         ({"recheck": (note("n", 1),)}, "not a note"),
-        ({"recheck": (bound("b", math.nan, "<", 1, ""),)}, "is NaN"),
+        ({"recheck": (bound("b", math.nan, "<", 0, ""),)}, "is NaN"),
         ({"recheck": (fact("rank", 3, 1),)}, "name the route"),
         ({"breaks": FAILS}, "must be a list"),
-    ],
-)
-def test_a_counterexample_that_shows_nothing_is_refused(change: dict, message: str) -> None:
-    assert book().settle("sv.x.1", [FAILS], counterexample=CASE).verdict
-    with pytest.raises(LedgerError, match=message):
-        book().settle("sv.x.1", [FAILS], counterexample=replace(CASE, **change))
+    )),
+    # A record in which a reason stands for failed evidence, or that is known in another way.
+    (read_back(FELL, evidence=REASON, verdict="out-of-reach"), "takes no evidence"),
+    (read_back(FELL, evidence=REASON, verdict="reproduced"), "needs"),
+    *((read_back(LIVED, known=known), message) for known, message in (
+        ([], "not known in the way"),
+        ([{"how": "survived", "text": "9 instances"}], "not known in the way"),
+        ([{"how": "proved here"}], "cannot be read"))),
+]  # fmt: skip
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_instances_are_printed_exactly(value: float) -> None:
-    assert float(printed(value)) == value
-    assert printed(plain(np.array([value]), "x", FINITE)) == f"[{printed(value)}]"
-    assert len(printed(value)) <= len(repr(value))
+@pytest.mark.parametrize(("make", "message"), REFUSED)
+def test_what_says_nothing_is_refused_in_one_sentence(make: Callable, message: str) -> None:
+    with pytest.raises(LedgerError, match=re.escape(message)) as caught:
+        make()
+    assert "\n" not in str(caught.value)
 
 
 # The row in a notebook
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(texts, texts, texts)
 def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
     one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
@@ -470,16 +460,7 @@ def test_rows_edited_by_hand_are_refused(tmp_path, old, new, message, capsys):
     assert said.err.count("\n") == 1
 
 
-def test_a_reason_does_not_stand_in_for_failed_evidence() -> None:
-    row = book("figure").settle("sv.x.1", [FAILS], instead="other")
-    record = row.record()
-    record["evidence"][1] |= {"role": "why", "what": "why"}
-    for verdict, message in (("out-of-reach", "takes no evidence"), ("reproduced", "needs")):
-        with pytest.raises(LedgerError, match=message):
-            row_from_record(record | {"verdict": verdict}, book().claims)
-
-
-NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}', "[" * 100_000]
+NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}', "[" * 3_000]
 
 
 @pytest.mark.parametrize("content", NO_NOTEBOOKS, ids=lambda text: text[:9])
@@ -489,14 +470,6 @@ def test_files_that_are_no_notebooks_are_refused(tmp_path: Path, content: str) -
         ledger.read(tmp_path)
     with pytest.raises(LedgerError, match="no notebook or folder"):
         ledger.read(tmp_path / "b.ipynb")
-
-
-@pytest.mark.parametrize("content", [b"\x80\x00", b"a: [", b"paper: \xff", b"[" * 3_000, b"\x00"])
-def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "a.yml").write_bytes(content)
-    with pytest.raises(LedgerError, match=r"a\.yml is not YAML") as caught:
-        load_inventories(tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 # The command and the scoreboard
@@ -517,7 +490,7 @@ def test_what_the_command_cannot_show(arguments, told, tmp_path, capsys, monkeyp
     monkeypatch.chdir(tmp_path)
     notebook(tmp_path / "01_one.ipynb", settled())
     Path("page.json").write_text("{}")
-    Path("deep.json").write_text("[" * 100_000)
+    Path("deep.json").write_text("[" * 3_000)
     Path("ids.json").write_text('[{"id": "sv.thm3.6"}]')
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"
@@ -571,17 +544,14 @@ def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
 @pytest.mark.parametrize(
     ("command", "ended"),
     [
-        ("{} --json | head -n 1", (0, b"[\n", b"")),  # which closes the pipe
-        ("{} {page} > /dev/full", (1, b"", b"ledger: No space left on device\n")),
-        (
-            "PYTHONIOENCODING=ascii {} {page} sv.thm3.6 | grep -q ✗ && echo shown",
-            (0, b"shown\n", b""),
-        ),
+        # Letters that are no ASCII, to a reader that closes the pipe.
+        ("PYTHONIOENCODING=ascii {} --json {pages} | head -n 1", (0, b"[\n", b"")),
+        ("{} {pages}/starts.ipynb > /dev/full", (1, b"", b"ledger: No space left on device\n")),
     ],
 )
 def test_the_command_ends_well_whatever_its_output_is(command: str, ended: tuple) -> None:
-    page = CHAPTERS / "01_support_vectors.ipynb"
-    command = command.format(f'"{sys.executable}" -m reluflow.ledger', page=page)
+    pages = CHAPTERS / "01_support_vectors"
+    command = command.format(f'"{sys.executable}" -m reluflow.ledger', pages=pages)
     done = subprocess.run(["bash", "-c", command], capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == ended
 
@@ -592,53 +562,52 @@ def test_the_command_ends_well_whatever_its_output_is(command: str, ended: tuple
 GOOD = {"id": "ab.thm1", "at": "Theorem 1", "kind": "theorem", "says": "s", "check": "c"}
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        (GOOD | {"kind": "lemma"}, "'kind' must be one of theorem, .*, not 'lemma'"),
-        (GOOD | {"id": "thm1"}, "parted by dots"),
-        (GOOD | {"id": "ab.ours.1"}, "belong together"),
-        (GOOD | {"says": ""}, "'says' must be a text"),
-        (GOOD | {"at": 3}, "'at' must be a text"),
-        (GOOD | {"limits": ["<= 1e-6"]}, "must be a mapping"),
-        (GOOD | {"limits": {"gap": 1e-6}}, "written like '<= 1e-6'"),
-        (GOOD | {"limits": {"gap": "= 1e-6"}}, "written like '<= 1e-6'"),
-        (GOOD | {"limits": {"gap": {"after": "the bar"}}}, "written like '<= 1e-6'"),
-        (GOOD | {"limits": {"gap": "rounding measured"}}, "written like '<= 1e-6'"),
-        (GOOD | {"limits": {"gap": "<= small"}}, "'small' of 'gap' is no finite number"),
-        (GOOD | {"limits": {"gap": "<= 1/0"}}, "no finite number"),
-        (GOOD | {"limits": {"gap": "<= inf"}}, "no finite number"),
-        (GOOD | {"given": {"x": "It is."}}, "'given' belong together"),
-        *((GOOD | {"id": "ab.ours.1", "given": bad}, "'given'")
-          for bad in ({}, "x > 0", {"a b": "x."}, {"a": ""}, {"a": 1})),
-        (GOOD | {"verdict": "refuted"}, "'verdict' is unknown"),
-        ({"id": "ab.thm1"}, "'at' is missing"),
-        ("ab.thm1", "is not"),
-    ],
-)  # fmt: skip
-def test_a_broken_inventory_is_refused(tmp_path: Path, entry: object, message: str) -> None:
+def filed(*claims: object) -> bytes:
     head = {"paper": "ab2020", "title": "T", "authors": "A B, C D"}
-    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD]}))
-    assert load_inventories(tmp_path)[0].label == "B & D"
-    ours = "given" in entry and ".ours." in entry["id"]
-    file = tmp_path / ("ours_ab.yml" if ours else "ab2020.yml")
-    file.write_text(json.dumps(head | {"claims": [entry]}))
-    with pytest.raises(LedgerError, match=message):
-        load_inventories(tmp_path)
+    return json.dumps(head | {"claims": claims}).encode()
 
 
-def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
-    head = {"paper": "ab2020", "title": "T"}
-    with pytest.raises(LedgerError, match="no claims inventory"):
+BROKEN = [
+    ({}, "no claims inventory"),
+    ({"ours_ab.yml": filed()}, "needs one inventory"),
+    ({"ab.yml": filed(GOOD, GOOD)}, "'ab.thm1' stands twice"),
+    ({"ab.yml": filed("ab.thm1")}, "'ab.thm1' is not"),
+    ({"ab.yml": filed({"id": "ab.thm1"})}, "'at' is missing"),
+    *(({"a.yml": text}, "a.yml is not YAML")
+      for text in (b"\x80\x00", b"a: [", b"paper: \xff", b"[" * 3_000, b"\x00")),
+    *(({"ab.yml": filed(GOOD | other)}, message) for other, message in (
+        ({"kind": "lemma"}, "'kind' must be one of theorem, figure, example, table, text, not"),
+        ({"id": "thm1"}, "parted by dots"),
+        ({"id": "ab.ours.1"}, "belong together"),
+        ({"given": {"x": "It is."}}, "'given' belong together"),
+        ({"says": ""}, "'says' must be a text"),
+        ({"at": 3}, "'at' must be a text"),
+        ({"verdict": "refuted"}, "'verdict' is unknown"),
+        ({"limits": ["<= 1e-6"]}, "must be a mapping"))),
+    *(({"ab.yml": filed(GOOD | {"limits": {"gap": limit}})}, message) for limit, message in (
+        *((bad, "written like '<= 1e-6'")
+          for bad in (1e-6, "= 1e-6", {"after": "the bar"}, "rounding measured")),
+        ("<= small", "'small' of 'gap' is no finite number"),
+        *((f"<= {bad}", "no finite number") for bad in ("1/0", "inf")))),
+    *(({"ab.yml": filed(), "ours_ab.yml": filed(GOOD | {"id": "ab.ours.1", "given": bad})},
+       "'given'") for bad in ({}, "x > 0", {"a b": "x."}, {"a": ""}, {"a": 1})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_broken_inventories_are_refused(files: dict, message: str, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text)
+    with pytest.raises(LedgerError, match=re.escape(message)) as caught:
         load_inventories(tmp_path)
-    (tmp_path / "ours_ab.yml").write_text(json.dumps(head | {"claims": []}))
-    with pytest.raises(LedgerError, match="needs one inventory"):
-        load_inventories(tmp_path)
-    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD, GOOD]}))
-    with pytest.raises(LedgerError, match=r"'ab.thm1' stands twice"):
-        load_inventories(tmp_path)
-    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD]}))
-    assert [i.ours for i in load_inventories(tmp_path)] == [False, True]
+    assert "\n" not in str(caught.value)
+
+
+def test_inventories_are_read_papers_first(tmp_path: Path) -> None:
+    (tmp_path / "ours_ab.yml").write_bytes(filed())
+    (tmp_path / "zz.yml").write_bytes(filed(GOOD))
+    paper, ours = load_inventories(tmp_path)
+    assert (paper.label, paper.ours, ours.ours) == ("B & D", False, True)
 
 
 # --- digits ---------------------------------------------------------------------------------------
@@ -671,11 +640,6 @@ TRIED = fact("instances that break it", 0, 0, tried=150)
 FEWER = fact("instances that break the converse", 0, 0, tried=30)
 
 
-def returned(row: Row) -> Row:
-    """The row after its record went through a notebook's file."""
-    return row_from_record(json.loads(json.dumps(row.record())), {"sv.x.1": claim_of()})
-
-
 MANY, BOTH = Known(SURVIVED, "150 instances"), "30 instances or more, of each of 2 statements"
 
 
@@ -694,19 +658,4 @@ def test_how_a_claim_is_known_is_recorded_and_shown(evidence, more, known) -> No
     row = book().settle("sv.x.1", evidence, **more)
     assert [*row.known] == known
     assert all(way.text in text for way in known for text in (str(row), row.card()))
-    assert returned(row) == row
-
-
-@pytest.mark.parametrize("how", [*(way for way in SAID if way != COMPUTED), "divination"])
-def test_a_way_is_one_of_few_and_needs_its_place(how: str) -> None:
-    with pytest.raises(LedgerError, match=r"says where or by what|known as one of"):
-        Known(how, " ")
-
-
-@pytest.mark.parametrize(
-    "forged", [[], [{"how": "survived", "text": "9 instances"}], [{"how": "proved here"}]]
-)
-def test_a_forged_way_is_refused(forged: list) -> None:
-    record = book().settle("sv.x.1", [HOLDS, TRIED]).record() | {"known": forged}
-    with pytest.raises(LedgerError):
-        row_from_record(record, {"sv.x.1": claim_of()})
+    assert row_from_record(json.loads(json.dumps(row.record())), book().claims) == row

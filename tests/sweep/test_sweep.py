@@ -71,7 +71,7 @@ def test_the_page_computes_what_is_not_given(tmp_path: Path) -> None:
     assert point == {"n": 2, "start": None, "width": 5}
 
 
-DEEP = "[" * 100_000
+DEEP = "[" * 3_000
 GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
 
 
