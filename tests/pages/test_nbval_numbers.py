@@ -60,7 +60,7 @@ def test_no_rounding_edge_goes_beyond_the_tolerance(value: float, digits: int, s
     for shown in (lambda v: approx(v, digits), lambda v: on_grain(v, value / 3e3)):
         grain_noise = min(noise, value / 4e4) if noise > 0 else max(noise, -value / 4e4)
         ref, test = shown(value), shown(value + grain_noise)
-        assert reconciled_text(test, ref) == ref
+        assert reconciled_text(test, ref, [].append) == ref
 
 
 @pytest.mark.parametrize(

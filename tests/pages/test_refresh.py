@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from guards import GUARDS
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
@@ -15,24 +16,30 @@ from reluflow.places import LIBRARY
 from reluflow.refresh import main, refresh
 
 
-def test_a_notebook_is_run_by_the_library_that_refreshes_it(tmp_path, monkeypatch):
+def page(folder: Path, *sources: str) -> Path:
+    cells = [new_code_cell(source) for source in sources]
+    cells[0].metadata["tags"] = ["remove-input"]
+    nbformat.write(new_notebook(cells=cells), folder / "page.ipynb")
+    return folder / "page.ipynb"
+
+
+def test_what_is_stored_comes_of_this_library_and_not_of_the_machine(tmp_path, monkeypatch):
     """A relative PYTHONPATH means another folder in the kernel, where another checkout may wait."""
     other = tmp_path / "lib" / "reluflow"
     other.mkdir(parents=True)
-    (other / "__init__.py").touch()
-    path = tmp_path / "page.ipynb"
-    nbformat.write(
-        new_notebook(cells=[new_code_cell("import reluflow; print(reluflow.__path__[0])")]), path
-    )
+    (other / "__init__.py").write_text("another = True")
+    path = page(tmp_path, "import reluflow", "print('another' in vars(reluflow))\n1 + 1")
     monkeypatch.setenv("PYTHONPATH", "lib")
     refresh(path)
-    (cell,) = nbformat.read(path, as_version=4).cells
-    assert cell.outputs[0].text.strip() == str(LIBRARY)
+    notebook, first = nbformat.read(path, as_version=4), path.read_bytes()
+    assert notebook.cells[1].outputs[0].text == "False\n"
+    assert [complaint for guard in GUARDS for complaint in guard(notebook)] == []
+    refresh(path)
+    assert path.read_bytes() == first
 
 
 def test_what_is_no_notebook_and_a_full_disk_are_one_sentence(tmp_path, monkeypatch, capsys):
-    path, other = tmp_path / "page.ipynb", tmp_path / "my.csv"
-    nbformat.write(new_notebook(cells=[new_code_cell("1 + 1")]), path)
+    path, other = page(tmp_path, "1 + 1"), tmp_path / "my.csv"
     before, whole = path.read_bytes(), Path.write_bytes
     other.write_text("x1,y")
     for argument, told in ((other, "is not a notebook."), ("none.ipynb", "cannot be read: No")):
@@ -54,8 +61,7 @@ def test_what_is_no_notebook_and_a_full_disk_are_one_sentence(tmp_path, monkeypa
 
 
 def test_a_page_that_fails_is_not_stored(tmp_path: Path) -> None:
-    path = tmp_path / "page.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell("1 + 1"), new_code_cell("1 / 0")]), path)
+    path = page(tmp_path, "1 + 1", "1 / 0")
     before = path.read_bytes()
     with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
         refresh(path)
@@ -64,9 +70,9 @@ def test_a_page_that_fails_is_not_stored(tmp_path: Path) -> None:
 
 def test_a_run_that_is_stopped_ends_in_one_sentence(tmp_path: Path) -> None:
     """nbclient answers SIGTERM as it does SIGINT."""
-    path, begun = tmp_path / "page.ipynb", tmp_path / "begun"
+    begun = tmp_path / "begun"
     wait = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
-    nbformat.write(new_notebook(cells=[new_code_cell(wait)]), path)
+    path = page(tmp_path, wait)
     before = path.read_bytes()
     paths = os.pathsep.join([str(LIBRARY.parent), os.environ.get("PYTHONPATH", "")])
     run = subprocess.Popen(
