@@ -1,11 +1,12 @@
 """Claims as readers see them: cards, errata and lists say what the records say, in texts that can
-be set; each settled claim has one address, and each proof one place."""
+be set; each settled claim has one address, each proof one place; a change breaks the seal."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 from reluflow.ledger import inventory
+from reluflow.ledger import seal as sealing
 from reluflow.ledger.cards import (
     Address,
     Proof,
@@ -46,7 +48,8 @@ from reluflow.ledger.rows import (
     proved,
 )
 from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, read, true_instead
-from reluflow.places import BIBLIOGRAPHY, CHAPTERS, INSTEAD
+from reluflow.ledger.seal import broken, main, seal
+from reluflow.places import BIBLIOGRAPHY, CHAPTERS, INSTEAD, SEAL
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \lambda$.")
@@ -55,6 +58,11 @@ CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \la
 @cache
 def rows() -> tuple[Row, ...]:
     return read(CHAPTERS)
+
+
+@cache
+def instead() -> dict[str, Instead]:
+    return true_instead(row.claim.paper for row in rows())
 
 
 # --- A card on a built page -----------------------------------------------------------------------
@@ -401,7 +409,7 @@ def test_an_entry_without_a_cause_or_a_weight_is_refused(field, tmp_path, monkey
 
 def test_every_claim_that_falls_has_one_and_none_that_holds() -> None:
     """And every refuted one its counterexample in a sentence."""
-    told = true_instead(PAPERS)
+    told = instead()
     assert {row.claim.paper for row in rows()} == set(PAPERS)
     assert {file.stem for file in INSTEAD.glob("*.yml")} == set(PAPERS)
     assert {row.claim.id for row in rows() if row.verdict in FELL} <= told.keys()
@@ -434,3 +442,74 @@ def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -
     assert record[column] == words
     (record,) = listing([row], {row.claim.id: Instead("true if", "a sign", "part")})
     assert [record[k] for k in ("instead", "cause", "weight")] == ["true if", "a sign", "part"]
+
+
+# --- The seal: what was weakened, left out or worded anew is a line of its difference -------------
+
+OWN, FALSE, BOUND = "sv.ours.small.agree", "sv.thm3.6", "sv.thm4.2"
+
+
+def test_the_book_is_as_it_was_sealed() -> None:
+    found = broken(SEAL.read_text("utf-8"), seal(rows(), instead()))
+    asked = "read what changed, then run `python -m reluflow.ledger.seal`:"
+    assert not found, "\n".join([asked, *found])
+
+
+def first(row: Row, **fields: object) -> Row:
+    """The row with other fields of its first piece of evidence that decides."""
+    k = next(k for k, item in enumerate(row.evidence) if item.decides)
+    item = replace(row.evidence[k], **fields)
+    return replace(row, evidence=(*row.evidence[:k], item, *row.evidence[k + 1 :]))
+
+
+def worded(row: Row, **fields: object) -> Row:
+    return replace(row, claim=replace(row.claim, **fields))
+
+
+@pytest.mark.parametrize(
+    ("id", "change", "column"),
+    [
+        (OWN, lambda r: worded(r, says=f"For one datum: {r.claim.says}"), "says"),
+        (OWN, lambda r: worded(r, kind="text"), "says"),
+        (OWN, lambda r: worded(r, check="Look at it."), "check"),
+        (OWN, lambda r: worded(r, given={"data": "Data of one dimension."}), "given"),
+        (OWN, lambda r: first(r, tried=2), "tried"),
+        (OWN, lambda r: first(r, what="half of it"), "asks"),
+        (OWN, lambda r: first(r, after="all of it"), "asks"),
+        (BOUND, lambda r: first(r, limit=1000), "limits"),
+        (BOUND, lambda r: replace(r, evidence=r.evidence[:1]), "limits"),
+        (BOUND, lambda r: replace(r, said=proved("Appendix Z")), "known"),
+        (BOUND, lambda r: replace(r, reading=Reading("d >= 7", "none")), "reading"),
+        (FALSE, lambda r: replace(r, counterexample=None), "case"),
+        (OWN, lambda r: replace(r, verdict="refuted"), OWN),
+    ],
+)
+def test_a_row_that_changes_is_one_line(id: str, change: Callable, column: str) -> None:
+    (row,) = (row for row in rows() if row.claim.id == id)
+    lines = broken(seal([row], instead()), seal([change(row)], instead()))
+    words = [line[1:].split(maxsplit=23) for line in lines]
+    old, new = (dict(zip(each[::2], each[1::2], strict=True)) for each in words)
+    assert old.keys() == new.keys() >= {id}
+    assert old[column] != new[column]
+
+
+def test_a_claim_that_is_gone_is_a_line_and_their_number_and_what_is_true_instead() -> None:
+    left = [row for row in rows() if row.claim.id != OWN]
+    lines = broken(seal(rows(), instead()), seal(left, instead()))
+    assert len(lines) == 3
+    assert sum(OWN in line for line in lines) == 1
+    assert {f"-{len(rows())} claims", f"+{len(left)} claims"} < set(lines)
+    other = instead() | {FALSE: replace(instead()[FALSE], sentence="All is well.")}
+    assert len(broken(seal(rows(), instead()), seal(rows(), other))) == 2
+
+
+def test_the_command_says_what_changed_and_seals_it(tmp_path, monkeypatch, capsys):
+    place, made = tmp_path / "seal.txt", "1 claims\na.b reproduced\n"
+    monkeypatch.setattr(sealing, "of_the_book", lambda: made)
+    assert main([], place) == main([], place) == 0
+    assert main(["--all"], place) == main([], tmp_path) == 1  # neither is taken
+    assert place.read_text("utf-8") == made
+    told = ["+1 claims", "+a.b reproduced", "nothing has changed"]
+    said = capsys.readouterr()
+    assert said.out.splitlines() == told
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["seal", "seal"]
