@@ -28,8 +28,8 @@ settings.load_profile("book")
 # Long tests that share no fixture: each may go to the worker that is free.
 ALONE = (
     "test_notebooks.py::test_a_notebook_gives_its_outputs_again",
+    "test_notebooks.py::test_another_seed_gives_the_same_verdicts",
     "papers/test_pages.py::",
-    "pages/test_seeds.py::",
 )
 
 

@@ -15,7 +15,11 @@ from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reluflow import pages, refresh
+from reluflow.ledger import scoreboard
 from reluflow.ledger.rows import RECORD
+from reluflow.places import CHAPTERS
+
+from tests.papers.test_pages import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = pages.in_order(ROOT / "chapters")
@@ -235,3 +239,20 @@ def test_the_readme_shows_a_figure_of_the_first_chapter() -> None:
 )
 def test_what_only_looks_like_a_path_is_let_pass(text: str) -> None:
     assert machine_paths(new_notebook(cells=[new_markdown_cell(text)])) == []
+
+
+# --- With other seeds -----------------------------------------------------------------------------
+
+SETTLE = [
+    page for page in pages.in_order(CHAPTERS) if page.parent != CHAPTERS or pages.sections(page)
+]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("page", SETTLE, ids=pages.name)
+def test_another_seed_gives_the_same_verdicts(page: Path, seed: int) -> None:
+    """With few draws two pages hid that they stopped at such a seed."""
+    _, verdicts = ran(page, seed=seed, effort=1.0)
+    stored = {row.claim.id: row.verdict for row in scoreboard([CHAPTERS]).rows}
+    assert verdicts == {id: stored[id] for id in verdicts}
