@@ -11,13 +11,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from html import escape
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.ledger import (
@@ -344,17 +344,16 @@ def test_what_says_nothing_is_refused_in_one_sentence(make: Callable, message: s
 # The row in a notebook
 
 
-@settings(max_examples=10)
-@given(texts, texts, texts)
-def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
-    one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
+@given(texts)
+def test_markup_in_any_text_is_shown_and_not_obeyed(text: str) -> None:
+    one, two, three = (f"{k}<script>&lt;'\"</script>{text}" for k in range(3))
     case = Counterexample({one: two}, {two: True}, (fact(three, one, one + two),), (SECOND,), one)
     row = book().settle("sv.x.1", [bound(one, 1, "<", 0, two)], Reading(two, three), case)
-    html = BeautifulSoup(row._repr_mimebundle_()["text/html"], "html.parser")
-    assert not html.select("script, b, i")
-    squeezed = html.get_text().replace("\r\n", "\n").replace("\r", "\n")
-    for text in (one, two, three, "a < <b>b</b> & c", "Figure <i>1</i>"):
-        assert text.replace("\r\n", "\n").replace("\r", "\n") in squeezed
+    html = row._repr_mimebundle_()["text/html"]
+    assert not re.findall("<(?:script|b|i)>", html)
+    for word in (one, two, three):
+        assert escape(word) in html
+    assert "a &lt; &lt;b&gt;b&lt;/b&gt; &amp; c" in html
 
 
 def settled() -> list[Row]:
