@@ -65,7 +65,8 @@ def test_data_that_cannot_be_used(rows: list, sentence: str, tmp_path: Path) -> 
         # (1, 0) and (0, 1) are at a right angle; (1, 1) with -1 is at less than that to both.
         ([[1, 0, 1], [0, 1, 1], [-1, -1, -1], [1, 1, -1]],
          {"A1": (False, "^row 3$"), "A2": (False, "^rows 3, 4$"), "A3": (True, "^rank 2 of 2$"),
-          "(OS)": (False, "^4 of 6 pairs .* 3 and 4, 1 and 2, 1 and 4$"), "separable": (False, "rule it out$")}),
+          "(OS)": (False, "^4 of 6 pairs .* 3 and 4, 1 and 2, 1 and 4$"),
+          "separable": (False, "rule it out$")}),
         # A right angle, of which rounding makes less.
         ([[0.1, 0.2, 0.3, 1], [0.3, 0.3, -0.3, 1]], {"(A1)": (False, "^μ = 0")}),
         ([[3, 1, 1], [2, 3, 1], [-5, 2, -1]],
