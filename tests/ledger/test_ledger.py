@@ -60,22 +60,17 @@ shares = st.sampled_from([0.0, 0.5, 0.99999, 1.0])
 tiny = st.sampled_from([s * limit for limit in (1e-9, 1.23406e-12, 1.23404e-12) for s in (1, -1)])
 
 
-def claim_of(kind: str = "theorem", within: float | None = None) -> Claim:
-    """A claim whose measured values are held against one limit, or one that stands nowhere."""
-    limits = None if within is None else {"…": Limit("<=", within)}
-    return Claim("sv.x.1", "paper", "Figure <i>1</i>", kind, "a < <b>b</b> & c", limits)
-
-
 def book(kind: str = "theorem", within: float | None = None) -> Ledger:
-    claim = claim_of(kind, within)
-    return Ledger("paper", {claim.id: claim})
+    """Of a claim whose measured values are held against one limit, or one that stands nowhere."""
+    limits = None if within is None else {"…": Limit("<=", within)}
+    return Ledger("paper", {"sv.x.1": Claim("sv.x.1", "paper", "Figure 1", kind, "a < b", limits)})
 
 
-def notebook(path: Path, rows: list[Row], executed: bool = True) -> Path:
+def notebook(path: Path, rows: list[Row]) -> Path:
     """A notebook file whose cells show these rows, written as Jupyter writes it."""
     cells = []
     for number, row in enumerate(rows, start=1):
-        cell = nbformat.v4.new_code_cell("...", execution_count=number if executed else None)
+        cell = nbformat.v4.new_code_cell("...", execution_count=number)
         cell["id"] = f"cell-{number}"
         data = json.loads(json.dumps(row._repr_mimebundle_()))
         cell["outputs"] = [nbformat.v4.new_output("display_data", data=data)]
