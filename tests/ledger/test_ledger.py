@@ -356,45 +356,36 @@ def chapter_with_sections(folder: Path, rows: list[Row]) -> Path:
     return notebook(folder / "05_five.ipynb", rows[:1])
 
 
-def test_rows_are_read_with_their_page_and_cell_each_once(tmp_path: Path) -> None:
-    rows = settled()
+def test_rows_are_read_with_their_page_and_cell_each_once(tmp_path, monkeypatch):
+    """And a chapter sums up those of its sections."""
+    monkeypatch.setattr(sys.modules[ledger.Scoreboard.__module__], "CHAPTERS", tmp_path)
+    rows, claims = settled(), ledger.open("lee2022support")
     chapter = chapter_with_sections(tmp_path, rows)
     found = {row.claim.id: row for row in ledger.read(tmp_path)}
-    assert list(found) == [i for i in ledger.open("lee2022support").claims if i in found]
     for row in rows:
         assert found[row.claim.id].record() == json.loads(json.dumps(row.record()))
     places = ["05_five.ipynb", *["05_five/tables.ipynb"] * 2, *["05_five/balance.ipynb"] * 3]
     assert [found[row.claim.id].chapter for row in rows] == places
     assert found["sv.thm4.3"].cell == "cell-2"
-    inside = ledger.read(str(tmp_path / "05_five"))
-    assert {row.claim.id for row in inside} == {row.claim.id for row in rows[1:]}
     assert len(ledger.read([chapter, tmp_path])) == len(rows) == len(found)
+    claims.settle("sv.lem3.2", [HOLDS])
+    summed = ledger.summary(claims, "05_five").rows
+    inside = {row.claim.id for row in ledger.read(str(tmp_path / "05_five"))}
+    assert inside == {row.claim.id for row in rows[1:]}
+    ids = inside | {"sv.lem3.2"}
+    assert [row.claim.id for row in summed] == [id for id in claims.claims if id in ids]
+    links = {re.search('href="(.*?)"', link(row))[1] for row in summed}
+    assert {"#claim-sv-lem3-2", "05_five/tables.html#claim-sv-thm4-3"} < links
+    assert ledger.summary(ledger.open("lee2023magnitude"), "05_five").rows == ()
+    claims.settle("sv.thm4.3", [FAILS], counterexample=CASE)
+    with pytest.raises(LedgerError, match=r"sv.thm4.3 is settled in 05_five/tables.ipynb, too"):
+        ledger.summary(claims, "05_five")
     notebook(tmp_path / "05_five" / "again.ipynb", rows[:1])
     message = r"^05_five.ipynb, cell .* is settled already in 05_five/again.ipynb, cell cell-"
     with pytest.raises(LedgerError, match=message):
         ledger.read(tmp_path)
     with pytest.raises(LedgerError, match=r"cell-2: .* settled already in 1.ipynb, cell cell-1"):
         ledger.read(notebook(tmp_path / "1.ipynb", [rows[0], rows[0]]))
-
-
-def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[ledger.Scoreboard.__module__], "CHAPTERS", tmp_path)
-    rows = settled()
-    chapter_with_sections(tmp_path, rows)
-    claims = ledger.open("lee2022support")
-    claims.settle("sv.lem3.2", [HOLDS])
-    board = ledger.summary(claims, "05_five")
-    ids = [row.claim.id for row in board.rows]
-    assert ids == [id for id in claims.claims if id in ids]
-    assert set(ids) == {row.claim.id for row in rows[1:]} | {"sv.lem3.2"}
-    links = [re.search('href="(.*?)"', link(row))[1] for row in board.rows]
-    assert "#claim-sv-lem3-2" in links
-    assert "05_five/tables.html#claim-sv-thm4-3" in links
-    other = ledger.open("lee2023magnitude")
-    assert ledger.summary(other, "05_five").rows == ()
-    claims.settle("sv.thm4.3", [FAILS], counterexample=CASE)
-    with pytest.raises(LedgerError, match=r"sv.thm4.3 is settled in 05_five/tables.ipynb, too"):
-        ledger.summary(claims, "05_five")
 
 
 def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path) -> None:

@@ -118,9 +118,12 @@ def test_no_network_tells_two_labels_of_one_direction_apart(tmp_path: Path) -> N
     assert {verdict(lines, each) for each in ("2.1", "4.3", "3.1")} == {SILENT}
 
 
-def test_a_network_may_give_one_label_to_opposite_data(tmp_path: Path) -> None:
+def test_opposite_data_may_have_one_label_and_long_ones_another_unit(tmp_path: Path) -> None:
     given = study(written(tmp_path, [[1, 2, 1], [-1, -2, 1], [-2, 1, -1]]))
     assert (given.mu, given.contradicts) == (pytest.approx(-1.0), False)
+    given = study(written(tmp_path, [[2000, 0, 1], [0, 3000, -1]]))
+    assert given.unit == 1000.0
+    assert your_data.two_layers(given).limits.X.tolist() == [[2.0, 0.0], [0.0, 3.0]]
 
 
 @pytest.mark.parametrize(
@@ -175,9 +178,3 @@ def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> Non
     assert verdict(unsure, "alignment") == verdict(unsure, "Theorem 3.1") == OPEN
     large = replace(layers, grown=replace(layers.grown, log_eps=0.0))  # nothing is promised of it
     assert verdict(promises.lines(given, neuron, large), "rank") == OPEN
-
-
-def test_long_inputs_are_measured_in_another_unit(tmp_path: Path) -> None:
-    given = study(written(tmp_path, [[2000, 0, 1], [0, 3000, -1]]))
-    assert given.unit == 1000.0
-    assert your_data.two_layers(given).limits.X.tolist() == [[2.0, 0.0], [0.0, 3.0]]
