@@ -80,8 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say how near the notebooks' outputs came to their tolerances, on each machine."""
-    reports = [r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])]
-    for report in reports:
-        for name, lines in getattr(report, "user_properties", []):
-            for line in lines if name == "nearness" and report.when == "call" else []:
+    for report in (r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])):
+        for name, line in report.user_properties if report.when == "call" else ():
+            if name == "nearness":
                 terminalreporter.write_line(line)

@@ -93,35 +93,33 @@ def size(x: list | None, most: int | float = 3) -> int | None:
 RIGHT = ast.unparse(ast.parse(SOURCE))
 
 
-def planted(kind: mutate.Faults) -> list[str]:
+def planted() -> list[str]:
     """Every faulty version of the module."""
-    return [text for place in mutate.places(SOURCE, kind) for text in place.faults(kind)]
+    found = mutate.places(SOURCE, mutate.any_fault)
+    return [text for place in found for text in place.faults(mutate.any_fault)]
 
 
 def test_every_fault_is_a_program_and_another_one() -> None:
-    texts = planted(mutate.any_fault)
-    assert len(texts) > 40
-    assert len({RIGHT, *(ast.unparse(ast.parse(text)) for text in texts)}) == len(texts) + 1
+    assert len(planted()) > 40
+    assert len({RIGHT, *(ast.unparse(ast.parse(text)) for text in planted())}) > len(planted())
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "weakens"),
+    ("old", "new"),
     [
-        ("max((abs(v)", "min((abs(v)", True),
-        ("abs(v)", "v", True),
-        ("v < 1e-06 and x and kept", "True", True),
-        ("v < 1e-06 and x and kept", "v < 1e-06 and x", True),
-        ("v < 1e-06", "v < 1e-05", True),
-        ("(x > 1) & (x < 2)", "x < 2", True),
-        ("v < 1e-06 and x and kept", "v < 1e-06 or x or kept", False),
-        ("+ np", "- np", False),
-        ("0.5", "-0.5", False),
-        ("(x > 1) & (x < 2)", "not (x > 1) & (x < 2)", False),
-        ("break", "continue", False),
+        ("max((abs(v)", "min((abs(v)"),
+        ("abs(v)", "v"),
+        ("v < 1e-06 and x and kept", "True"),
+        ("v < 1e-06 and x and kept", "v < 1e-06 and x"),
+        ("v < 1e-06", "v < 1e-05"),
+        ("(x > 1) & (x < 2)", "x < 2"),
+        ("v < 1e-06 and x and kept", "v < 1e-06 or x or kept"),
+        ("+ np", "- np"),
+        ("0.5", "-0.5"),
+        ("(x > 1) & (x < 2)", "not (x > 1) & (x < 2)"),
+        ("break", "continue"),
     ],
 )
-def test_faults_of_numerical_code_are_among_them(old: str, new: str, weakens: bool) -> None:
+def test_faults_of_numerical_code_are_among_them(old: str, new: str) -> None:
     assert RIGHT.count(old) == 1
-    wrong = RIGHT.replace(old, new)
-    assert wrong in planted(mutate.any_fault)
-    assert (wrong in planted(mutate.weaker)) == weakens
+    assert RIGHT.replace(old, new) in planted()

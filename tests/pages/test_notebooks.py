@@ -53,7 +53,7 @@ def test_a_notebook_gives_its_outputs_again(path, name, record_property):
     if reason := why_not(name):
         pytest.skip(reason)
     run = nbval(path, MACHINES[name])
-    record_property("nearness", [f"{pages.name(path)}, {name}: {line}" for line in nearness(run)])
+    record_property("nearness", f"{pages.name(path)}, {name}: {nearness(run)}")
     assert run.returncode == 0, run.stdout + run.stderr
 
 
