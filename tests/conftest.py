@@ -28,8 +28,8 @@ settings.load_profile("book")
 # Long tests that share no fixture: each may go to the worker that is free.
 ALONE = (
     "test_notebooks.py::test_a_notebook_gives_its_outputs_again",
+    "test_notebooks.py::test_another_seed_gives_the_same_verdicts",
     "papers/test_pages.py::",
-    "pages/test_seeds.py::",
 )
 
 
@@ -80,8 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say how near the notebooks' outputs came to their tolerances, on each machine."""
-    reports = [r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])]
-    for report in reports:
-        for name, lines in getattr(report, "user_properties", []):
-            for line in lines if name == "nearness" and report.when == "call" else []:
+    for report in (r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])):
+        for name, line in report.user_properties if report.when == "call" else ():
+            if name == "nearness":
                 terminalreporter.write_line(line)

@@ -101,10 +101,7 @@ def _server(machine: tuple[tuple[str, str], ...]) -> subprocess.Popen[str]:
     )
 
 
-def nearness(run: subprocess.CompletedProcess[str]) -> list[str]:
+def nearness(run: subprocess.CompletedProcess[str]) -> str:
     """What the run says of how near its outputs came to their tolerances."""
-    lines = run.stdout.splitlines()
-    first = next((k for k, line in enumerate(lines) if "measured numbers compared" in line), None)
-    if first is None:
-        return []
-    return [lines[first], *(line for line in lines[first + 1 :] if line.startswith("  "))]
+    lines = (line for line in run.stdout.splitlines() if "measured numbers compared" in line)
+    return next(lines, "")

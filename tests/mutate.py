@@ -6,9 +6,8 @@ long tests in the folder of its own name, as those that make records again. A fa
 notices is printed as a difference: read it, and write the test that was missing, or see that the
 fault changes nothing.
 
-`weaker` lets a check pass more than it should, or calls a function's opposite: `--weaken` draws
-from these faults alone. The sample is drawn from the places where a fault fits, and then from the
-faults that fit there, so that the six signs that can stand for a plus do not outweigh the rest.
+The sample is drawn from the places where a fault fits, and then from the faults that fit there, so
+that the six signs that can stand for a plus do not outweigh the rest.
 """
 
 from __future__ import annotations
@@ -59,9 +58,9 @@ Faults = Callable[[ast.AST, ast.AST], Iterator[Any]]
 """What may stand in the place of a node, given the node above it."""
 
 
-def weaker(node: ast.AST, above: ast.AST) -> Iterator[Any]:
-    """A condition left out, a limit ten times as wide, a hypothesis that is always met; a function
-    that is its opposite, or the identity."""
+def any_fault(node: ast.AST, above: ast.AST) -> Iterator[Any]:
+    """A condition left out or turned round, a limit ten times as wide, a hypothesis that is always
+    met; a function that is its opposite, or the identity; another sign, another number, no loop."""
     called = isinstance(above, ast.Call) and above.func is node
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
@@ -80,11 +79,6 @@ def weaker(node: ast.AST, above: ast.AST) -> Iterator[Any]:
             yield ast.Name(OTHER[name])
         case ast.Attribute(value, name) if called and name in OTHER:
             yield ast.Attribute(value, OTHER[name])
-
-
-def any_fault(node: ast.AST, above: ast.AST) -> Iterator[Any]:
-    """The weaker ones, and another sign, another number, a condition turned round, no loop."""
-    yield from weaker(node, above)
     match node:
         case ast.operator() | ast.cmpop() | ast.boolop():
             for family in FAMILIES:
@@ -205,17 +199,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     parser.add_argument("--jobs", type=int, default=2, help="faults tried at once (2)")
     parser.add_argument("--unit", action="store_true", help="ask the unit tests only")
-    parser.add_argument("--weaken", action="store_true", help="only faults that weaken a check")
     parser.add_argument("where", nargs="*", default=WHERE, help="modules or folders in reluflow")
     options = parser.parse_args()
-    kind = weaker if options.weaken else any_fault
     found = [path for name in options.where for path in sorted(PACKAGE.glob(name))]
     modules = [m for p in found for m in (sorted(p.rglob("*.py")) if p.is_dir() else [p])]
-    fitting = [(m, place) for m in modules for place in places(m.read_text("utf-8"), kind)]
+    fitting = [(m, place) for m in modules for place in places(m.read_text("utf-8"), any_fault)]
     rng = random.Random(options.seed)
     drawn = rng.sample(fitting, min(options.sample, len(fitting)))
     print(f"{len(drawn)} of {len(fitting)} places in {len(modules)} modules", flush=True)
-    planted = [(m, place.line, rng.choice(place.faults(kind))) for m, place in drawn]
+    planted = [(m, place.line, rng.choice(place.faults(any_fault))) for m, place in drawn]
     if not survives(modules[0], modules[0].read_text("utf-8"), unit_only=True):
         sys.exit("mutate: without a fault, too, a unit test fails: mend that first.")
 

@@ -21,9 +21,8 @@ The terminal summary says how many measured numbers differ, and by what share of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -40,38 +39,8 @@ UNITS = 2  # the tolerance, in units of the last digit written
 NUMBER = re.compile(rf"(?<={MARK})-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-@dataclass
-class Nearness:
-    """How near the outputs of a run came to their tolerances."""
-
-    numbers: int = 0
-    differ: int = 0
-    worst: float = 0.0  # share of the tolerance
-    cells: dict[str, float] = field(default_factory=dict)  # that differ -> largest share
-
-    def add(self, share: float, cell: str) -> None:
-        """Count one measured number of a cell, away from the stored one by `share`."""
-        self.numbers += 1
-        if share > 0:
-            self.differ += 1
-            self.worst = max(self.worst, share)
-            self.cells[cell] = max(self.cells.get(cell, 0.0), share)
-
-    def lines(self) -> Iterator[str]:
-        """Say it in words."""
-        yield (
-            f"{self.numbers} measured numbers compared, {self.differ} differ, "
-            f"by at most {100 * self.worst:.0f} % of the tolerance"
-        )
-        for cell, share in self.cells.items():
-            yield f"  {cell}: {100 * share:.0f} %"
-
-
-Note = Callable[[float], None]
-
-
-def _silent(share: float) -> None:
-    """Forget it."""
+Note = Callable[[float], object]
+"""What takes how far a measured number is from the stored one, as a share of the tolerance."""
 
 
 def distance(test: str, ref: str) -> float | None:
@@ -88,7 +57,7 @@ def distance(test: str, ref: str) -> float | None:
     return float(abs(a - b) / (UNITS * unit))
 
 
-def reconciled_text(test: str, ref: str, note: Note = _silent) -> str:
+def reconciled_text(test: str, ref: str, note: Note) -> str:
     """Return `test` with the measured numbers of `ref` that it matches within the tolerance.
 
     It is returned as it is where any word, or the count of measured numbers, differs.
@@ -108,7 +77,7 @@ def reconciled_text(test: str, ref: str, note: Note = _silent) -> str:
     return NUMBER.sub(nearest, test)
 
 
-def reconciled(test: Any, ref: Any, note: Note = _silent, digits: int | None = None) -> Any:
+def reconciled(test: Any, ref: Any, note: Note, digits: int | None = None) -> Any:
     """Return the data of an output with the measured numbers that match within the tolerance.
 
     Parameters: `test` and `ref`, texts or JSON data; `digits` to which floats here were measured,
@@ -130,7 +99,7 @@ def reconciled(test: Any, ref: Any, note: Note = _silent, digits: int | None = N
     return test
 
 
-def reconciled_outputs(test: list[Any], ref: list[Any], note: Note = _silent) -> list[Any]:
+def reconciled_outputs(test: list[Any], ref: list[Any], note: Note) -> list[Any]:
     """Return a cell's new outputs with the measured numbers that match those stored."""
     if len(test) != len(ref):
         return test
@@ -155,13 +124,12 @@ class Plugin:
     """Stands between a cell's run and nbval's comparison."""
 
     def __init__(self) -> None:
-        self.nearness = Nearness()
+        self.shares: list[float] = []
         self.original = IPyNbCell.compare_outputs
 
     def pytest_sessionstart(self) -> None:
         def compare(cell: IPyNbCell, test: list, ref: list, skip_compare: Any = None) -> bool:
-            where = f"{cell.parent.path.name}, {cell.name}"
-            told = reconciled_outputs(test, ref, lambda share: self.nearness.add(share, where))
+            told = reconciled_outputs(test, ref, self.shares.append)
             skipped = skip_compare or cell.parent.skip_compare
             kept = tuple(key for key in skipped if key not in COMPARED)
             return self.original(cell, told, ref, kept)
@@ -172,8 +140,11 @@ class Plugin:
         IPyNbCell.compare_outputs = self.original
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        for line in self.nearness.lines():
-            terminalreporter.write_line(line)
+        differ, worst = sum(share > 0 for share in self.shares), max(self.shares, default=0.0)
+        terminalreporter.write_line(
+            f"{len(self.shares)} measured numbers compared, {differ} differ, "
+            f"by at most {100 * worst:.0f} % of the tolerance"
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -61,7 +61,7 @@ def read(notebook: Path) -> NotebookNode:
         return nbformat.read(notebook, as_version=4)
     except OSError as error:
         raise InputError(f"{notebook} cannot be read: {error.strerror}.") from None
-    except (ValueError, AttributeError, nbformat.ValidationError):  # of JSON, of a notebook's form
+    except (ValueError, RecursionError, AttributeError, nbformat.ValidationError):
         raise InputError(f"{notebook} is not a notebook.") from None
 
 

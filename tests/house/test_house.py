@@ -1,10 +1,14 @@
-"""How much there is to read: figures of the library and the tests that may only fall."""
+"""How much there is to read: figures of the library and the tests that may only fall; and what the
+library imports: no circle, no arrow up, light formulas."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -21,23 +25,23 @@ def modules(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py"))
 
 
+@cache
+def walked(text: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(text)))
+
+
 def lines(folder: Path) -> int:
     return sum(file.read_text("utf-8").count("\n") for file in modules(folder))
 
 
 def code(folder: Path) -> int:
     """Lines that are not blank, comment, docstring or import."""
-    return sum(_code(file) for file in modules(folder))
-
-
-@cache
-def _code(file: Path) -> int:
-    return sum(1 for _ in _coded(file.read_text("utf-8")))
+    return sum(1 for file in modules(folder) for _ in _coded(file.read_text("utf-8")))
 
 
 def _coded(text: str) -> Iterator[str]:
     left_out = set[int]()
-    for node in ast.walk(ast.parse(text)):
+    for node in walked(text):
         said = node.value if isinstance(node, ast.Expr) else None
         is_doc = isinstance(said, ast.Constant) and isinstance(said.value, str)
         if is_doc or isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -65,6 +69,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("code of papers a claim", 54),
         ("lines of tests", 20471),
         ("pages", 34),
+        ("modules that pages import", 134),
     ],
 )
 def test_the_house_does_not_grow(what: str, bar: int) -> None:
@@ -77,44 +82,99 @@ def test_the_house_does_not_grow(what: str, bar: int) -> None:
         "code of papers a claim": lambda: round(code(PAPERS) / len(scoreboard([CHAPTERS]).rows)),
         "lines of tests": lambda: lines(TESTS),
         "pages": lambda: len(pages.in_order(CHAPTERS)),
+        "modules that pages import": lambda: sum(map(rooms_of, pages.in_order(CHAPTERS))),
     }[what]()
     assert found <= bar, f"{found} {what}: the bar is {bar}"
     assert found >= (1.0 - SLACK) * bar, f"{found} {what}: lower the bar, {bar}"
 
 
-def rooms_of(notebook: Path) -> set[str]:
-    """The modules of its paper that a page imports."""
+# --- What imports what ----------------------------------------------------------------------------
+
+# From the ground floor up; what shares a floor is independent.
+FLOORS = (
+    {"errors", "approx", "places", "exact", "losses", "progress"},
+    {"statistics", "geometry", "networks", "pages"},
+    {"datasets", "images", "parameters", "flows"},
+    {"margin", "figures", "ledger", "records"},
+    {"falsify", "refresh", "cost"},
+    {"papers", "sweep"},
+    {"your_data"},
+    {"site"},
+    {"run"},
+)
+
+
+def named(file: Path) -> str:
+    return ".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
+
+
+FILES = {named(file).removesuffix(".__init__"): file for file in modules(LIBRARY)}
+
+
+def imported(text: str) -> set[str]:
+    """The modules of the library that a text imports anywhere, also within functions."""
     found = set[str]()
-    for cell in pages.code_cells(notebook):
-        for node in ast.walk(ast.parse(cell.source)):
-            module = (isinstance(node, ast.ImportFrom) and node.module) or ""
-            if module.startswith("reluflow.papers."):
-                inner = module.split(".")[3:]
-                found |= {inner[0]} if inner else {name.name for name in node.names}
+    for node in walked(text):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            inner = (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {name if name in FILES else node.module for name in inner}
+    return found & FILES.keys()
+
+
+GRAPH = {name: imported(file.read_text("utf-8")) - {name} for name, file in FILES.items()}
+
+
+def floor(name: str) -> int:
+    (found,) = (k for k, floor in enumerate(FLOORS) if name.split(".")[1] in floor)
     return found
 
 
-MORE = {
-    "01_support_vectors.ipynb": 7, "01_support_vectors/examples.ipynb": 4,
-    "01_support_vectors/geometry.ipynb": 4,
-    "01_support_vectors/norm.ipynb": 4,
-    "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/experiments.ipynb": 5,
-    "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,
-    "03_early_alignment/alignment.ipynb": 4,
-    "04_orthogonal_separability/cnn.ipynb": 4, "04_orthogonal_separability/limit.ipynb": 4,
-    "04_orthogonal_separability.ipynb": 7,
-    "05_margin_maximization/counterexamples.ipynb": 5,
-    "05_margin_maximization/suboptimality.ipynb": 5,
-    "05_margin_maximization/tables.ipynb": 4,
-    "01_support_vectors/starts.ipynb": 5,
-}  # fmt: skip
-"""Pages that stand on more modules than they should; an entry that is too large is lowered."""
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    TopologicalSorter(GRAPH).prepare()  # raises CycleError, which names the circle
 
 
-@pytest.mark.parametrize("page", pages.in_order(CHAPTERS), ids=pages.name)
-def test_a_page_stands_on_few_modules(page: Path) -> None:
-    """Its own, what its chapter shares, its pictures; the main page of a chapter on more."""
-    bar, name = 6 if pages.sections(page) else 3, pages.name(page)
-    found = len(rooms_of(page))
-    assert found <= MORE.get(name, bar)
-    assert name not in MORE or found == MORE[name]
+@pytest.mark.parametrize("name", [name for name in GRAPH if "." in name])
+def test_no_arrow_runs_up(name: str) -> None:
+    package = name.split(".")[1]
+    above = {
+        other
+        for other in GRAPH[name]
+        if other.split(".")[1] != package and floor(other) >= floor(name)
+    }
+    assert not above
+
+
+def test_papers_do_not_know_each_other() -> None:
+    rooms = {name: name.split(".")[2] for name in GRAPH if name.startswith("reluflow.papers.")}
+    assert [
+        (name, other) for name in rooms for other in GRAPH[name] if rooms.get(other, "") not in
+        ("", rooms[name])
+    ] == []  # fmt: skip
+
+
+def test_formulas_load_no_pictures() -> None:
+    """Whoever imports one topic of a paper does not wait for Matplotlib or for torch."""
+    topics = [n for n in GRAPH if ".papers." in n and not n.endswith("figures")]
+    heavy = {n for n in topics for other in GRAPH[n] if other.startswith("reluflow.figures")}
+    assert heavy == set()
+    code = (
+        "import sys, reluflow.papers.lee2022support.geometry\n"
+        "assert not {'matplotlib', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_benchmarks_import_what_the_library_has() -> None:
+    """They are run by hand alone, and tell nobody else that a name is gone."""
+    for file in sorted((CHAPTERS.parent / "benchmarks").glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reluflow"):
+                exec(ast.unparse(node), {})
+
+
+def rooms_of(notebook: Path) -> int:
+    """How many modules of its paper a page imports: its own, what its chapter shares, pictures."""
+    parts = (n.split(".") for cell in pages.code_cells(notebook) for n in imported(cell.source))
+    return len({part[3] for part in parts if part[1:2] == ["papers"] and part[3:]})

@@ -3,12 +3,14 @@ linter's and the formatter's rules, for the library, the tests and the notebooks
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import mutate
 import pytest
 import yaml
 
@@ -17,7 +19,7 @@ WORKFLOW = ROOT / ".github" / "workflows" / "book.yml"
 SCRIPTS = ("book", ".ci/run")
 
 
-def test_the_workflow_runs_on_two_systems_what_is_there() -> None:
+def test_the_workflow_runs_what_is_there_on_two_systems_and_publishes_what_is_built() -> None:
     jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
     systems = jobs["test"]["strategy"]["matrix"]["os"]
     assert sorted(name.split("-")[0] for name in systems) == ["macos", "ubuntu"]
@@ -26,10 +28,7 @@ def test_the_workflow_runs_on_two_systems_what_is_there() -> None:
     assert jobs["publish"]["needs"] == "test"
     for lines in called.values():
         assert [line for line in lines if not (ROOT / line.split()[1]).is_file()] == []
-
-
-def test_what_is_published_is_what_the_command_builds() -> None:
-    steps = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["publish"]["steps"]
+    steps = jobs["publish"]["steps"]
     (folder,) = (step["with"]["path"] for step in steps if "path" in step.get("with", {}))
     assert f"{folder}/index.html" in (ROOT / "book").read_text(encoding="utf-8")
 
@@ -75,3 +74,52 @@ def test_a_tool_has_nothing_to_say(command: list[str]) -> None:
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+# --- The faults that `mutate.py` plants: they fit, and change something; hints have none ------
+
+SOURCE = """
+from __future__ import annotations
+import numpy as np
+
+def size(x: list | None, most: int | float = 3) -> int | None:
+    kept: list | None = x
+    list(zip(x, x, strict=True))
+    given = {"small": lambda v: v < 1e-06 and x and kept, "large": 0.5}
+    while (x > 1) & (x < 2):
+        break
+    return max(abs(v) for v in kept) + np.abs(x).max() - most
+"""
+RIGHT = ast.unparse(ast.parse(SOURCE))
+
+
+def planted() -> list[str]:
+    """Every faulty version of the module."""
+    found = mutate.places(SOURCE, mutate.any_fault)
+    return [text for place in found for text in place.faults(mutate.any_fault)]
+
+
+def test_every_fault_is_a_program_and_another_one() -> None:
+    assert len(planted()) > 40
+    assert len({RIGHT, *(ast.unparse(ast.parse(text)) for text in planted())}) > len(planted())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("max((abs(v)", "min((abs(v)"),
+        ("abs(v)", "v"),
+        ("v < 1e-06 and x and kept", "True"),
+        ("v < 1e-06 and x and kept", "v < 1e-06 and x"),
+        ("v < 1e-06", "v < 1e-05"),
+        ("(x > 1) & (x < 2)", "x < 2"),
+        ("v < 1e-06 and x and kept", "v < 1e-06 or x or kept"),
+        ("+ np", "- np"),
+        ("0.5", "-0.5"),
+        ("(x > 1) & (x < 2)", "not (x > 1) & (x < 2)"),
+        ("break", "continue"),
+    ],
+)
+def test_faults_of_numerical_code_are_among_them(old: str, new: str) -> None:
+    assert RIGHT.count(old) == 1
+    assert RIGHT.replace(old, new) in planted()

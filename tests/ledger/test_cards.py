@@ -1,9 +1,10 @@
-"""Claims as readers see them: cards, errata and lists say what the records say; each settled claim
-has one address, and each proof one place."""
+"""Claims as readers see them: cards, errata and lists say what the records say, in texts that can
+be set; each settled claim has one address, each proof one place; a change breaks the seal."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -11,9 +12,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
+from reluflow.ledger import inventory
+from reluflow.ledger import seal as sealing
 from reluflow.ledger.cards import (
     Address,
     addresses,
@@ -37,10 +41,13 @@ from reluflow.ledger.rows import (
     Counterexample,
     Reading,
     Row,
+    mathematics,
+    open_ledger,
     proved,
 )
 from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, read, true_instead
-from reluflow.places import BIBLIOGRAPHY, CHAPTERS
+from reluflow.ledger.seal import broken, main, seal
+from reluflow.places import BIBLIOGRAPHY, CHAPTERS, INSTEAD, SEAL
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \lambda$.")
@@ -49,6 +56,11 @@ CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \la
 @cache
 def rows() -> tuple[Row, ...]:
     return read(CHAPTERS)
+
+
+@cache
+def instead() -> dict[str, Instead]:
+    return true_instead(row.claim.paper for row in rows())
 
 
 # --- A card on a built page -----------------------------------------------------------------------
@@ -69,39 +81,14 @@ SURVEY = [
 ]
 
 
-def words(evidence: list) -> list[str]:
-    return [f"{line.mark} {line.words}" for line in told(evidence)]
-
-
 @pytest.mark.parametrize(("broken", "searched"), [(0, False), (2, False), (0, True), (2, True)])
 def test_a_survey_and_its_search_share_a_line_and_either_can_fail(broken, searched):
     count, search = SURVEY[0].what, SURVEY[1].what
     items = [fact(count, broken, 0, tried=115), fact(search, searched, False), *SURVEY[2:]]
-    (line,) = words(items)
-    assert line.startswith("✗" if broken or searched else "✓")
-    assert f"broken by {broken or 'none'} of 115 instances" in line
-    assert ("broke it" in line) == searched
-
-
-def test_what_was_asked_stands_where_it_differs_from_what_was_found() -> None:
-    items = [
-        fact("flows lost", 0, 0, tried=3),
-        fact("flows lost there", 1, 0, tried=3),
-        fact("the end is stable", True, True),
-        fact("the end is unstable", False, False),
-        fact("the end is a saddle", True, False),
-        bound("distance", 3e-7, "<=", 0.01, "m", digits=2),
-        note("pairs", ((1, 0), (0, 1))),
-    ]
-    assert words(items) == [
-        "✓ flows lost: 0 of 3",
-        "✗ flows lost there: 1 (asked: 0)",
-        "✓ the end is stable",
-        "✓ the end is unstable: no",
-        "✗ the end is a saddle: yes (asked: no)",
-        "✓ distance: ≈3.0e-7 m (asked: ≤ 0.01)",
-        "· pairs: (1, 0), (0, 1)",
-    ]
+    (line,) = told(items)
+    assert line.mark == ("✗" if broken or searched else "✓")
+    assert f"broken by {broken or 'none'} of 115 instances" in line.words
+    assert ("broke it" in line.words) == searched
 
 
 @pytest.mark.parametrize(
@@ -139,7 +126,7 @@ OPEN = '<details class="claim" id="claim-xx-thm1"'
 WHY = Row(CLAIM, OUT_OF_REACH, why="No t_1 & no machine")
 CHECKED = Row(replace(CLAIM, id="sv.thm3.6"), REFUTED, counterexample=CASE)
 READ = Row(CLAIM, WITH_READING, tuple(SURVEY), Reading("the sum <of> losses", "the mean: slower"))
-INSTEAD = Row(CLAIM, NOT_REPRODUCED, CASE.breaks, instead=(note("steps", 9),))
+OTHERWISE = Row(CLAIM, NOT_REPRODUCED, CASE.breaks, instead=(note("steps", 9),))
 SURVIVED = Row(CLAIM, REPRODUCED, tuple(SURVEY))
 
 
@@ -160,7 +147,7 @@ SURVIVED = Row(CLAIM, REPRODUCED, tuple(SURVEY))
         (READ, {"at": [SOURCE]}, ["the sum &lt;of&gt; losses", "the mean: slower",
                                   "<pre>&#34;&#34;&#34;Claims as"], "<of>"),
         (WHY, {}, ["Why:</em> No t<sub>1</sub> &amp; no machine</p>"], "instead"),
-        (INSTEAD, {}, ["What appeared instead:", "steps: 9"], "machine"),
+        (OTHERWISE, {}, ["What appeared instead:", "steps: 9"], "machine"),
         (planar("lee2022support", X=AXES, y=[2, 1], w0=[0.5, -1]), {},
          ['href="../explorer.html#X=1,0;0,1&amp;y=2,1&amp;w=0.5,-1"'], " w0=eps"),
         # Without a start, one along the velocity at 0.
@@ -244,6 +231,7 @@ NAMES = (
 """What a paper gives a name: its assumptions, and the constants of Min et al."""
 PAGES = sorted((CHAPTERS / "errata").glob("*.md"))
 PAPERS = [page.stem for page in PAGES]
+FELL = (REFUTED, NOT_REPRODUCED)
 
 
 def of(paper: str) -> list[Row]:
@@ -253,20 +241,6 @@ def of(paper: str) -> list[Row]:
 def html_of(paper: str, told: dict[str, Instead]) -> str:
     of_paper = tuple(each for each in load_inventories() if each.paper == paper)
     return errata(Scoreboard(of_paper, tuple(of(paper))), told)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=PAPERS)
-def test_a_page_defines_what_its_statements_name(page: Path) -> None:
-    """It can be sent alone: (Init), A1, zeta_1 and their like stand in front."""
-    paper = page.stem
-    assert f"```{{errata}} {paper}\n```" in page.read_text(encoding="utf-8")
-    mine = of(paper)
-    html = html_of(paper, {row.claim.id: Instead("", "a slip", "part") for row in mine})
-    assert html.startswith('<section class="stands">')
-    setting = html.partition('<section class="setting">')[2]
-    says = " ".join(row.claim.says for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED))
-    for names in NAMES:
-        assert set(re.findall(names, says)) <= set(re.findall(names, setting))
 
 
 def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
@@ -279,12 +253,15 @@ def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
     assert len(labels) == len(PAGES)
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(paper):
-    mine = of(paper)
+@pytest.mark.parametrize("page", PAGES, ids=PAPERS)
+def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(page):
+    """And what its statements name, (Init), A1, zeta_1 and their like: it can be sent alone."""
+    assert f"```{{errata}} {page.stem}\n```" in page.read_text(encoding="utf-8")
+    mine = of(page.stem)
     ours = {row.claim.id for row in mine if ".ours." in row.claim.id}
     told = {row.claim.id: Instead(row.claim.id, row.claim.id, "part") for row in mine}
-    whole = html_of(paper, told)
+    whole = html_of(page.stem, told)
+    assert whole.startswith('<section class="stands">')
     assert whole.count("<section") == whole.count("</section>")
     stands, _, html = whole.partition("</section>")
     held = [row.claim for row in mine if row.verdict == REPRODUCED and row.claim.id not in ours]
@@ -293,20 +270,21 @@ def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(p
     for row in (row for row in mine if row.claim.id not in ours and row.claim.kind == "theorem"):
         assert (f'#{row.claim.anchor}"' in stands) == (row.verdict == REPRODUCED), row.claim.id
     for row in mine:
-        stands = row.verdict in (REFUTED, NOT_REPRODUCED, WITH_READING) and row.claim.id not in ours
+        stands = row.verdict in (*FELL, WITH_READING) and row.claim.id not in ours
         assert (f'#{row.claim.anchor}"' in html) == stands, row.claim.id
         assert not stands or f"{escape(row.claim.at)} (<a" in html, row.claim.id
     false = [row for row in mine if row.verdict == REFUTED and row.claim.id not in ours]
     assert html.count('<tr class="erratum">') == html.count("<em>Counterexample:</em>")
     assert html.count('<tr class="erratum">') == len(false)
+    setting = html.partition('<section class="setting">')[2]
+    says = " ".join(row.claim.says for row in mine if row.verdict in FELL)
+    for names in NAMES:
+        assert set(re.findall(names, says)) <= set(re.findall(names, setting))
 
 
-def test_a_claim_that_fell_with_nothing_in_its_place_is_named() -> None:
+def test_claims_with_one_sentence_share_an_erratum_and_one_without_is_named() -> None:
     with pytest.raises(LedgerError, match=r"mm\.[\w.]+ is refuted: say in data/instead"):
         html_of("vardi2022margin", {})
-
-
-def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample() -> None:
     fell = [row.claim.id for row in of("vardi2022margin") if row.verdict == REFUTED]
     told = dict.fromkeys(fell, Instead("true if $a < b$", "one sign", "theorem"))
     html = html_of("vardi2022margin", told)
@@ -334,10 +312,82 @@ def test_the_heaviest_comes_first_and_one_cause_stands_together() -> None:
     assert ranks == sorted(ranks)
 
 
-def test_every_refuted_claim_has_its_counterexample_in_a_sentence() -> None:
-    told = true_instead(PAPERS)
-    refuted = [row.claim.id for row in rows() if row.verdict == REFUTED]
-    assert [id for id in refuted if not told[id].shows] == []
+# --- What is asked of texts beyond the format that the loaders check ------------------------------
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with a text in which mathematics stands between single dollars, but for what
+    MathJax says on the pages."""
+    parts = text.split("$")
+    if len(parts) % 2 == 0:
+        return ["the dollars are not paired"]
+    found = [] if text.rstrip().endswith((".", ".)")) else ["no full stop ends it"]
+    words, formulas = parts[::2], parts[1::2]
+    found += [f"mathematics outside of dollars: {w!r}" for w in words if re.search(r"[\\{}]", w)]
+    return found + ["a formula is empty" for formula in formulas if not formula.strip()]
+
+
+@pytest.mark.parametrize(
+    "given", load_inventories(), ids=lambda given: f"{given.paper} {given.ours}"
+)
+def test_claims_hypotheses_and_settings_are_sentences_with_formulas_that_can_be_set(given) -> None:
+    texts = [claim.says for claim in given.claims]
+    for says in texts:
+        assert len(says.split()) >= 6
+        assert not says.startswith(("Same ", "The same with", "In this ", "In that ", "For these "))
+        assert "$" not in mathematics(says)
+    texts += [text for claim in given.claims for text in (claim.given or {}).values()]
+    texts += [part for part in given.setting.split("\n\n") if part]
+    assert {text: found for text in texts if (found := faults(text))} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["An open $x formula.", "No stop $x$", r"Bare \alpha here.", "Bare {x} here.", "Empty $ $."],
+)
+def test_a_text_that_cannot_be_set_is_found(text: str) -> None:
+    assert faults(text)
+    assert not faults(
+        r"Plain words, and $\{x : x^\top y_{i_1} \le 0\}$ (see $\left[ 0, 1 \right)$)."
+    )
+
+
+def test_a_year_is_that_of_the_entry_and_of_no_later_one(tmp_path, monkeypatch):
+    entries = "@book{undated2022,\n  title = {x},\n}\n@book{dated2023,\n  year = {2023b},\n}"
+    (tmp_path / "references.bib").write_text(entries, encoding="utf-8")
+    monkeypatch.setattr(inventory, "BIBLIOGRAPHY", tmp_path / "references.bib")
+    years = [inventory.year(key) for key in ("undated2022", "dated2023", "none")]
+    assert years == ["", "2023b", ""]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_sentences_speak_each_of_claims_of_their_paper_and_once(paper: str) -> None:
+    entries = yaml.safe_load((INSTEAD / f"{paper}.yml").read_text(encoding="utf-8"))
+    claims = [id for entry in entries for id in entry["claims"]]
+    assert set(claims) <= open_ledger(paper).claims.keys()
+    assert len(claims) == len(set(claims))
+    assert len({entry["instead"] for entry in entries}) == len(entries)
+
+
+@pytest.mark.parametrize("field", ["cause", "weight"])
+def test_an_entry_without_a_cause_or_a_weight_is_refused(field, tmp_path, monkeypatch):
+    entry = {"claims": ["sv.thm3.6"], "cause": "a sign", "weight": "part", "instead": "True."}
+    monkeypatch.setattr(sys.modules[true_instead.__module__], "INSTEAD", tmp_path)
+    del entry[field]
+    (tmp_path / "lee2022support.yml").write_text(yaml.safe_dump([entry]), encoding="utf-8")
+    with pytest.raises(LedgerError, match=field):
+        true_instead(["lee2022support"])
+
+
+def test_every_claim_that_falls_has_one_and_none_that_holds() -> None:
+    """And every refuted one its counterexample in a sentence."""
+    told = instead()
+    assert {row.claim.paper for row in rows()} == set(PAPERS)
+    assert {file.stem for file in INSTEAD.glob("*.yml")} == set(PAPERS)
+    assert {row.claim.id for row in rows() if row.verdict in FELL} <= told.keys()
+    assert not told.keys() & {row.claim.id for row in rows() if row.verdict == REPRODUCED}
+    assert [each.sentence for each in told.values() if faults(each.sentence)] == []
+    assert [r.claim.id for r in rows() if r.verdict == REFUTED and not told[r.claim.id].shows] == []
 
 
 # --- The list -------------------------------------------------------------------------------------
@@ -354,9 +404,9 @@ FOUND = "X = (1, 0), (0, 1), y = (1, -1), note = any start; zero loss is reached
         (READ, "reading", "the sum <of> losses"),
         (READ, "instances", "115"),
         (replace(READ, evidence=(fact("x", 0, 0, tried=9), *SURVEY)), "instances", "9"),
-        (replace(INSTEAD, chapter="01/a.ipynb"), "page", "01/a.html#claim-xx-thm1"),
-        (INSTEAD, "instead", "steps: 9"),
-        (INSTEAD, "weight", ""),
+        (replace(OTHERWISE, chapter="01/a.ipynb"), "page", "01/a.html#claim-xx-thm1"),
+        (OTHERWISE, "instead", "steps: 9"),
+        (OTHERWISE, "weight", ""),
     ],
 )
 def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -> None:
@@ -364,3 +414,41 @@ def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -
     assert record[column] == words
     (record,) = listing([row], {row.claim.id: Instead("true if", "a sign", "part")})
     assert [record[k] for k in ("instead", "cause", "weight")] == ["true if", "a sign", "part"]
+
+
+# --- The seal: what was weakened, left out or worded anew is a line of its difference -------------
+
+OWN, FALSE = "sv.ours.small.agree", "sv.thm3.6"
+
+
+def test_the_book_is_as_it_was_sealed() -> None:
+    found = broken(SEAL.read_text("utf-8"), seal(rows(), instead()))
+    asked = "read what changed, then run `python -m reluflow.ledger.seal`:"
+    assert not found, "\n".join([asked, *found])
+
+
+def test_a_claim_that_is_gone_or_another_is_a_line() -> None:
+    """Which of its parts count is seen at the seal of the book."""
+    left = [row for row in rows() if row.claim.id != OWN]
+    lines = broken(seal(rows(), instead()), seal(left, instead()))
+    assert len(lines) == 3
+    assert sum(OWN in line for line in lines) == 1
+    assert {f"-{len(rows())} claims", f"+{len(left)} claims"} < set(lines)
+    read_so = [replace(row, reading=Reading("a", "b")) if row.claim.id == OWN else row
+               for row in rows()]  # fmt: skip
+    other = instead() | {FALSE: replace(instead()[FALSE], sentence="All is well.")}
+    for changed, id in ((seal(read_so, instead()), OWN), (seal(rows(), other), FALSE)):
+        lines = broken(seal(rows(), instead()), changed)
+        assert [line.split()[0] for line in lines] == [f"-{id}", f"+{id}"]
+
+
+def test_the_command_says_what_changed_and_seals_it(tmp_path, monkeypatch, capsys):
+    place, made = tmp_path / "seal.txt", "1 claims\na.b reproduced\n"
+    monkeypatch.setattr(sealing, "of_the_book", lambda: made)
+    assert main([], place) == main([], place) == 0
+    assert main(["--all"], place) == main([], tmp_path) == 1  # neither is taken
+    assert place.read_text("utf-8") == made
+    told = ["+1 claims", "+a.b reproduced", "nothing has changed"]
+    said = capsys.readouterr()
+    assert said.out.splitlines() == told
+    assert [line.split(":")[0] for line in said.err.splitlines()] == ["seal", "seal"]

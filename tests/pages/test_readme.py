@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
+import os
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +59,22 @@ def test_the_pages_take_the_parameters_of_the_commands(line, tmp_path, monkeypat
         options[words[k + 1]] = yaml.safe_load(words[k + 2])
     assert options
     check(found(words[words.index("--chapter") + 1] if "--chapter" in words else OWN), options)
+
+
+def test_the_readme_has_the_two_commands_and_ci_calls_the_second() -> None:
+    assert {("", "bash book build\n"), ("", "bash book test\n")} <= set(BLOCKS)
+    script = ROOT / ".ci" / "run"
+    assert script.read_text(encoding="utf-8").splitlines()[-1] == "exec bash book test"
+    assert os.access(script, os.X_OK)
+
+
+def test_what_the_readme_names_is_there() -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / link).is_file(), link
+    for line in (line for line in LINES if line.startswith(".venv/bin/")):
+        program, *words = line.split()
+        assert (Path(sys.executable).parent / Path(program).name).is_file(), program
+        for word in words:
+            assert not word.startswith("chapters/") or (ROOT / word).is_file(), word
+    modules = re.findall(r"python -m (reluflow[\w.]*)", README)
+    assert all([len(modules), *map(importlib.util.find_spec, modules)]), modules

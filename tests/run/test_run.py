@@ -26,7 +26,6 @@ It is {glue:text}`half:.1f`, says {cite:t}`min2024early`, for $x^2$ ([there](02_
 :::{dropdown} Solution
 Yes.
 :::"""
-GOOD = "x1,x2,y\n3,1,1\n2,3,1\n-5,2,-1\n"
 
 
 def glued(name: str, **data: str) -> NotebookNode:
@@ -42,6 +41,20 @@ def notebook(text: str = TEXT) -> NotebookNode:
     ]
     hidden = new_code_cell("glue()", outputs=outputs, metadata={"tags": ["remove-input"]})
     return new_notebook(cells=[new_markdown_cell(text), hidden])
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a reader's data, in which the commands are given."""
+    monkeypatch.chdir(tmp_path)
+    files("my.csv", "x1,x2,y\n3,1,1\n2,3,1\n-5,2,-1\n")
+    return tmp_path
+
+
+def files(names: str, text: str) -> None:
+    for path in map(Path, names.split()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def test_a_page_is_one_file_that_loads_nothing() -> None:
@@ -74,24 +87,23 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["zero.csv"], "write -1 for 0."),
         (["my.csv", "--out", "foreign"], "holds no results"),
         (["my.csv", "--out", "site"], '"site" is there and holds no results'),
-        (["my.csv", "--out", "taken"], '"taken" holds the results of cones: choose another with'),
+        *((["my.csv", "--out", taken], f'"{taken}" holds cones.ipynb: move it, or choose another')
+          for taken in ("others", "own")),
     ],
-)
-def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my.csv").write_text(GOOD)
-    (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
-    (tmp_path / "foreign").mkdir()
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "site").mkdir()
-    for name in ("site/index.html", "taken/index.html", "taken/cones.ipynb"):
-        (tmp_path / name).touch()
-    before = sorted(tmp_path.rglob("*"))
+)  # fmt: skip
+def test_one_sentence_and_the_status_2(arguments, sentence, place, capsys):
+    files("zero.csv", "x,y\n1,0\n2,1\n")
+    files("foreign/a site/index.html others/index.html others/cones.ipynb own/index.html "
+          "own/cones.ipynb own/06_your_data.ipynb", "")  # fmt: skip
+    before = sorted(place.rglob("*"))
     assert command.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("book run: ")
     assert sentence in line
-    assert sorted(tmp_path.rglob("*")) == before
+    assert sorted(place.rglob("*")) == before
+
+
+RESULTS = "_runs/my/06_your_data.ipynb _runs/my/index.html"
 
 
 @pytest.mark.parametrize(
@@ -103,33 +115,23 @@ def test_one_sentence_and_the_status_2(arguments, sentence, tmp_path, monkeypatc
         (OSError(28, "No space left on device"), 2),
     ],
 )
-def test_a_run_that_fails_leaves_earlier_results(error, status, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my.csv").write_text(GOOD)
-    (tmp_path / "_runs" / "my").mkdir(parents=True)
-    for name in ("index.html", "06_your_data.ipynb"):
-        (tmp_path / "_runs" / "my" / name).write_text("earlier")
+def test_a_run_that_fails_leaves_earlier_results(error, status, place, monkeypatch):
+    files(RESULTS, "earlier")
 
     def fails(*given: object, **named: object) -> None:
         raise error
 
     monkeypatch.setattr(command.papermill, "execute_notebook", fails)
     assert command.main(["my.csv"]) == status
-    assert (tmp_path / "_runs" / "my" / "index.html").read_text() == "earlier"
-    assert [path.name for path in (tmp_path / "_runs").iterdir()] == ["my"]
+    assert (place / "_runs" / "my" / "index.html").read_text() == "earlier"
+    assert [path.name for path in (place / "_runs").iterdir()] == ["my"]
 
 
-@pytest.mark.parametrize("earlier", [{}, {"index.html": "old", "06_your_data.ipynb": "old"}])
-def test_a_full_disk_leaves_both_files_or_neither(earlier, tmp_path, monkeypatch):
+@pytest.mark.parametrize("earlier", ["", RESULTS])
+def test_a_full_disk_leaves_both_files_or_neither(earlier, place, monkeypatch):
     """And no folder that the next run would refuse."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my.csv").write_text(GOOD)
-    folder = tmp_path / "_runs" / "my"
-    for name, text in earlier.items():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-
-    whole = Path.write_bytes
+    files(earlier, "old")
+    before, whole = sorted(place.rglob("my/*")), Path.write_bytes
 
     def full(self: Path, data: bytes | str, *given: object) -> None:
         if "index.html" in self.name:
@@ -144,9 +146,10 @@ def test_a_full_disk_leaves_both_files_or_neither(earlier, tmp_path, monkeypatch
         disk.setattr(Path, "write_text", full)
         disk.setattr(Path, "write_bytes", full)
         assert command.main(["my.csv"]) == 2
-    assert {path.name: path.read_text() for path in tmp_path.rglob("my/*")} == earlier
+    assert sorted(place.rglob("my/*")) == before
+    assert {path.read_text() for path in before} <= {"old"}
     assert command.main(["my.csv"]) == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["06_your_data.ipynb", "index.html"]
+    assert " ".join(str(p.relative_to(place)) for p in sorted(place.rglob("my/*"))) == RESULTS
 
 
 def test_another_page_opens_with_its_verdicts(tmp_path: Path) -> None:
@@ -173,14 +176,13 @@ def test_what_shows_nothing_goes_with_the_words_to_it() -> None:
 
 
 @pytest.mark.long
-def test_a_run_from_a_file_to_the_page(tmp_path, monkeypatch, capsys):
+def test_a_run_from_a_file_to_the_page(place, capsys):
     """On labels that are no signs, of which two layers are not asked."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "my.csv").write_text("x1,x2,y\n0.9,0.1,0.6\n0.4,0.9,0.9\n")
+    files("my.csv", "x1,x2,y\n0.9,0.1,0.6\n0.4,0.9,0.9\n")
     assert command.main(["my.csv", "-p", "h", "2", "-p", "effort", "0.2"]) == 0
     assert capsys.readouterr().out == "_runs/my/index.html\n"
-    page = (tmp_path / "_runs" / "my" / "index.html").read_text("utf-8")
+    page = (place / "_runs" / "my" / "index.html").read_text("utf-8")
     assert page.index("my: 2 data in 2 dimensions") < page.index("<h2>")
-    made = nbformat.read(tmp_path / "_runs" / "my" / "06_your_data.ipynb", as_version=4)
+    made = nbformat.read(place / "_runs" / "my" / "06_your_data.ipynb", as_version=4)
     assert not any("layers.turned" in cell.source for cell in made.cells)
     assert pages.glued(made.cells)["summary"]["text/plain"].startswith("my: 2 data")

@@ -1,18 +1,28 @@
-"""What a sweep runs, refuses, stores and shows, on a page that runs in a second."""
+"""What a sweep runs, refuses, stores and shows, on a page that runs in a second; and what is left
+where it, its workers or their scheduler, processes of their own, are killed."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
+import multiprocessing
 import os
 import re
+import runpy
 import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pandas as pd
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from reluflow.sweep import report
@@ -55,22 +65,18 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- What is run ----------------------------------------------------------------------------------
 
 
-def test_a_grid_is_a_product_in_order(tmp_path: Path) -> None:
+def test_a_grid_is_a_product_in_order_and_the_page_computes_what_is_not_given(tmp_path) -> None:
     page = write_page(tmp_path, *CELLS)
     points = plan(page, tmp_path, ["seed=0:6:3", "name=a,b", "rate=2"]).points.values()
     assert [(p["seed"], p["name"], p["rate"], p["n"]) for p in points] == [
         (0, "a", 2, 2), (0, "b", 2.0, 2), (3, "a", 2.0, 2), (3, "b", 2.0, 2),
     ]  # fmt: skip
-
-
-def test_the_page_computes_what_is_not_given(tmp_path: Path) -> None:
     page = write_page(tmp_path, "n = 2\nstart = None\nwidth = 2 * n", "assert width")
-    (point,) = plan(page, tmp_path, ["n=3"]).points.values()
-    assert point == {"n": 3, "start": None}
-    (point,) = plan(page, tmp_path, ["width=5"]).points.values()
-    assert point == {"n": 2, "start": None, "width": 5}
+    for grid, point in (("n=3", {"n": 3}), ("width=5", {"n": 2, "width": 5})):
+        assert [*plan(page, tmp_path, [grid]).points.values()] == [{"start": None} | point]
 
 
+DEEP = "[" * 3_000
 GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
 
 
@@ -82,20 +88,20 @@ GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
         ({}, ["--grid", "seed=0:1000000"], "take 1 to 100000 of them"),
         ({}, ["--grid", "seed"], "is not NAME=VALUES"),
         ({}, ["--grid", "seed=1:2:0"], "a step of 0 goes nowhere"),
-        ({}, ["--grid", "seed=["], "the values are not YAML"),
+        *(({}, ["--grid", f"seed={text}"], "the values are not YAML") for text in ("[", DEEP)),
         ({}, ["--grid", "seed=0,1", "--grid", "n=7"], "given twice"),
         ({}, ["--grid", "seed=5", "--grid", "name=b", "--grid", "rate=1", "--workers", "0"],
          "at least 1"),
         ({}, ["--grid", "start=7"], "seven is not allowed."),
         ({}, ["--out", "memory://a"], "take a folder that all of"),
         ({}, ["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler answers at tcp://127.0.0.1:9"),
-        ({"page.ipynb": "{}"}, [], "is not a notebook"),
+        *(({"page.ipynb": text}, [], "is not a notebook") for text in ("{}", DEEP)),
         ({"out": ""}, ["--out", "out/in"], "out/in cannot be"),
         ({"out/mine.txt": ""}, [], "sweep: out holds other files"),
         ({"out/sweep.json": '{"notebook": "other.ipynb", "folder": "/", "grid": []}'}, [],
          "has the runs of other.ipynb"),
         *(({"out/sweep.json": text}, [], "out/sweep.json is damaged: sweep into a new folder.")
-          for text in ("[1]", "{}", "0", '{"notebook": "page.ipynb", "folder": "/"}')),
+          for text in ("[1]", "{}", "0", '{"notebook": "page.ipynb", "folder": "/"}', DEEP)),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_anything_starts(
@@ -126,10 +132,11 @@ def test_a_folder_takes_one_sweep(tmp_path: Path, capsys) -> None:
     assert capsys.readouterr().err == sentence
     os.close(folder)
     (tmp_path / "runs").mkdir(exist_ok=True)
-    (tmp_path / "runs" / "a.json").write_text("{")
-    assert main([str(tmp_path)]) == 2
     sentence = f"sweep: {tmp_path}/runs/a.json is damaged: delete it, and it is run again.\n"
-    assert capsys.readouterr().err == sentence
+    for text in ("{", DEEP):
+        (tmp_path / "runs" / "a.json").write_text(text)
+        assert main([str(tmp_path)]) == 2
+        assert capsys.readouterr().err == sentence
 
 
 def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +155,12 @@ def test_another_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> Non
 # --- What comes out -------------------------------------------------------------------------------
 
 
+def stored(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(file.read_text()) for file in sorted((out / "runs").glob("*.json"))]
+
+
 @pytest.mark.long
-def test_the_table_has_parameters_verdicts_and_every_number(swept: Path) -> None:
+def test_the_table_has_every_number_and_the_page_shows_flips_first(swept: Path) -> None:
     frame = pd.read_parquet(swept / "table.parquet")
     assert list(frame.n) == [1, 2, 1, 2]
     assert list(frame["run.status"]) == ["done", "failed", "done", "done"]
@@ -164,14 +175,6 @@ def test_the_table_has_parameters_verdicts_and_every_number(swept: Path) -> None
     assert '"error"' in (swept / "runs" / f"{row['key']}.ipynb").read_text("utf-8")
     some = ["seed", "n", "glued: size"]
     pd.testing.assert_frame_equal(pd.read_csv(swept / "table.csv")[some], frame[some])
-
-
-def stored(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(file.read_text()) for file in sorted((out / "runs").glob("*.json"))]
-
-
-@pytest.mark.long
-def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
     text = (swept / "index.html").read_text("utf-8")
     places = [text.index(f"<h2>{t}") for t in ("Flipped", "1 failed runs", "Verdicts", "Evidence")]
     assert places == sorted(places)
@@ -239,3 +242,158 @@ def test_a_worker_with_another_library_says_so(tmp_path, monkeypatch, capsys):
     assert main([str(page), "--grid", "seed=0:1", "--out", str(tmp_path / "out")]) == 1
     assert "a worker has another library" in capsys.readouterr().err
     assert stored(tmp_path / "out") == []
+
+
+# --- What is killed -------------------------------------------------------------------------------
+
+SWEEP, SCHEDULER, WORKER = (
+    "reluflow.sweep", "distributed.cli.dask_scheduler", "distributed.cli.dask_worker"
+)  # fmt: skip
+# Processes as from another terminal, forked from one that has loaded what they need.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload([SCHEDULER, WORKER, "reluflow.sweep.report", __name__])
+# Each run says which process it is, and waits until it may go on.
+WAITING = (
+    "seed = 0\nwait = True",
+    "import os, pathlib, time\npathlib.Path(f'pid-{seed}').write_text(str(os.getpid()))",
+    "while wait and not pathlib.Path('go').exists():\n    time.sleep(0.05)",
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return write_page(tmp_path, *WAITING).parent
+
+
+def become(place: Path, module: str, arguments: tuple[str, ...]) -> None:
+    """Be `python -m module` in a session of its own, which writes what it says into a file."""
+    os.setsid()
+    os.chdir(place)
+    told = os.open(f"told-{os.getpid()}", os.O_WRONLY | os.O_CREAT)
+    os.dup2(told, 1), os.dup2(told, 2)
+    # What runs the tests in the background may have told its children to ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+@contextlib.contextmanager
+def started(place: Path, module: str, *arguments: str) -> Iterator[ForkServerProcess]:
+    """Such a process, killed at the end."""
+    process = FORKS.Process(target=become, args=(place, module, arguments))
+    process.start()
+    try:
+        yield process
+    finally:
+        kill(process)
+        process.join(60)
+        process.close()
+
+
+def kill(process: ForkServerProcess) -> None:
+    """End a process and its children at once, as a machine that loses its power."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def ended(process: ForkServerProcess, place: Path) -> tuple[int | None, list[str]]:
+    """The exit status and the sentences of a sweep when it has ended."""
+    process.join(120)
+    lines = (place / f"told-{process.pid}").read_text().splitlines()
+    return process.exitcode, [line for line in lines if line.startswith("sweep:")]
+
+
+@pytest.fixture
+def cluster(place: Path) -> Iterator[list[ForkServerProcess]]:
+    """A scheduler and two workers on this machine; the scheduler first."""
+    file = place / "scheduler.json"
+    own = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
+    with contextlib.ExitStack() as stack:
+        processes = [stack.enter_context(started(place, SCHEDULER, *own, "--port", "0"))]
+        until(lambda: file.exists() and file.stat().st_size > 0)
+        for _ in range(2):
+            worker = started(place, WORKER, *own, "--nthreads", "1", "--no-nanny")
+            processes.append(stack.enter_context(worker))
+        yield processes
+
+
+def address(place: Path) -> list[str]:
+    return ["--scheduler", json.loads((place / "scheduler.json").read_text())["address"]]
+
+
+NEW = ("page.ipynb", "--out", "out", "--grid")
+ALONE = ("--workers", "2")
+
+
+def until(met: Callable[[], object], seconds: float = 90.0) -> None:
+    limit = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.1)
+
+
+def kernels(place: Path) -> list[int]:
+    """The kernels of this test that live."""
+    living = []
+    for file in place.glob("pid-*"):
+        with contextlib.suppress(ValueError, psutil.NoSuchProcess):  # not written yet, or gone
+            kernel = psutil.Process(int(file.read_text()))
+            living += [] if kernel.status() == psutil.STATUS_ZOMBIE else [kernel.pid]
+    return living
+
+
+@pytest.mark.long
+def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(place: Path) -> None:
+    """By Ctrl-C, which goes to its group, and then at once. Meanwhile the folder is held against
+    other sweeps, and a kernel that is killed is a row that is tried again."""
+    with started(place, SWEEP, *NEW, "seed=0:2", "--workers", "1") as process:
+        until(lambda: len(kernels(place)) == 1)  # the other run waits for it
+        os.killpg(process.pid, signal.SIGINT)
+        status, told = ended(process, place)
+    assert status == 130
+    assert told[0].startswith("sweep: stopped; `bash book sweep ")
+    until(lambda: kernels(place) == [], 20)
+    assert stored(place / "out") == []
+    with started(place, SWEEP, "out", *ALONE) as process:
+        until(lambda: len(kernels(place)) == 2)
+        folder = os.open(place / "out", os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(folder)
+        os.kill(kernels(place)[0], signal.SIGKILL)
+        until(lambda: len(stored(place / "out")) == 1)
+        process.kill()
+    until(lambda: kernels(place) == [], 20)
+    (row,) = stored(place / "out")
+    assert row["status"] == "died"
+    (place / "go").touch()
+    with started(place, SWEEP, "out", *ALONE) as process:
+        assert ended(process, place) == (0, [])
+    assert [row["status"] for row in stored(place / "out")] == ["done"] * 2
+    assert list(place.rglob("*.part")) == []  # nothing unfinished lies about
+    assert (place / "out" / "index.html").exists()
+    assert kernels(place) == []
+
+
+@pytest.mark.long
+def test_on_a_cluster_that_loses_its_parts_nothing_that_ended_is_lost(place, cluster):
+    """What runs when the sweep is ended is stored in the end. What runs on a worker that is killed
+    is run by the other one. A lost scheduler ends the sweep."""
+    with started(place, SWEEP, *NEW, "seed=0:3", *address(place)) as process:
+        until(lambda: len(kernels(place)) == 2)
+        process.terminate()
+        status, _ = ended(process, place)
+    assert (status, len(kernels(place))) == (130, 2)
+    (place / "go").touch()
+    until(lambda: len(stored(place / "out")) == 2)
+    (place / "go").unlink()
+    with started(place, SWEEP, "out", *address(place)) as process:
+        until(lambda: len(kernels(place)) == 1)
+        (kernel,) = kernels(place)
+        os.kill(psutil.Process(kernel).ppid(), signal.SIGKILL)
+        until(lambda: kernels(place) not in ([], [kernel]))
+        kill(cluster[0])
+        status, told = ended(process, place)
+    assert status == 1
+    assert told[0].startswith("sweep: the scheduler was lost; `bash book sweep ")
+    assert [row["status"] for row in stored(place / "out")] == ["done"] * 2

@@ -44,8 +44,8 @@ for tau in (0.01, 0.3, 1.0, 2.0):
     check("dw_1/dt = v exp(-f)", abs(speed[0] - v * exp(-v * w[0])) < 1e-8)
     check("dv/dt = exp(-f) w_1", abs(speed[1] - exp(-v * w[0]) * w[0]) < 1e-8)
 tau = 0.0
-for _ in range(100_000):
-    tau += 1e-5 * exp(-sinh(tau) * cosh(tau))
+for _ in range(10_000):
+    tau += 1e-4 * exp(-sinh(tau) * cosh(tau))
 print(f"at t = 1 <x_1, w> = {sinh(tau):.3f}")
 check("the neuron has left S_dead", sinh(tau) > 0.5)
 print("So not every solution stays in S_dead. The lemma needs regular ones.")

@@ -109,7 +109,7 @@ def frozen(file: Path) -> dict[str, dict[str, Any]]:
     try:
         listed = json.loads(file.read_text(encoding="utf-8"))[:]  # no mapping
         return {row["id"]: {key: row[key] for key in _COMPARED} for row in listed}
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise LedgerError(f"--compare: {file} is no list that --json printed") from None
 
 

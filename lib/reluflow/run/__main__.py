@@ -86,7 +86,7 @@ def _say(sentence: str, status: int) -> int:
 def _value(text: str) -> Any:
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         return text
 
 
@@ -130,7 +130,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     if folder.exists() and not (held and (folder / INDEX).is_file()):
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
     for other in held - {page.stem}:
-        raise InputError(f'"{folder}" holds the results of {other}: choose another with --out.')
+        raise InputError(f'"{folder}" holds {other}.ipynb: move it, or choose another with --out.')
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
         output = Path(stage, page.name)

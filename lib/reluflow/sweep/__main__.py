@@ -98,7 +98,7 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
             old = {"grid": [str(g) for g in old["grid"]], **{k: str(old[k]) for k in _KEPT}}
     except (OSError, ValueError, ImportError) as error:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, RecursionError):
         raise InputError(f"{named}/{SETTINGS} is damaged: sweep into a new folder.") from None
     if names and old is None:
         raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
@@ -206,7 +206,7 @@ def _rows(store: Store) -> list[dict[str, Any]]:
     for name in (name for name in store.names("runs") if name.endswith(".json")):
         try:
             found.append(json.loads(store.read(f"runs/{name}")))
-        except ValueError:
+        except (ValueError, RecursionError):
             damaged = f"{store.url}/runs/{name} is damaged: delete it, and it is run again."
             raise InputError(damaged) from None
     return found

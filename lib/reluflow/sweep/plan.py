@@ -106,7 +106,7 @@ def _axis(text: str, known: Mapping[str, Any]) -> tuple[str, Sequence[Any]]:
         values = yaml.safe_load(f"[{told}]")
     except ValueError:
         raise InputError(f'"{text}": a step of 0 goes nowhere.') from None
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         raise InputError(f'"{text}": the values are not YAML, such as 5,10 or [1, 4].') from None
     with suppress(TypeError, ValueError):  # YAML 1.1 takes 1e-3 for text
         values = [*map(float, values)] if isinstance(known.get(name), float) else values
