@@ -7,7 +7,6 @@ Sturm's theorem in rational arithmetic counts its zeros in 0 < z < 1 without fin
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -16,6 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from numpy.typing import NDArray
+from reference_flow import zeros_of
 from reluflow.flows.exponential_sums import Sums, plain, zeros
 from reluflow.papers.lee2022support.rational import polynomial, zeros_between
 
@@ -33,32 +33,9 @@ def found(a: float, b, rates, sign: float | None = None) -> tuple[NDArray, NDArr
 def wanted(a: float, b, rates) -> list[float]:
     """All crossings, in many digits."""
     with mp.workdps(80):
-        b, rates = [mpf(float(v)) for v in b], [mpf(float(v)) for v in rates]
-        return list(map(float, by_derivatives(mpf(a) + mp.fsum(b), [-v for v in b], rates)))
-
-
-def by_derivatives(c: mpf, b: list[mpf], rates: list[mpf]) -> list[mpf]:
-    """Where c + sum b_k exp(-l_k t) changes its sign in t > 0, l_k rising: between the zeros of its
-    derivative, which times exp(l_1 t) is a sum of one exponential less."""
-    if not b:
-        return []
-
-    def value(t: mpf) -> mpf:
-        return c + mp.fsum(bk * mp.exp(-rate * t) for bk, rate in zip(b, rates, strict=True))
-
-    slopes = [-rate * bk for bk, rate in zip(b, rates, strict=True)]
-    knots = [mpf(0), *by_derivatives(slopes[0], slopes[1:], [r - rates[0] for r in rates[1:]])]
-    end = knots[-1] + 1 / rates[-1]
-    while value(end) * c <= 0:  # past the last knot it goes to c
-        end *= 2
-    found = []
-    for low, high in pairwise([*knots, end]):
-        if (sign := mp.sign(value(low))) * value(high) < 0:
-            while high - low > mpf(10) ** -20 * high:
-                middle = (low + high) / 2
-                low, high = (middle, high) if sign * value(middle) > 0 else (low, middle)
-            found.append((low + high) / 2)
-    return found
+        b = [mpf(float(v)) for v in b]
+        terms = zip(map(float, rates), [-v for v in b], strict=True)
+        return [float(t) for t, _ in zeros_of(mpf(a) + mp.fsum(b), terms)]
 
 
 KINDS = ("eight decades on either side", "alternating", "from next to zero", "next to each other")
