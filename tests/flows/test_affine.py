@@ -12,6 +12,7 @@ from math import log
 
 import numpy as np
 import pytest
+from flows import assert_consistent
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
@@ -79,6 +80,7 @@ def assert_velocity(X, y, w, velocity: NDArray | float = 0.0, tolerance: float =
 def assert_certified(X, y, w0, path: Trajectory) -> None:
     """It starts where it should, moves as the flow does, with the activity that its events say, its
     loss falls, and it rests where it ends."""
+    assert_consistent(path, 1e-9 * (1.0 + float(np.abs(w0).max(initial=0.0))))
     X, y = np.asarray(X, float), np.asarray(y, float)
     np.testing.assert_allclose(path.at(0.0), w0, rtol=0, atol=1e-14 * np.abs(w0).max(initial=0.0))
     stops, side, fast = path.t, np.where(X @ w0 > 0.0, 1.0, -1.0), np.linalg.norm(X, 2) ** 2
