@@ -265,8 +265,8 @@ def _next_event(
 def zeros_of(
     c: mpf, terms: Iterable[tuple[mpf, mpf]], nothing: mpf = 0, start: mpf = -1
 ) -> Iterator[tuple[mpf, bool]]:
-    """Where c + sum b exp(-rate t), over the `terms` (rate, b), changes its sign in t > `start`, c
-    not being 0; and, as no change, extrema whose value is `nothing` beside its terms.
+    """Where c + sum b exp(-rate t), over the `terms` (rate, b), changes its sign in t > `start`;
+    and, as no change, extrema whose value is `nothing` beside its terms.
 
     It does so at most once between two zeros of its derivative, which times exp(rate_1 t) is a sum
     of one exponential less. Numbers are FLINT's, which are several times as fast.
@@ -283,6 +283,9 @@ def _zeros(
     terms = [(rate, b) for rate, b in terms if b != 0]
     while terms and terms[0][0] == 0:
         c += terms.pop(0)[1]
+    if c == 0 and terms:  # it fades as its slowest part, which is left
+        (least, c), *terms = terms
+        terms = [(rate - least, b) for rate, b in terms]
     if not terms:
         return
 

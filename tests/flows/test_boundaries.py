@@ -156,47 +156,30 @@ def test_parallel_data_share_a_surface() -> None:
     np.testing.assert_allclose(first.jump, np.sqrt(5) * np.array([-6.0, -3.0]), rtol=1e-14)
 
 
-# On w_1 = 0 at w = (0, 1) the second datum gives the velocity r (a, 1) with r = y_2 - 1.
-
-
 @pytest.mark.parametrize(
-    ("y1", "force", "expected"),
+    ("y1", "force", "bend", "expected"),
     [
-        (1.0, 0.5, [(1,)]),  # carried to the active side from either side
-        (1.0, -2.0, [(-1,)]),  # carried to the inactive side from either side
-        (1.0, -0.5, [(-1,), (0,), (1,)]),  # both sides jump away
-        (-1.0, 0.5, [(0,)]),  # both sides jump towards it
-        (-1.0, 2.0, [(1,)]),
-        (-1.0, -0.5, [(-1,)]),
+        (1.0, 0.5, 0.0, [(1,)]),  # carried to the active side from either side
+        (1.0, -2.0, 0.0, [(-1,)]),  # carried to the inactive side from either side
+        (1.0, -0.5, 0.0, [(-1,), (0,), (1,)]),  # both sides jump away
+        (-1.0, 0.5, 0.0, [(0,)]),  # both sides jump towards it
+        (-1.0, 2.0, 0.0, [(1,)]),
+        (-1.0, -0.5, 0.0, [(-1,)]),
+        (1.0, 0.0, 1.0, [(1,)]),  # tangent, bending away from the inactive side: x_1 pulls alone
+        (1.0, 0.0, -1.0, [(-1,), (0,), (1,)]),
+        (-1.0, 0.0, 1.0, [(0,)]),
+        (-1.0, 0.0, -1.0, [(-1,)]),
     ],
 )
-def test_one_surface(y1, force, expected) -> None:
-    X, y = np.array([[1.0, 0.0], [force, 1.0]]), np.array([y1, 2.0])
+def test_one_surface(y1, force, bend, expected) -> None:
+    """At w = (0, 1, 1, 1) x_4 pushes with `force`, and x_2 and x_3 with -bend (4 - 2 w_2) and
+    2 bend (2 - w_3), which cancel at first; w_3 is the slower one."""
+    X = np.array([[1.0, 0, 0, 0], [-bend, 2, 0, 0], [2 * bend, 0, 1, 0], [force, 0, 0, 1]])
     for flip in (1, -1):  # the same with the datum's sign and the axis turned round
-        here, modes = leave(X * [flip, 1.0], y, [0.0, 1.0])
+        here, modes = leave(X * [flip, 1, 1, 1], [y1, 4, 2, 2], [0, 1, 1, 1])
         assert sides(modes) == expected
         assert here[0].data == (0,)
         assert not any(mode.resting[0] for mode in modes)
-
-
-@pytest.mark.parametrize(
-    ("y1", "bend", "expected"),
-    [
-        (1.0, 1.0, [(1,)]),  # tangent, bending away from the inactive side: only x_1's pull is left
-        (1.0, -1.0, [(-1,), (0,), (1,)]),
-        (-1.0, 1.0, [(0,)]),
-        (-1.0, -1.0, [(-1,)]),
-    ],
-)
-def test_one_surface_met_tangentially(y1, bend, expected) -> None:
-    # Without x_1 the force on it is zero at first and then grows with the sign of `bend`:
-    # x_2 and x_3 jump with -bend (2 - w_2) and bend (2 - w_3), and w_3 is the slower one.
-    X = np.array([[1.0, 0.0, 0.0], [-bend, 2.0, 0.0], [2.0 * bend, 0.0, 1.0]])
-    w = np.array([0.0, 1.0, 1.0])
-    y = np.array([y1, 2.0 + 2.0, 1.0 + 1.0])
-    here, modes = leave(X, y, w)
-    assert here[0].data == (0,)
-    assert sides(modes) == expected
 
 
 @pytest.mark.parametrize(

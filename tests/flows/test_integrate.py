@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from flows import Alone, assert_jacobian
@@ -173,27 +175,20 @@ def test_a_budget_of_steps_ends_as_stiff() -> None:
     assert "no progress" in path.detail
 
 
-@pytest.mark.parametrize("clock", [LOG_LOSS, LOG_LOG])
-@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
-@pytest.mark.parametrize(
-    "network",
-    [TWO, fully_connected([2, 3, 2]), convolutional(1, 2), diagonal(2, 4, "linear")],
-    ids=["two layers", "three layers", "filter", "diagonal"],
-)
-def test_the_jacobian_is_the_velocitys_derivative(network, loss, clock: str) -> None:
-    rng = np.random.default_rng(5)
-    X, theta = rng.uniform(0.5, 1.5, (3, 2)), rng.uniform(0.5, 1.5, network.size)
-    chart = Polar(network)
-    assert_jacobian(GradientFlow(chart, loss, X, np.ones(3), clock), chart.coordinates(theta), 1e-7)
+NETWORKS = TWO, fully_connected([2, 3, 2]), convolutional(1, 2), diagonal(2, 4, "linear")
+SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 
 
-@pytest.mark.parametrize("clock", [TIME, LOG_LOSS, LOG_LOG])
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC, SQUARE], ids=lambda loss: loss.name)
-def test_the_jacobian_of_neurons_is_the_velocitys_derivative(loss, clock: str) -> None:
-    rng = np.random.default_rng(6)
-    X, y = rng.normal(size=(5, 3)), np.array([1.0, -2.0, 1.0, -1.0, 0.5])
-    for leak in (0.0, 0.2):
-        chart = Neurons(np.array([1.0, -1.0, 1.0, -1.0]), 3, leak)
+def test_the_jacobian_is_the_velocitys_derivative(loss) -> None:
+    rng = np.random.default_rng(5)
+    for clock, chart in product((LOG_LOSS, LOG_LOG), map(Polar, NETWORKS)):
+        X, theta = rng.uniform(0.5, 1.5, (3, 2)), rng.uniform(0.5, 1.5, chart.network.size)
+        flow = GradientFlow(chart, loss, X, np.ones(3), clock)
+        assert_jacobian(flow, chart.coordinates(theta), 1e-7)
+    for clock, leak in product((TIME, LOG_LOSS, LOG_LOG), (0.0, 0.2)):
+        chart = Neurons(SIGNS, 3, leak)
+        X, y = rng.normal(size=(5, 3)), np.array([1.0, -2.0, 1.0, -1.0, 0.5])
         z = chart.along(rng.normal(size=(4, 3)), rng.uniform(-1.0, 1.0, 4))
         assert_jacobian(GradientFlow(chart, loss, X, y, clock), z, 1e-7)
 
