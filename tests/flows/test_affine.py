@@ -301,16 +301,16 @@ def test_no_small_term_is_lost_beside_a_far_start_in_any_units(
 
 
 AGREES = "as in 100 digits"
-CASES = {  # X, y, w0; how it ends, and where if this is told by no other way
+CASES = {  # X, y, w0; how it ends, after how many events, and where if no other way tells it
     "a flat of sliding moves only within itself, and no second, very slow way comes of rounding": (
         [(2, -1, -2), (1, -1, -2), (-1, -1, -1), (-2, -1, -1), (2, -2, -1)], (1, -1, 1, -2, 2),
-        (-1, -1, 0), "sliding"),
+        (-1, -1, 0), "sliding", 6),
     "a slide that reaches the origin is there: a rounding away boundaries are crossed one by one": (
         [(-1, -1), (-3, -1), (2, -2), (1, -2), (0, 1), (3, -1), (-2, 1)], (-4, 2, -4, -1, 0, 4, -4),
-        (-1, 1), "non-unique", (0, 0)),
+        (-1, 1), "non-unique", 1, (0, 0)),
     "the same": (
         [(-2, -2), (3, -1), (2, 1), (-1, 2), (-3, 2), (3, 0)], (-4, -3, 0, -4, 3, -1), (6, -6),
-        "sliding"),
+        "sliding", 9),
     "a start near a limit on a boundary: by 100 digits there is no event": (
         [(3, -3), (-2, -1), (-2, 4), (-1, 3), (-1, 1), (-3, -4), (6, 8)], (21, 3, 2, 0, 2, 2, 0),
         (4.01322122088338, -3.0067409709372344), AGREES),
@@ -318,7 +318,7 @@ CASES = {  # X, y, w0; how it ends, and where if this is told by no other way
         [(-2, -3), (-1, 3), (1, -1), (-1, -2), (-2, 8), (-1, 4)], (11, 1, 1, 6, 3, -1),
         (-3.98624755824228, -0.9967112388019578), AGREES),
     "a boundary that is followed without a jump, as an inactive datum allows, is no slide": (
-        np.eye(2), (-1, 2), (0, 1), "converged"),
+        np.eye(2), (-1, 2), (0, 1), "converged", 0),
     "a datum that leaves its boundary starts from zero, whatever side rounding puts it on": (
         [(-1, -0.3), (-0.1, -0.2), (-0.9, -0.5), (0.9, 0.8)], (-0.6, -0.9, 1.1, -0.5), (0.9, 2.3),
         AGREES),
@@ -332,29 +332,29 @@ CASES = {  # X, y, w0; how it ends, and where if this is told by no other way
         [(-2.4052999908657564, 0.7206191788137917), (0.9635589156875939, -0.7429322712552711),
          (-0.11946193574208293, -0.877218774012344), (1.1246319313173596, -0.7885972562446044)],
         (-0.5837466853015344, -0.8424489775019054, -0.5079600975874302, 0.5723286754296721),
-        (-1.5960534456894047, 0.3408508930900613), "non-unique", (0, 0)),
+        (-1.5960534456894047, 0.3408508930900613), "non-unique", 4, (0, 0)),
     "dependent boundaries, x_5 = x_7 - x_1, are met at once; a hold of cancelling jumps fades": (
         [(-1, -1, 0, 1), (1, 0, -1, 0), (0, 1, 0, -1), (-1, 1, -1, -1), (1, 0, 1, -1),
          (-1, -1, 1, -1), (0, -1, 1, 0)], (-1, 0, 0, -1, 0, 1, -1),
         (0.13548585944998648, -1.3704076401837166, -0.051139903075536924, 1.487840671700908),
-        "sliding"),
+        "sliding", 4),
     "a direction that is rounding, all that a datum has of it, has no rate": (
         [(1, -1, -1, -1), (-1, 0, 0, 0), (1, -1, -1, 0), (1, 0, 0, -1), (1, -1, -1, -1),
          (1, 0, -1, 1), (0, -1, 0, -1), (0, -1, 0, 1)], (1, 0, 1, 0, 1, 1, 1, 1), (1, -1, -1, 1),
-        "converged"),
+        "converged", 3),
     "a datum that rests on its boundary wakes where x_4 activates": (
-        [(0, 0, 1), (1, 0, 0), (0, 1, 0), (1, -1, 1)], (-1, 3, 1, 5), (0.5, 1, 0), "sliding"),
+        [(0, 0, 1), (1, 0, 0), (0, 1, 0), (1, -1, 1)], (-1, 3, 1, 5), (0.5, 1, 0), "sliding", 4),
     "the same, turned": (
         np.array([(0, 0, 1), (1, 0, 0), (0, 1, 0), (1, -1, 1)]) @ TURN, (-1, 3, 1, 5),
-        np.array([0.5, 1, 0]) @ TURN, "sliding"),
+        np.array([0.5, 1, 0]) @ TURN, "sliding", 4),
     "a hold that only fades never lets go: on s (2, 1) it is 16 s of 5, and s fades": (
         [(3, 2), (3, 2), (1, -2), (-2, 2)], (-3, 3, -1, -1), (2, -1), AGREES),
     "a repelling boundary is left on the inactive side, and right on the active one": (
-        [(1, 0), (-0.5, 1)], (1, 2), (0, 1), "non-unique", (0, 1)),
+        [(1, 0), (-0.5, 1)], (1, 2), (0, 1), "non-unique", 0, (0, 1)),
     "two boundaries are met at once, and the one with y > 0 is tangent to the path": (
-        [(1, 0), (0, 1), (0, -1)], (2, 1, 1), (1, 0), "non-unique"),
+        [(1, 0), (0, 1), (0, -1)], (2, 1, 1), (1, 0), "non-unique", 0),
     "nothing else is active: the start may stay, or be carried off by x_1": (
-        [(1, 0), (0.5, 1)], (1, 2), (0, -1), "non-unique", (0, -1)),
+        [(1, 0), (0.5, 1)], (1, 2), (0, -1), "non-unique", 0, (0, -1)),
     "labels that cancel: a limit that is 0 is as sure as a rounding of 0": (
         [(1, 1), (1, 1)], (-1, 1), (2, 1), AGREES),
     "the same, of five": (
@@ -369,15 +369,14 @@ CASES = {  # X, y, w0; how it ends, and where if this is told by no other way
 
 @pytest.mark.parametrize("case", CASES)
 def test_flows_that_once_went_wrong(case: str) -> None:
-    X, y, w0, status, *end = CASES[case]
+    X, y, w0, status, *told = CASES[case]
     path = affine_flow(X, y, w0, max_events=50)
     assert_certified(X, y, w0, path)
     if status == AGREES:
         assert follows(X, y, w0, unit=1e-12 * np.linalg.norm(w0))
     else:
-        assert path.status == status
-    if end:
-        np.testing.assert_allclose(path.end, end[0], atol=1e-9)
+        assert (path.status, len(path.events)) == (status, told[0])
+        np.testing.assert_allclose(path.end, [*told, path.end][1], atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", [51, 307, 607, 907, 1407])
