@@ -100,6 +100,8 @@ def assert_certified(X, y, w0, path: Trajectory) -> None:
     assert (np.diff(values) < 1e-12 * (1.0 + values[:-1])).all()
     if path.has_limit:
         assert_velocity(X, y, path.end)
+        left = np.linalg.norm(path.at(path.settled) - path.end)
+        assert left <= 1e-11 * max(np.linalg.norm(path.end), np.linalg.norm(path.states[-1]))
 
 
 # --- Data of every kind ---------------------------------------------------------------------------
