@@ -279,6 +279,10 @@ def test_a_start_on_a_surface_that_is_crossed_goes_on() -> None:
     flow = GradientFlow(Alone(fully_connected([2, 1])), SQUARE, X, np.array([-0.1, 0.2]))
     path = integrate(flow, [0.0, 1.0], 1.0)
     assert path.end[0] < -0.1
+    # A neuron that is 1e-14 of another one's size is judged by its own speed.
+    chart = Polar(fully_connected([2, 2]))
+    start = chart.coordinates([1.0, -0.5, 0.0, 1e-14, 1.0, 1e-14])
+    assert integrate(GradientFlow(chart, SQUARE, X, np.array([1.0, 2.0])), start, 1.0).events == ()
 
 
 def least_squares(seed: int = 0) -> tuple[NDArray, NDArray]:
@@ -319,7 +323,8 @@ def problem(kind: str, seed: int):
     rng = np.random.default_rng(seed)
     if kind == "sizes":  # the surfaces of a neuron 1e-12 of the other one's size are far from its
         theta = np.array([1.0, -0.5, -1e-12, 5e-13, 1.0, -1e-12])
-        return fully_connected([2, 2]), LOGISTIC, 0.2 + 0.8 * np.eye(2), np.ones(2), theta, 5.0
+        X = np.array([[1.0, 0.2], [0.3, 1.0]])
+        return fully_connected([2, 2]), LOGISTIC, X, np.ones(2), theta, 5.0
     if kind == "rest":  # a neuron dies and lies on its last datum's boundary; the others go on
         network, X = fully_connected([2, 4]), rng.normal(size=(6, 2))
         y, theta = np.where(X[:, 0] > 0, 1.0, -1.0), 0.5 * rng.normal(size=network.size)
