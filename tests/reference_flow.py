@@ -5,15 +5,10 @@ H = sum x_i x_i^T and q = sum y_i x_i over the active data. With the eigenvector
 pre-activation is a constant plus exponentials, h_j(s) = c_j + sum_k b_jk exp(-l_k s), where s is
 the time since the cell was entered.
 
-The next event is found by branch and bound. Each term is monotone, so on an interval its range is
-spanned by its two end values, and the sum of these ranges encloses h_j. The same holds for the
-derivative. An interval is
-  * dropped when the enclosure of h_j excludes zero,
-  * decided by the signs at its ends when the enclosure of the derivative excludes zero,
-  * cut in two otherwise.
-Intervals are visited from left to right, so the first zero found is the first zero. No step can
-jump over one. Two zeros close to each other, or a minimum that nearly touches, only cost more cuts.
-A true tangency runs out of cuts and is an error. Inputs are doubles and are taken exactly.
+The next event is the first sign change of these. Between two zeros of its derivative h_j has one
+at most, and the derivative times exp(l_1 s) is a sum of one exponential less (`zeros_of`). So none
+is jumped over, however close to another one. A true tangency is an error. Inputs are doubles and
+are taken exactly.
 
 With a label below zero both velocities may point to the boundary. Then the flow slides along it, by
 the same formulas within the hyperplane, until the force of the others leaves the range that the
@@ -22,18 +17,16 @@ datum can balance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from operator import mul
+from itertools import chain, islice
 
 import numpy as np
 from flint import arb, ctx
 from mpmath import inf, matrix, mp, mpf
-from reluflow.flows.trajectory import Trajectory
 
 DIGITS = 100  # working precision; the results are good to 50 digits
 ZERO = mpf(10) ** -60  # below this, relative to the terms it is made of, a number is zero
-FLAT = mpf(10) ** -30  # below this, relative to its terms, a derivative says nothing of monotony
 TOGETHER = mpf(10) ** -50  # relative distance of two zeros that are one event
 
 
@@ -83,11 +76,9 @@ def reference_flow(
 
     X has shape (n, d), y (n,), w0 (d,). With activation="linear" every datum stays active, and the
     zeros of w.x_j are still listed. A start 10^k times as long as the limit needs k more `digits`.
-    Raises NotTransversal at a tangency, a start on a boundary or where the flow slides along two,
-    ValueError for x_j = 0.
+    Raises NotTransversal at a tangency, a start on a boundary (of x_j = 0, too), or where the flow
+    slides along two.
     """
-    if not np.all(np.any(np.asarray(X) != 0, axis=1)):
-        raise ValueError("the reference supports data x_j != 0 only")
     with mp.workdps(digits):
         rows = [matrix([mpf(float(v)) for v in x]) for x in X]
         labels = [mpf(float(v)) for v in y]
@@ -128,15 +119,6 @@ def reference_flow(
                 events.append((t, j, kind))
         times, data, kinds = zip(*events, strict=True) if events else ((), (), ())
         return ReferenceFlow(times, data, kinds, tuple(segments), tuple(segments[-1].limit))
-
-
-def assert_same(path: Trajectory, exact: ReferenceFlow, rtol: float, unit: float = 0.0) -> None:
-    """A path has the changes of the exact one in their order, and but for `rtol` their times and
-    the limit, this to its length and `unit`."""
-    assert [(e.datum, e.kind) for e in path.events] == [*zip(exact.data, exact.kinds, strict=True)]
-    times, end = np.array(exact.times, float), np.array(exact.end, float)
-    np.testing.assert_allclose([e.t for e in path.events], times, rtol=rtol)
-    np.testing.assert_allclose(path.end, end, rtol=0, atol=rtol * (np.linalg.norm(end) + unit))
 
 
 def _nothing() -> mpf:
@@ -258,7 +240,7 @@ def _next_event(
 
     Without a crossing the answer is (inf, ()).
     """
-    zeros = {}
+    zeros, first = {}, inf
     for j, (c, b) in sums.items() if segment.rates else ():
         rates = segment.rates
         if abs(c) <= _nothing() * mp.fsum(map(abs, b)):
@@ -268,115 +250,66 @@ def _next_event(
             rates = tuple(rate - rates[k] for i, rate in enumerate(rates) if i != k)
             if not rates or abs(c) <= _nothing() * mp.fsum(map(abs, b)):
                 continue
-        earliest = min(zeros.values(), default=inf)
-        # Look a little beyond the earliest zero so far, so that a simultaneous one is seen.
-        zero = _first_zero(c, b, rates, j in crossed, earliest * (1 + TOGETHER))
-        if zero < inf:
-            zeros[j] = zero
-    first = min(zeros.values(), default=inf)
+        # One that crosses at the start has been counted there.
+        start = mp.sqrt(ZERO) / max(rates) if j in crossed else -1
+        found = zeros_of(c, zip(rates, b, strict=True), _nothing(), start)
+        for s, crosses in islice(found, 1):
+            # A little beyond the earliest so far, so that a simultaneous one is seen.
+            if s <= first * (1 + TOGETHER):
+                if not crosses:
+                    raise NotTransversal("a pre-activation touches zero without crossing it")
+                zeros[j], first = s, min(first, s)
     return first, tuple(j for j, s in zeros.items() if s <= first * (1 + TOGETHER))
 
 
-def _first_zero(
-    c: mpf, b: Sequence[mpf], rates: Sequence[mpf], zero_at_start: bool, horizon: mpf
-) -> mpf:
-    """Return the first zero of c + sum_k b_k exp(-rates_k s) on [0, horizon], or inf.
+def zeros_of(
+    c: mpf, terms: Iterable[tuple[mpf, mpf]], nothing: mpf = 0, start: mpf = -1
+) -> Iterator[tuple[mpf, bool]]:
+    """Where c + sum b exp(-rate t), over the `terms` (rate, b), changes its sign in t > `start`;
+    and, as no change, extrema whose value is `nothing` beside its terms.
 
-    zero_at_start says that s = 0 is a zero already counted; it and only it is left out. The numbers
-    are FLINT's balls of a few digits more, which are several times as fast.
+    It does so at most once between two zeros of its derivative, which times exp(rate_1 t) is a sum
+    of one exponential less. Numbers are FLINT's, which are several times as fast.
     """
     ctx.dps = mp.dps + 20
-    c, b, rates = arb(c), [arb(v) for v in b], [arb(v) for v in rates]
-    last = arb("inf") if horizon == inf else arb(horizon)
-    slope = [-rate * bk for rate, bk in zip(rates, b, strict=True)]
-    bend = [-rate * bk for rate, bk in zip(rates, slope, strict=True)]
-    zero, nothing, flat = arb(0), arb(ZERO), arb(FLAT)
-
-    def decay(s: arb | None) -> list[arb]:
-        return [zero if s is None else (-rate * s).exp() for rate in rates]
-
-    def value(s: arb) -> arb:
-        return c + sum(map(mul, b, decay(s)))
-
-    def monotone(left: list[arb], right: list[arb], slope: Sequence[arb] = slope) -> bool:
-        low, high = _enclose(zero, slope, left, right)
-        margin = flat * sum(map(abs, map(mul, slope, left)))
-        return low > margin or high < -margin
-
-    def excludes_zero(a: arb, z: arb | None, left: list[arb], right: list[arb]) -> bool:
-        low, high = _enclose(c, b, left, right)
-        margin = nothing * (abs(c) + sum(map(abs, map(mul, b, left))))
-        if low > margin or high < -margin:
-            return True
-        if z is None:
-            return False
-        # The mean value form, tighter on short intervals.
-        least, most = _enclose(zero, slope, left, right)
-        here = c + sum(map(mul, b, left))
-        return here + (z - a) * min(least, zero) > margin or (
-            here + (z - a) * max(most, zero) < -margin
-        )
-
-    scale = (1 / max(rates)).mid()
-    start = zero
-    if zero_at_start:
-        start = scale
-        still = abs(sum(slope)) <= flat * sum(map(abs, slope))
-        while not monotone(decay(zero), decay(start), bend if still else slope):
-            start /= 2
-            if start < nothing * scale:
-                raise NotTransversal("a pre-activation leaves its boundary with no velocity")
-    for a, z in _intervals(start, scale):
-        if a > last:
-            return inf
-        pieces = [(a, z)]
-        while pieces:
-            a, z = pieces.pop()
-            if a > last:
-                return inf
-            left, right = decay(a), decay(z)
-            if excludes_zero(a, z, left, right):
-                if z is None:
-                    return inf
-            elif z is None:
-                if a * min(rates) > 10**4:
-                    raise NotTransversal("the limit lies on a boundary")
-                break  # cut off another finite interval
-            elif monotone(left, right):
-                z = min(z, last)
-                if (value(a) > 0) != (value(z) > 0):
-                    return _bisect(value, a, z)
-            elif z - a < nothing * scale:
-                raise NotTransversal("a pre-activation touches zero without crossing it")
-            else:
-                pieces += [((a + z) / 2, z), (a, (a + z) / 2)]
-    return inf
+    c, *rest = map(arb, (c, nothing, start))
+    for zero, crosses in _zeros(c, sorted((arb(r), arb(b)) for r, b in terms), *rest):
+        yield mpf(zero), crosses
 
 
-def _intervals(start: arb, scale: arb) -> Iterator[tuple[arb, arb | None]]:
-    """Yield the finite intervals that tile [start, inf), each followed by all that comes after."""
-    a = start
-    while True:
-        z = 2 * a if a > 0 else scale
-        yield a, z
-        yield z, None
-        a = z
+def _zeros(
+    c: arb, terms: list[tuple[arb, arb]], nothing: arb, start: arb
+) -> Iterator[tuple[arb, bool]]:
+    terms = [(rate, b) for rate, b in terms if b != 0]
+    while terms and terms[0][0] == 0:
+        c += terms.pop(0)[1]
+    if c == 0 and terms:  # it fades as its slowest part, which is left
+        (least, c), *terms = terms
+        terms = [(rate - least, b) for rate, b in terms]
+    if not terms:
+        return
+
+    def value(t: arb) -> arb:
+        return sum((b * (-rate * t).exp() for rate, b in terms), c).mid()
+
+    (least, first), *others = terms
+    slope = [(rate - least, -rate * b) for rate, b in others]
+    low, here = arb(0), value(arb(0))
+    for high, _ in chain(_zeros(-least * first, slope, arb(0), arb(-1)), [(None, True)]):
+        if last := high is None:
+            high = low + 1 / terms[-1][0]
+            while value(high) * c <= 0:
+                high *= 2
+        there = value(high)
+        if low > start and here * there < 0:
+            yield _bisect(value, low, high), True
+        size = abs(c) + sum(abs(b) * (-rate * high).exp() for rate, b in terms)
+        if not last and high > start and abs(there) <= nothing * size:
+            yield high, False
+        low, here = high, there
 
 
-def _enclose(
-    c: arb, b: Sequence[arb], at_left: Sequence[arb], at_right: Sequence[arb]
-) -> tuple[arb, arb]:
-    """Return bounds of c + sum_k b_k e_k while each e_k falls from at_left to at_right."""
-    low = high = c
-    for bk, left, right in zip(b, at_left, at_right, strict=True):
-        if bk > 0:
-            low, high = low + bk * right, high + bk * left
-        else:
-            low, high = low + bk * left, high + bk * right
-    return low, high
-
-
-def _bisect(value: Callable[[arb], arb], a: arb, z: arb) -> mpf:
+def _bisect(value: Callable[[arb], arb], a: arb, z: arb) -> arb:
     """Halve [a, z], at whose ends value has different signs, to a relative width below 1e-60."""
     at_left, width = value(a) > 0, arb(ZERO)
     while z - a > width * z:
@@ -386,4 +319,4 @@ def _bisect(value: Callable[[arb], arb], a: arb, z: arb) -> mpf:
         for s in (chord - near, chord + near, (a + z) / 2):
             if a < (s := s.mid()) < z:
                 a, z = (s, z) if (value(s) > 0) == at_left else (a, s)
-    return mpf(((a + z) / 2).mid())
+    return ((a + z) / 2).mid()

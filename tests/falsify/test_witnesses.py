@@ -113,15 +113,7 @@ def test_an_equation_fails_where_a_fault_is_planted() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [
-        np.array([[1.0, -0.0]]),
-        np.array(3),
-        np.array([True]),
-        2,
-        0.5,
-        "relu",
-        (np.ones(2), 1),
-    ],
+    [np.array([[1.0, -0.0]]), np.array(3), np.array([True]), 2, 0.5, "relu", (np.ones(2), 1)],
 )
 def test_instances_return_from_their_data(value: object) -> None:
     data = json.loads(json.dumps(encoded({"it": value})))

@@ -1,13 +1,8 @@
-"""Zeros of sums of exponentials, against all zeros in a hundred digits, and exact counts of zeros.
-
-With integer rates, f(t) = a + sum_k b_k (1 - exp(-l_k t)) is a polynomial in z = exp(-t), and
-Sturm's theorem in rational arithmetic counts its zeros in 0 < z < 1 without finding them.
-"""
+"""Zeros of sums of exponentials, against all zeros in many digits, and in closed form."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -16,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from numpy.typing import NDArray
+from reference_flow import zeros_of
 from reluflow.flows.exponential_sums import Sums, plain, zeros
-from reluflow.papers.lee2022support.rational import polynomial, zeros_between
 
 MANY = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 10**6)
@@ -33,35 +28,13 @@ def found(a: float, b, rates, sign: float | None = None) -> tuple[NDArray, NDArr
 def wanted(a: float, b, rates) -> list[float]:
     """All crossings, in many digits."""
     with mp.workdps(80):
-        b, rates = [mpf(float(v)) for v in b], [mpf(float(v)) for v in rates]
-        return list(map(float, by_derivatives(mpf(a) + mp.fsum(b), [-v for v in b], rates)))
+        b = [mpf(float(v)) for v in b]
+        terms = zip(map(float, rates), [-v for v in b], strict=True)
+        return [float(t) for t, _ in zeros_of(mpf(a) + mp.fsum(b), terms)]
 
 
-def by_derivatives(c: mpf, b: list[mpf], rates: list[mpf]) -> list[mpf]:
-    """Where c + sum b_k exp(-l_k t) changes its sign in t > 0, l_k rising: between the zeros of its
-    derivative, which times exp(l_1 t) is a sum of one exponential less."""
-    if not b:
-        return []
-
-    def value(t: mpf) -> mpf:
-        return c + mp.fsum(bk * mp.exp(-rate * t) for bk, rate in zip(b, rates, strict=True))
-
-    slopes = [-rate * bk for bk, rate in zip(b, rates, strict=True)]
-    knots = [mpf(0), *by_derivatives(slopes[0], slopes[1:], [r - rates[0] for r in rates[1:]])]
-    end = knots[-1] + 1 / rates[-1]
-    while value(end) * c <= 0:  # past the last knot it goes to c
-        end *= 2
-    found = []
-    for low, high in pairwise([*knots, end]):
-        if (sign := mp.sign(value(low))) * value(high) < 0:
-            while high - low > mpf(10) ** -20 * high:
-                middle = (low + high) / 2
-                low, high = (middle, high) if sign * value(middle) > 0 else (low, middle)
-            found.append((low + high) / 2)
-    return found
-
-
-KINDS = ("eight decades on either side", "alternating", "from next to zero", "next to each other")
+KINDS = ("eight decades on either side", "alternating", "from next to zero", "next to each other",
+         "whole")  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -79,29 +52,12 @@ def test_every_zero_is_found(kind: str, seed: int) -> None:
         a = -0.3 * np.sign(b[-1]) * abs(a)
     elif kind == "from next to zero":
         a *= 10.0 ** rng.uniform(-30.0, -5.0)
+    elif kind == "whole":  # polynomials in exp(-t)
+        rates = 1.0 + np.sort(rng.permutation(14)[: rng.integers(1, 12)])
+        a, *b = rng.choice([-1.0, 1.0], len(rates) + 1) * rng.integers(1, 10, len(rates) + 1)
     crossings, touches = found(a, b, rates)
     assert len(touches) == 0
     np.testing.assert_allclose(crossings, wanted(a, b, rates), rtol=1e-7)
-
-
-def zeros_in_z(a: int, b: dict[int, int]) -> dict[int, int]:
-    """a + sum b_k (1 - z^k) as a polynomial in z, {power: coefficient}."""
-    return {0: a + sum(b.values()), **{k: -v for k, v in b.items()}}
-
-
-@MANY
-@given(
-    st.integers(-12, 12).filter(bool),
-    st.dictionaries(st.integers(1, 14), st.integers(-9, 9).filter(bool), min_size=1, max_size=11),
-)
-def test_as_many_zeros_as_sturms_theorem_counts(a: int, b: dict[int, int]) -> None:
-    p = polynomial(zeros_in_z(a, b))
-    crossings, touches = found(float(a), list(b.values()), [float(k) for k in b])
-    width = Fraction(1, 10**7)
-    for z in (Fraction(float(np.exp(-t))) for t in crossings):
-        assert zeros_between(p, z * (1 - width), z * (1 + width)) >= 1
-    if len(touches) == 0:
-        assert len(crossings) == zeros_between(p, 0, 1)
 
 
 @MANY

@@ -205,14 +205,6 @@ def test_units_of_columns_and_labels_change_nothing(seed, powers, power) -> None
         np.testing.assert_array_equal(a.w * unit, b.w * units)
 
 
-def test_a_global_minimum_with_columns_of_different_size_is_found() -> None:
-    # Its weights, 2.9e5 and 1.6e8, fit two data whose sizes differ by 1e7.
-    X = [[0.00011474272738093622, 3.5733571468127535e-08], [339.1428681803809, 0.14224756921407544]]
-    minima = local_minima(X, [33.12779337905909, 0.10644498783564696])
-    assert [m.dimension for m in minima] == [0, 1, 1, 2]
-    assert minima[0].loss == 0.0
-
-
 def test_the_limit_counts_what_must_fit_in_memory() -> None:
     assert geometry.enumerable(5000, 2)
     assert not geometry.enumerable(20_000, 2)
