@@ -109,7 +109,18 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.headings, ADD.format("<h1>Second</h1>"), "titles"),
     (looks.headings, ADD.format("<h2>A</h2><h4>Deep</h4>"), "Deep"),
     (looks.typeset, ADD.format("<span class='math'>raw</span>"), "raw"),
-    (looks.typeset, "document.querySelector('mjx-math').innerHTML = '<mjx-merror>'", "not set"),
+    (
+        looks.typeset,
+        "document.querySelector('article div.math').id = 'hurt';"
+        "document.querySelector('#hurt mjx-math').innerHTML = '<mjx-merror>'",
+        "hurt",
+    ),
+    (  # MathJax's own word for what it has understood and cannot draw
+        looks.typeset,
+        "document.querySelector('article p span.math').id = 'torn';"
+        "document.querySelector('#torn mjx-container').className = 'MathJax mjx-output-error'",
+        "torn",
+    ),
     (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "only image"),
     (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "no picture"),
     (looks.tables, ADD.format("<table><td style='min-width:90em'>wide"), "wider than"),
