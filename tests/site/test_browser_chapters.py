@@ -29,7 +29,7 @@ from reluflow.site.explorer import OFFERED, _offered
 from scipy.optimize import minimize
 from sphinx.errors import ExtensionError
 
-from tests.site.test_browser_explorer import link
+from tests.site.test_browser_explorer import drag, link
 
 SCRIPTS = ROOT / "_static" / "live"
 ROWS = read(ROOT / "chapters")
@@ -422,13 +422,14 @@ def visits(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
 
 @pytest.fixture
 def at(visits: Callable[[str], Opened]) -> Callable[[str], Opened]:
-    """Goes to the address of a picture's state."""
+    """Goes to the address of a picture's state, which opens what is folded away."""
 
     def go(address: str) -> Opened:
         name, _, state = address.partition("?")
         end = state if name == "explorer" else f"live-{address}"
         found = visits(name)
         found.ask(f"""() => {{
+            document.querySelectorAll("details.offer").forEach(offer => (offer.open = false));
             history.replaceState(null, "", "#{end}");
             dispatchEvent(new Event("hashchange"));
         }}""")
@@ -486,16 +487,6 @@ def test_a_card_opens_the_picture_on_its_counterexample(at, site, id):
     expect(told).to_contain_text(SHOWN[id])
     assert told.is_visible()
     assert not visit.complaints
-
-
-def test_a_click_on_a_card_opens_the_picture(at: Callable[[str], Opened]) -> None:
-    page = at("orbits?").page
-    page.locator("details.offer").evaluate("offer => (offer.open = false)")
-    card = page.locator("#claim-ma-eq11-2")
-    card.evaluate("card => (card.open = true)")
-    card.locator("a.explore").click()
-    expect(page.locator("#live-orbits .told")).to_contain_text(SHOWN["ma.eq11.2"])
-    expect(page.locator("#live-orbits")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize(
@@ -567,13 +558,7 @@ def test_the_nearest_of_two_points_is_dragged(at: Callable[[str], Opened]) -> No
     grips = page.locator("#live-polygon .handle")
     datum, neuron = grips.nth(3), grips.nth(4)
     was = neuron.get_attribute("aria-valuetext") or ""
-    datum.scroll_into_view_if_needed()
-    box = datum.locator(".dot").bounding_box()
-    assert box
-    page.mouse.move(box["x"] + 8, box["y"] + 8)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 28, box["y"] + 8)
-    page.mouse.up()
+    drag(page, datum.locator(".dot"), 20, 0)
     expect(datum).not_to_have_attribute("aria-valuetext", "(−1, −3)")
     expect(neuron).to_have_attribute("aria-valuetext", was)
 
