@@ -239,7 +239,7 @@ def test_neurons_slide_as_the_limit_of_small_steps_does(page: Page) -> None:
     """Data that are not separable in any way, through all of the first two acts. Directions and
     log lengths within 0.005, less than a pixel of the picture, wherever the small steps agree with
     steps twice as large to half of that."""
-    rng, until, h, some = np.random.default_rng(25), 3.0, 4e-4, NUMBER // 8
+    rng, until, h, some = np.random.default_rng(25), 3.0, 8e-4, NUMBER // 8
     X, angles = rng.uniform(-3.0, 3.0, (some, 6, 2)), rng.uniform(-math.pi, math.pi, (some, 6))
     logs = rng.uniform(-3.0, 1.0, (some, 6))
     y, signs = np.tile([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], (2, some, 1))
