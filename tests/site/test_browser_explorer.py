@@ -22,7 +22,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.ledger import Row, read
 from reluflow.ledger.cards import setting
-from reluflow.papers.lee2022support.landscape import local_minima
+from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.min2024early import setting as early
 from reluflow.site.explorer import examples
 from scipy.optimize import minimize_scalar
@@ -785,16 +785,11 @@ def test_a_finger_drags_the_start_or_scrolls_and_two_zoom(browser: Browser, site
 
 # --- The clock, the data, and what the plane keeps ------------------------------------------------
 
-AT_REST = """() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 400)))"""
 CLOCK = "#explorer-time input"
 MANY = "\n".join(f"{np.cos(k):.3f},{np.sin(k):.3f},{1 + k % 3}" for k in range(60))
 SET = "(input, share) => { input.value = share; input.dispatchEvent(new Event('input')); }"
 PICTURES = sorted(path for path in (ROOT / "_static" / "live").iterdir() if path.is_dir())
 TIME = "([X, y, w, share]) => reluflow.timeScale(reluflow.flow(X, y, w)).value(share)"
-
-
-def loss(X: NDArray, y: NDArray, w: NDArray) -> float:
-    return float(0.5 * ((np.maximum(X @ w, 0.0) - y) ** 2).sum())
 
 
 def weights(page: Page, pixels: NDArray) -> NDArray:
@@ -860,15 +855,16 @@ def test_rounding_is_not_a_value(page: Page) -> None:
 
 
 def test_level_curves_are_where_the_loss_is_equal(page: Page) -> None:
-    page.evaluate(AT_REST)  # the finer ones come then
+    # The finer ones come when the page has been at rest for a while, by its own clock.
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 400)))")
     X, y, _ = shown(page)
     d = page.locator("#explorer-plane .level").get_attribute("d") or ""
     ends = np.array([[float(v) for v in part.split(" ")] for part in re.split("[ML]", d) if part])
-    values = np.array([loss(X, y, p) for p in weights(page, ends)])
+    values = loss(X, y, weights(page, ends))
     grid = np.arange(0.0, 357.0, 4.0)
     pixels = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)
-    whole = [loss(X, y, p) for p in weights(page, pixels)]
-    low, high = min(whole), max(whole)
+    whole = loss(X, y, weights(page, pixels))
+    low, high = whole.min(), whole.max()
     levels = low + (high - low) * (np.arange(1, 12) / 12) ** 2
     off = np.abs(values[:, None] - levels).min(1) / (high - low)
     assert np.median(off) < 0.005
