@@ -422,7 +422,7 @@ def visits(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
 
 @pytest.fixture
 def at(visits: Callable[[str], Opened]) -> Callable[[str], Opened]:
-    """Goes to the address of a picture's state, which opens what is folded away."""
+    """Goes to the address of a picture's state, from the top of its page, all folded away."""
 
     def go(address: str) -> Opened:
         name, _, state = address.partition("?")
@@ -430,6 +430,7 @@ def at(visits: Callable[[str], Opened]) -> Callable[[str], Opened]:
         found = visits(name)
         found.ask(f"""() => {{
             document.querySelectorAll("details.offer").forEach(offer => (offer.open = false));
+            scrollTo({{ top: 0, behavior: "instant" }});
             history.replaceState(null, "", "#{end}");
             dispatchEvent(new Event("hashchange"));
         }}""")
@@ -486,6 +487,8 @@ def test_a_card_opens_the_picture_on_its_counterexample(at, site, id):
     told = visit.page.locator("#explorer-told, .live[id^=live] .told").first
     expect(told).to_contain_text(SHOWN[id])
     assert told.is_visible()
+    if not live.startswith("explorer"):
+        expect(visit.page.locator(".live[id^=live]")).to_be_in_viewport()
     assert not visit.complaints
 
 
