@@ -81,7 +81,8 @@ def typeset(visit: Opened) -> list[str]:
     """Every formula is set, without an error."""
     return visit.ask(
         f"""() => [...document.querySelectorAll("span.math, div.math")]
-        .filter(e => !e.querySelector("mjx-container") || e.querySelector("mjx-merror"))
+        .filter(e => !e.querySelector("mjx-container")
+            || e.querySelector("mjx-merror, .mjx-output-error"))
         .map(e => "a formula is not set: " + ({NAME})(e))"""
     )
 

@@ -13,7 +13,7 @@ import looks
 import nbformat
 import numpy as np
 import pytest
-from browser import LAPTOP, PHONE, Opened, opened
+from browser import LAPTOP, PHONE, opened
 from built import ROOT
 from nbclient import NotebookClient
 from playwright.sync_api import Browser
@@ -44,8 +44,9 @@ def saved_from(path: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def front(site: Path) -> Path:
-    return site / PAGE
+def front(site: Path) -> str:
+    """The words of the front page."""
+    return " ".join(re.sub("<[^>]+>", " ", (site / PAGE).read_text(encoding="utf-8")).split())
 
 
 @pytest.fixture(scope="module")
@@ -80,18 +81,12 @@ def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(visit, ve
     drawn = visit.ask("document.querySelector('.front-surprise img').src")
     assert drawn.startswith("data:image/svg+xml")  # sharp on every screen
     assert visit.ask("document.documentElement.scrollHeight") <= 4 * LAPTOP[1]
-
-
-def test_on_a_phone_the_bars_are_whole(visit: Opened) -> None:
-    looks.with_size(visit, PHONE)
-    assert visit.ask("document.documentElement.scrollWidth") == PHONE[0]
+    looks.with_size(visit, PHONE)  # on which the bars are whole
     assert all(200 <= width <= PHONE[0] for _, width in visit.page.evaluate(BOXES, ".verdicts"))
-    looks.with_size(visit, LAPTOP)
 
 
 def test_the_sentence_counts_what_the_ledger_has(front, verdicts):
-    text = re.sub(r"<[^>]+>|\s+", " ", front.read_text(encoding="utf-8"))
-    every, papers, false, slips, theorems = re.search(SENTENCE, " ".join(text.split())).groups()
+    every, papers, false, slips, theorems = re.search(SENTENCE, front).groups()
     assert int(every) == sum(map(len, verdicts.values()))
     assert int(false) == sum(given.count(REFUTED) for given in verdicts.values())
     fallen = [row.claim for row in read(CHAPTERS) if row.verdict == REFUTED]
@@ -102,7 +97,7 @@ def test_the_sentence_counts_what_the_ledger_has(front, verdicts):
     assert papers == ("zero", "one", "two", "three", "four", "five", "six")[len(verdicts)]
 
 
-def test_the_finding_is_what_the_flows_do(front: Path) -> None:
+def test_the_finding_is_what_the_flows_do(front: str) -> None:
     """The words beside the picture are typed; that they are true is computed."""
     five = datasets.load("example-5.1")
     points = [m for m in local_minima(five.X, five.y) if m.dimension == 0]
@@ -110,12 +105,11 @@ def test_the_finding_is_what_the_flows_do(front: Path) -> None:
     ends = [affine_flow(five.X, five.y, start).end for start in starts]
     ranks = [next(m.rank for m in points if np.allclose(m.w, end, atol=1e-6)) for end in ends]
     assert (ranks, len(points)) == ([3, 2, 1], 3)
-    words = " ".join(re.sub(r"<[^>]+>", " ", front.read_text(encoding="utf-8")).split())
     said = (
         r"small start ends at the third best minimum, .{,30}at the second best, .{,30}at the best"
     )
-    assert re.search(said, words)
-    assert "the errata say which" in words
+    assert re.search(said, front)
+    assert "the errata say which" in front
 
 
 def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(site, wheel):
@@ -146,18 +140,17 @@ def check(text: str, source: Path, wheel: Path) -> None:
 def test_a_tap_saves(browser: Browser, site: Path, wheel: Path) -> None:
     page = site / "chapters" / f"{SECTION}.html"
     with opened(browser, page, PHONE, formulas=False) as visit:
-        for words in (".ipynb", ".whl"):
+        for words, name in ((".ipynb", f"{SECTION.replace('/', '-')}.ipynb"), (".whl", wheel.name)):
             if not visit.page.is_visible(f".dropdown-download-buttons a:has-text('{words}')"):
                 visit.page.click(".dropdown-download-buttons > button")
             with visit.page.expect_download(timeout=10_000) as saved:
                 visit.page.click(f".dropdown-download-buttons a:has-text('{words}')")
-            file = Path(saved.value.path())
-            if words == ".ipynb":
-                check(file.read_text(encoding="utf-8"), CHAPTERS / f"{SECTION}.ipynb", wheel)
-                assert saved.value.suggested_filename == f"{SECTION.replace('/', '-')}.ipynb"
+            assert saved.value.suggested_filename == name
+            file = Path(saved.value.path()).read_bytes()
+            if words == ".whl":
+                assert file == wheel.read_bytes()
             else:
-                assert file.read_bytes() == wheel.read_bytes()
-                assert saved.value.suggested_filename == wheel.name
+                check(file.decode(), CHAPTERS / f"{SECTION}.ipynb", wheel)
         assert visit.page.url == page.as_uri()  # the page is still there
         assert visit.outgoing == []
 
