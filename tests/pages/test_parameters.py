@@ -57,6 +57,7 @@ def test_what_a_notebook_holds_besides_is_no_parameter() -> None:
         ({"dataset": ""}, 'parameter "dataset" must be a name or a path, not empty'),
         ({"step": True}, 'parameter "step" must be a number, not True ('),
         ({"step": "small"}, "parameter \"step\" must be a number, not 'small' ("),
+        ({"dataset": [9] * 99}, "must be text, not [9, 9, 9, 9, 9, 9, ...] ("),
         ({"step": 5e-324}, 'parameter "step" must be from 1e-12 to 1e12, not 5e-324 ('),
         ({"step": math.inf}, 'parameter "step" must be a finite number, not inf ('),
         ({"step": 10**400}, 'parameter "step" must be a finite number ('),

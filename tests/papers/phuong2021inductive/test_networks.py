@@ -91,6 +91,8 @@ def test_angles_and_correlations_by_hand():
     signs = np.array([1.0, -1.0, 1.0])
     np.testing.assert_allclose(networks.correlations(rows, goal, signs), [1, 0.5**0.5, 0])
     np.testing.assert_allclose(networks.correlations(rows, goal), [1, 0.5**0.5, 1])
+    one_long = np.array([[9.0, 0.0], [0.0, 1.0]])  # the second row is a direction all the same
+    np.testing.assert_allclose(networks.alignment(one_long, signs[:2] > 0.0), [1, 90, 1])
 
 
 def same(found, recorded):
