@@ -235,15 +235,16 @@ def wrong(name: str, judge: Check, when: Callable[..., bool], change: Callable[.
     return under(laws, name, but(getattr(laws, name), when, change), judge)
 
 
-def both(name: str, judge: Check, when: Callable[..., bool], by: Any) -> list[Check]:
-    """The function's numbers too large, and too small."""
-    return [wrong(name, judge, when, lambda x, off=off: x + off) for off in (by, -by)]
+def both(
+    name: str, judge: Check, when: Callable[..., bool], by: Any, of: Any = None
+) -> list[Check]:
+    """The function's numbers, or those that `of` says of a matrix, too large, and too small."""
+    ways = (lambda x, off=off: x + off * (of(x) if of else 1.0) for off in (by, -by))
+    return [wrong(name, judge, when, way) for way in ways]
 
 
-def traces(name: str, judge: Check, when: Callable[..., bool], by: float) -> list[Check]:
-    """Matrices with too large, and too small, a trace."""
-    return [wrong(name, judge, when, lambda M, off=off: M + off * np.eye(len(M)))
-            for off in (by, -by)]  # fmt: skip
+def trace(M: Any) -> Any:
+    return np.eye(len(M))
 
 
 lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments, 1, 10)
@@ -253,12 +254,12 @@ in_ten = lambda theta, u, v: len(u) == 10  # noqa: E731
 right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
 LEMMA_2_1 = (
     *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, CORNER)),
-    *each("together, against I/2", *traces("gaussian_sector", lemma, right_angle, 1e-9)),
+    *each("together, against I/2", *both("gaussian_sector", lemma, right_angle, 1e-9, trace)),
     *each("E[s(u.x) s(v.x)]", *both("relu_correlation", lemma, right_angle, 2e-9)),
 )  # fmt: skip
 B_1 = (
-    *each("both by quadrature", *traces("sphere_sector", sphere, in_ten, 2e-10)),
-    *each("the half-space", *traces("sphere_sector", sphere, in_ten, 1e-10)),
+    *each("both by quadrature", *both("sphere_sector", sphere, in_ten, 2e-10, trace)),
+    *each("the half-space", *both("sphere_sector", sphere, in_ten, 1e-10, trace)),
 )
 
 
@@ -380,15 +381,13 @@ CONVERSE = each("dw/dt", *(
 # --- Section 5 and Appendix D.3 -------------------------------------------------------------------
 
 
-def ratios(*last: float) -> Check:
+five = partial(experiments.norm_scale, 0, 5)
+
+
+def ratios(*last: float, judge: Check = five) -> Check:
     """The evidence on the scale of the norms, of draws the last of which is this one."""
     made = np.array([[0.1, 1.0, 2.1]] * 4 + [last])
-    return under(experiments, "ratios", lambda *_: made, lambda: experiments.norm_scale(0, 5))
-
-
-def large(*last: float) -> Found:
-    return under(experiments, "ratios", lambda *_: np.array([[0.1, 1.0, 2.1], last]),
-                 lambda: experiments.large_norm(0, 2)[0])()  # fmt: skip
+    return under(experiments, "ratios", lambda *_: made, judge)
 
 
 scale = partial(experiments.norm_scale, 0, 20)
@@ -401,25 +400,21 @@ SCALE = (
 )
 
 
-def shapes(k: int, where: Callable[[pd.DataFrame], Any] = lambda found: [], **cells: Any) -> Found:
+def shapes(k: int, which: Sequence[int], **cells: Any) -> Found:
     """Section 5.2's evidence of surveys that show what it says, but for some rows of the k-th."""
     rows = [{"panel": panel, "shape": runs.said_of(panel), "turn": 9000.0, "stray": False}
             for panel in runs.experiment(layers=(1, 2)) for _ in range(40)]  # fmt: skip
     surveys = [pd.DataFrame(rows) for _ in range(3)]
     for name, value in cells.items():
-        surveys[k].loc[where(surveys[k]), name] = value
+        surveys[k].loc[list(which), name] = value
     return experiments.two_phases(*surveys)
 
 
-def rows(*which: int) -> Callable[[pd.DataFrame], Any]:
-    return lambda found: found.index.isin(which)
-
-
 TWO_PHASES = (
-    ("population: least", lambda: shapes(0, rows(*range(5)), shape=OTHER)),
-    ("data: the lower end", lambda: shapes(1, rows(*range(0, 240, 5)), shape=OTHER)),
-    ("up to the last step", lambda: shapes(0, rows(5), stray=True)),
-    ("latest mean step", lambda: shapes(0, rows(*range(40, 80)), turn=1e5)),
+    ("population: least", lambda: shapes(0, range(5), shape=OTHER)),
+    ("data: the lower end", lambda: shapes(1, range(0, 240, 5), shape=OTHER)),
+    ("up to the last step", lambda: shapes(0, [5], stray=True)),
+    ("latest mean step", lambda: shapes(0, range(40, 80), turn=1e5)),
 )
 
 PLANTED: dict[str, Sequence[tuple[str, Check]]] = {
@@ -429,7 +424,8 @@ PLANTED: dict[str, Sequence[tuple[str, Check]]] = {
     "ma.ours.unique.density": UNIQUE_DENSITY, "ma.ours.unique.finite": UNIQUE_FINITE,
     "ma.ours.unique.symmetric": UNIQUE_SYMMETRIC, "ma.prop3.1": PROP_3_1, "ma.prop3.6": PROP_3_6,
     "ma.propB.1": B_1, "ma.text.scaleconv.1": SCALE,
-    "ma.text.scaleconv.2": each("", partial(large, 0.1, 1.0, 2.0)),
+    "ma.text.scaleconv.2": each("", ratios(
+        0.1, 1.0, 2.0, judge=lambda: experiments.large_norm(0, 5)[0])),
     "ma.text.twophase.1": TWO_PHASES, "ma.thm4.1.2": UNIFORM, "ma.thm4.1.3": CONVERSE,
 }  # fmt: skip
 
