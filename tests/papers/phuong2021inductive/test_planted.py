@@ -226,7 +226,7 @@ PADDED = (*cnn.CONVOLUTIONS[:-1], cnn.CONVOLUTIONS[-1]._replace(padding=1))
 
 def _groups() -> Iterator[Found]:
     def learnt(p: int) -> Any:
-        far = np.array([[0.5, 0.5], [0.0, 1.1e-3 * (p == 3)]])
+        far = np.array([[0.5, 0.5], [0.0, 1.1e-3 * (p == sectors.ONE_GROUP_WIDTHS[-1])]])
         return SimpleNamespace(distances=far, log_loss=lambda sign: np.zeros(2))
 
     flat = sectors.ONE_GROUP_X * [[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, 1.0]]
