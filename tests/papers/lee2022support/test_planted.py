@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from flint import fmpq_poly
 from numpy.typing import ArrayLike, NDArray
-from papers.faults import Found, Planted, changed, sees, under
+from papers.faults import Check, Found, changed, sees, under
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.papers.lee2022support import dynamics, examples, geometry, linear, theorem_3_6
@@ -81,7 +81,7 @@ def norms(*gains: Sequence[float]) -> Found:
 UP, DOWN, BOTH = (0.2, 0.3, 0.2, 0.3), (-0.2, -0.3, -0.2, -0.3), (0.9, -0.2, -0.3, 0.0)
 
 
-def diagonal(d: int, example: fmpq_poly) -> Planted:
+def diagonal(d: int, example: fmpq_poly) -> Check:
     """Theorem F.11's evidence in dimensions 1 to 5, of which one has another equation."""
     known = linear.diagonal_example
     other = lambda k: example if k == d else known(k)  # noqa: E731
@@ -144,7 +144,7 @@ def comes_back(**known: Any) -> Found:
     return examples.reactivation(altered(EX_3, **known))
 
 
-def told(first: float, second: float) -> Planted:
+def told(first: float, second: float) -> Check:
     """The evidence of both captions, where they print other iterations."""
     counts = {EX_2: (0, "deactivate", first), EX_3: (3, "activate", second)}
     judge = lambda: examples.caption_iteration(printed(EX_2), 0)["evidence"]  # noqa: E731
@@ -166,7 +166,7 @@ CAPTIONS = (  # under eq. (1), and half their number times as many under PyTorch
     ("", told(156.4, 2 * 4031.4)),  # each suits another normalisation
 )
 
-PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
+PLANTED: dict[str, Sequence[tuple[str, Check]]] = {
     "sv.fig1": (
         ("data sets with n = d = 2", lambda: terms(odd=True)),
         ("cells of the six data", terms),
@@ -220,7 +220,7 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
     ),
     "sv.fig12.iteration": CAPTIONS,
     "sv.fig13.iteration": CAPTIONS,
-    "sv.fig13.asymptotes": dashed,
+    "sv.fig13.asymptotes": (("", dashed),),
 }
 
 test_a_planted_input_is_seen = sees(PLANTED)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sympy as sp
-from papers.faults import Found, Planted, but, each, sees, under
+from papers.faults import Check, Found, but, each, sees, under
 from reluflow.papers.lee2023magnitude import bounds, descent, experiments, laws, runs
 from reluflow.papers.lee2023magnitude import deep_network as deep
 from reluflow.papers.lee2023magnitude.population import OTHER
@@ -41,11 +41,11 @@ def moved(k: int, path: str, at: slice, psi: float = 0.0, rho: float = 0.0) -> l
     return [replace(run, **{path: new}) if j == k else run for j, run in enumerate(panels())]
 
 
-def angles(*at: Any, **by: float) -> Planted:
+def angles(*at: Any, **by: float) -> Check:
     return lambda: runs.figure_1(moved(*at, **by))
 
 
-def magnitudes(*at: Any, **by: float) -> Planted:
+def magnitudes(*at: Any, **by: float) -> Check:
     return lambda: runs.figure_2(moved(*at, **by))
 
 
@@ -230,20 +230,21 @@ SLOWER = (
 # --- Lemma 2.1 and Propositions B.1, 3.1, 3.6 -----------------------------------------------------
 
 
-def wrong(name: str, judge: Planted, when: Callable[..., bool], change: Callable[..., Any]) -> Any:
+def wrong(name: str, judge: Check, when: Callable[..., bool], change: Callable[..., Any]) -> Any:
     """What `judge` finds where a function of the laws is another one in some cases."""
     return under(laws, name, but(getattr(laws, name), when, change), judge)
 
 
-def both(name: str, judge: Planted, when: Callable[..., bool], by: Any) -> list[Planted]:
-    """The function's numbers too large, and too small."""
-    return [wrong(name, judge, when, lambda x, off=off: x + off) for off in (by, -by)]
+def both(
+    name: str, judge: Check, when: Callable[..., bool], by: Any, of: Any = None
+) -> list[Check]:
+    """The function's numbers, or those that `of` says of a matrix, too large, and too small."""
+    ways = (lambda x, off=off: x + off * (of(x) if of else 1.0) for off in (by, -by))
+    return [wrong(name, judge, when, way) for way in ways]
 
 
-def traces(name: str, judge: Planted, when: Callable[..., bool], by: float) -> list[Planted]:
-    """Matrices with too large, and too small, a trace."""
-    return [wrong(name, judge, when, lambda M, off=off: M + off * np.eye(len(M)))
-            for off in (by, -by)]  # fmt: skip
+def trace(M: Any) -> Any:
+    return np.eye(len(M))
 
 
 lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments, 1, 10)
@@ -253,12 +254,12 @@ in_ten = lambda theta, u, v: len(u) == 10  # noqa: E731
 right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
 LEMMA_2_1 = (
     *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, CORNER)),
-    *each("together, against I/2", *traces("gaussian_sector", lemma, right_angle, 1e-9)),
+    *each("together, against I/2", *both("gaussian_sector", lemma, right_angle, 1e-9, trace)),
     *each("E[s(u.x) s(v.x)]", *both("relu_correlation", lemma, right_angle, 2e-9)),
 )  # fmt: skip
 B_1 = (
-    *each("both by quadrature", *traces("sphere_sector", sphere, in_ten, 2e-10)),
-    *each("the half-space", *traces("sphere_sector", sphere, in_ten, 1e-10)),
+    *each("both by quadrature", *both("sphere_sector", sphere, in_ten, 2e-10, trace)),
+    *each("the half-space", *both("sphere_sector", sphere, in_ten, 1e-10, trace)),
 )
 
 
@@ -289,7 +290,7 @@ PROP_3_6 = each(
 # --- Unique minimisers ----------------------------------------------------------------------------
 
 
-def law_in(d: int, points: Any, judge: Planted) -> Planted:
+def law_in(d: int, points: Any, judge: Check) -> Check:
     """What `judge` finds where the laws drawn in d dimensions are this one."""
     law = laws.finite_law(points)
     return wrong("random_law", judge, lambda rng, k, *_: k == d, lambda _: law)
@@ -343,7 +344,7 @@ TURNS = (1.0, 1.889, 2.6)
 first = partial(bounds.first_order, TURNS, 1.0)
 
 
-def room(size: float, other: Callable[[float], float], judge: Planted = first) -> Planted:
+def room(size: float, other: Callable[[float], float], judge: Check = first) -> Check:
     """What `judge` finds where |w(t)| is another one at the steepest angle and one norm."""
     at = lambda phi0, t, v0: phi0 == 2.6 and v0 == size  # noqa: E731
     return under(bounds, "room", but(bounds.room, at, other), judge)
@@ -355,7 +356,7 @@ SMALL_FIRST = (
 )  # fmt: skip
 
 
-def profiles(*made: descent.Profile) -> Planted:
+def profiles(*made: descent.Profile) -> Check:
     """Theorem 4.1's evidence of these functions g."""
 
     def judged() -> Found:
@@ -380,15 +381,13 @@ CONVERSE = each("dw/dt", *(
 # --- Section 5 and Appendix D.3 -------------------------------------------------------------------
 
 
-def ratios(*last: float) -> Planted:
+five = partial(experiments.norm_scale, 0, 5)
+
+
+def ratios(*last: float, judge: Check = five) -> Check:
     """The evidence on the scale of the norms, of draws the last of which is this one."""
     made = np.array([[0.1, 1.0, 2.1]] * 4 + [last])
-    return under(experiments, "ratios", lambda *_: made, lambda: experiments.norm_scale(0, 5))
-
-
-def large(*last: float) -> Found:
-    return under(experiments, "ratios", lambda *_: np.array([[0.1, 1.0, 2.1], last]),
-                 lambda: experiments.large_norm(0, 2)[0])()  # fmt: skip
+    return under(experiments, "ratios", lambda *_: made, judge)
 
 
 scale = partial(experiments.norm_scale, 0, 20)
@@ -401,36 +400,33 @@ SCALE = (
 )
 
 
-def shapes(k: int, where: Callable[[pd.DataFrame], Any] = lambda found: [], **cells: Any) -> Found:
+def shapes(k: int, which: Sequence[int], **cells: Any) -> Found:
     """Section 5.2's evidence of surveys that show what it says, but for some rows of the k-th."""
     rows = [{"panel": panel, "shape": runs.said_of(panel), "turn": 9000.0, "stray": False}
             for panel in runs.experiment(layers=(1, 2)) for _ in range(40)]  # fmt: skip
     surveys = [pd.DataFrame(rows) for _ in range(3)]
     for name, value in cells.items():
-        surveys[k].loc[where(surveys[k]), name] = value
+        surveys[k].loc[list(which), name] = value
     return experiments.two_phases(*surveys)
 
 
-def rows(*which: int) -> Callable[[pd.DataFrame], Any]:
-    return lambda found: found.index.isin(which)
-
-
 TWO_PHASES = (
-    ("population: least", lambda: shapes(0, rows(*range(5)), shape=OTHER)),
-    ("data: the lower end", lambda: shapes(1, rows(*range(0, 240, 5)), shape=OTHER)),
-    ("up to the last step", lambda: shapes(0, rows(5), stray=True)),
-    ("latest mean step", lambda: shapes(0, rows(*range(40, 80)), turn=1e5)),
+    ("population: least", lambda: shapes(0, range(5), shape=OTHER)),
+    ("data: the lower end", lambda: shapes(1, range(0, 240, 5), shape=OTHER)),
+    ("up to the last step", lambda: shapes(0, [5], stray=True)),
+    ("latest mean step", lambda: shapes(0, range(40, 80), turn=1e5)),
 )
 
-PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
+PLANTED: dict[str, Sequence[tuple[str, Check]]] = {
     "ma.fig1": FIGURE_1, "ma.fig2": FIGURE_2, "ma.fig3": FIGURE_3, "ma.fig4.a": FIGURE_4A,
     "ma.fig4.b": FIGURE_4B, "ma.fig4.converges": CONVERGES, "ma.fig4.slower": SLOWER,
     "ma.lem2.1": LEMMA_2_1, "ma.ours.restart.bend": BEND, "ma.ours.small.first": SMALL_FIRST,
     "ma.ours.unique.density": UNIQUE_DENSITY, "ma.ours.unique.finite": UNIQUE_FINITE,
     "ma.ours.unique.symmetric": UNIQUE_SYMMETRIC, "ma.prop3.1": PROP_3_1, "ma.prop3.6": PROP_3_6,
     "ma.propB.1": B_1, "ma.text.scaleconv.1": SCALE,
-    "ma.text.scaleconv.2": lambda: large(0.1, 1.0, 2.0), "ma.text.twophase.1": TWO_PHASES,
-    "ma.thm4.1.2": UNIFORM, "ma.thm4.1.3": CONVERSE,
+    "ma.text.scaleconv.2": each("", ratios(
+        0.1, 1.0, 2.0, judge=lambda: experiments.large_norm(0, 5)[0])),
+    "ma.text.twophase.1": TWO_PHASES, "ma.thm4.1.2": UNIFORM, "ma.thm4.1.3": CONVERSE,
 }  # fmt: skip
 
 test_a_planted_input_is_seen = sees(PLANTED)

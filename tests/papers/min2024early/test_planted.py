@@ -6,7 +6,7 @@ How far an input is beyond a bar does not matter: the bars are on the pages' car
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -16,8 +16,7 @@ from unittest.mock import Mock, patch
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from papers.faults import but, changed, seen, sees, where
-from reluflow.ledger import Evidence
+from papers.faults import Found, Planted, at, at_call, but, changed, put, sees, where
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (
     alignment,
@@ -31,36 +30,13 @@ from reluflow.papers.min2024early import (
     toys,
 )
 
-Faults = Iterator[Sequence[Evidence]]
-"""The evidence of inputs in which it is wrong."""
-
-
-def put(values: NDArray, where: Any, value: Any) -> NDArray:
-    """A copy with other values there."""
-    other = np.array(values)
-    other[where] = value
-    return other
-
 
 def surveyed(
-    judge: Callable[..., Sequence[Evidence]], survey: Callable[[], pd.DataFrame],
-    *cells: Mapping[str, Any],
-) -> Faults:  # fmt: skip
+    judge: Callable[..., Found], survey: Callable[[], pd.DataFrame], *cells: Mapping[str, Any]
+) -> Iterator[Found]:
     """What is said of a survey with other values in its last row."""
     found = survey()
-    for each in cells:
-        yield judge(changed(found, **each))
-
-
-def at_call(function: Callable, number: int, change: Callable[[Any], Any]) -> Callable:
-    """The same function, but for the result of one of its calls."""
-    calls = iter(range(10**9))
-
-    def called(*args: Any, **options: Any) -> Any:
-        result = function(*args, **options)
-        return change(result) if next(calls) == number else result
-
-    return called
+    return (judge(changed(found, **each)) for each in cells)
 
 
 # --- Records of the MNIST figures -----------------------------------------------------------------
@@ -97,22 +73,10 @@ def wrong(kind: str) -> dict[str, mnist.Record]:
 
 
 def recorded(
-    judge: Callable[..., Sequence[Evidence]], name: str = "", kinds: Sequence[str] = KINDS,
-    **given: Any,
-) -> Faults:  # fmt: skip
+    judge: Callable[..., Found], name: str = "", kinds: Sequence[str] = KINDS, **given: Any
+) -> Iterator[Found]:
     """What is said of all wrong records, or of those of one figure."""
-    for kind in kinds:
-        yield judge(wrong(kind)[name] if name else wrong(kind), **given)
-
-
-def two_phases() -> Faults:
-    for kind in ("backwards", "stuck"):
-        yield mnist.two_phases(wrong_curves(mnist.load_phases("figure-12"), kind))
-
-
-def one_phase() -> Faults:
-    yield mnist.one_phase(mnist.load_phases("figure-12"))
-    yield mnist.one_phase(wrong_curves(mnist.load_phases("figure-13"), "stuck"))
+    return (judge(wrong(kind)[name] if name else wrong(kind), **given) for kind in kinds)
 
 
 # --- Ensembles in the plane -----------------------------------------------------------------------
@@ -149,7 +113,7 @@ def edge(data: toys.Data, cosine: float = 0.0) -> NDArray:
     return cosine * plus + (1.0 - cosine**2) ** 0.5 * across
 
 
-def all_in_their_cones() -> Faults:
+def all_in_their_cones() -> Iterator[Found]:
     runs = {name: gathered(each) for name, each in toys.FIGURE_6.items()}
     first = toys.ALIKE[0]
     for which, cosine in ((np.s_[1, :15, 0], 0.0), (np.s_[1, :, 0], 0.985)):
@@ -160,7 +124,7 @@ def all_in_their_cones() -> Faults:
     yield toys.all_in_their_cones(runs, other)
 
 
-def two_sharp_falls() -> Faults:
+def two_sharp_falls() -> Iterator[Found]:
     once = 1.0 / (1.0 + np.exp((np.arange(1000.0)[:, None] - 300.0) / 20.0)) * np.ones(STARTS)
     unequal, found = (
         {name: replace(gathered(each), loss=once) for name, each in sets.items()}
@@ -169,7 +133,7 @@ def two_sharp_falls() -> Faults:
     yield toys.two_sharp_falls(found, unequal)
 
 
-def few_directions() -> Faults:
+def few_directions() -> Iterator[Found]:
     runs = {name: gathered(each) for name, each in toys.FIGURE_6.items()}
     name = toys.ALIKE[2]
     turned = moved(runs[name], np.s_[2, 7, 0], edge(toys.FIGURE_6[name], 0.99))
@@ -177,7 +141,7 @@ def few_directions() -> Faults:
     yield toys.few_directions(runs | {name: replace(turned, loss=left)})
 
 
-def all_arrive_and_grow() -> Faults:
+def all_arrive_and_grow() -> Iterator[Found]:
     run = gathered(toys.FIGURE_7)
     for which, w in (
         (np.s_[1, :9, 0], edge(toys.FIGURE_7)), (np.s_[2, :9, 0], edge(toys.FIGURE_7)),
@@ -192,18 +156,18 @@ def outside(starts: int, each: int = 1, w: Sequence[float] = (1.0, -1e-2)) -> to
     return moved(gathered(toys.FIGURE_8), np.s_[1:, :starts, :each], w)
 
 
-def slower_when_nearly_orthogonal() -> Faults:
+def slower_when_nearly_orthogonal() -> Iterator[Found]:
     near, judge = gathered(toys.FIGURE_7), toys.slower_when_nearly_orthogonal
     yield judge(moved(near, np.s_[1, :9, 0], edge(toys.FIGURE_7)), outside(STARTS), outside(STARTS))
     yield judge(near, outside(3, w=(1.0, -0.2)), outside(10))
 
 
-def left_behind() -> Faults:
+def left_behind() -> Iterator[Found]:
     yield toys.left_behind(outside(2))
     yield toys.left_behind(outside(STARTS, 4))
 
 
-def where_each_ends() -> Faults:
+def where_each_ends() -> Iterator[Found]:
     run = toys.flow(toys.FIGURE_9, 0, 4, np.arange(0, toys.LATE + 1, 1000))
     (_, v0), (W, v) = run.at(0), run.at(toys.LATE)
     alone = tuple(np.argwhere((v0 > 0) & (toys.group(W, v) == 0))[0])
@@ -215,17 +179,11 @@ def where_each_ends() -> Faults:
                                        W=put(other.W, (-1, *turned.T), 1.0)))  # fmt: skip
 
 
-def who_fits() -> Faults:
+def who_fits() -> Iterator[Found]:
     part = moved(gathered(toys.FIGURE_9), np.s_[2, 7, 0], [1.0, -1.0])
     weak = replace(part, v=put(part.v, (2, 7, 0), 0.18))  # 0.06 of an output of one start
     fewer = moved(weak, np.s_[2, 9:, 1], [-1.0, 1e-9])
     yield toys.who_fits(fewer, gathered(toys.FIGURE_7))
-
-
-def start_decides() -> Faults:
-    for ends in (True, False):
-        at = lambda X, y, W, _, ends=ends: np.full(W.shape[:2], ends)  # noqa: E731
-        yield where(partial(toys.start_decides, 0, 2), toys, serves=at)
 
 
 # --- Trajectories of Theorem 1 --------------------------------------------------------------------
@@ -237,12 +195,8 @@ def followed() -> tuple[convergence.Trajectory, convergence.Trajectory]:
     X, y = setting.PRINTED["figure-6"].X, setting.PRINTED["figure-6"].y
     W0 = np.array([[1.0, 0.2], [-1.0, -2.0], [1.0, 1.0], [-2.0, -1.0]])
     four = setting.Start(X, y, W0, np.array([1.0, -1.0, 1.0, -1.0]), -2000.0)
-    first, last = (
-        convergence.follow(four, t_1=5.0),
-        convergence.follow(convergence.one_against(1)),
-    )
-    assert first is not None
-    assert last is not None
+    first, last = convergence.follow(four, t_1=5.0), convergence.follow(convergence.one_against(1))
+    assert first and last  # noqa: PT018
     return first, last
 
 
@@ -260,13 +214,11 @@ def surveys() -> dict[str, convergence.Survey[convergence.Trajectory]]:
         found.lost = lost
         return found
 
-    def at_moments(
-        **change: Callable[[NDArray], NDArray],
-    ) -> convergence.Survey[convergence.Trajectory]:
+    def at_moments(**change: Callable[[NDArray], NDArray]) -> Any:
         """Other directions U, log norms R or times at all moments."""
         return survey(**{
-            name: replace(at, **{key: other(getattr(at, key)) for key, other in change.items()})
-            for name, at in both.items()
+            name: replace(seen, **{key: other(getattr(seen, key)) for key, other in change.items()})
+            for name, seen in both.items()
         })  # fmt: skip
 
     return {
@@ -279,13 +231,12 @@ def surveys() -> dict[str, convergence.Survey[convergence.Trajectory]]:
     }  # fmt: skip
 
 
-def of_surveys(judge: Callable[..., Sequence[Evidence]], *names: str) -> Faults:
+def of_surveys(judge: Callable[..., Found], *names: str) -> Iterator[Found]:
     """What is said of the surveys named, and of the one with a flow that is lost."""
-    for name in (*names, "lost"):
-        yield judge(surveys()[name])
+    return (judge(surveys()[name]) for name in (*names, "lost"))
 
 
-def aligns_until_the_fall() -> Faults:
+def aligns_until_the_fall() -> Iterator[Found]:
     """Angles that fall like eps^power."""
     scales = np.array(convergence.SCALES)
     for power, end in ((0.1, 0.9), (1.5, 0.0)):
@@ -296,7 +247,7 @@ def aligns_until_the_fall() -> Faults:
         yield convergence.aligns_until_the_fall(best)
 
 
-def exact_order() -> Faults:
+def exact_order() -> Iterator[Found]:
     """Where nothing is integrated: what is measured of the flow from the tenth power is given, or
     that flow is lost."""
     each = followed()[0]
@@ -310,7 +261,7 @@ def exact_order() -> Faults:
 # --- Flows and lemmas -----------------------------------------------------------------------------
 
 
-def signs_stay() -> Faults:
+def signs_stay() -> Iterator[Found]:
     starts = list(lemmas.balanced_starts(0, 6))
     kind, loss, X, y, theta = starts[5]
     h = len(theta) // (X.shape[1] + 1)
@@ -321,7 +272,7 @@ def signs_stay() -> Faults:
     yield lemmas.signs_stay(changed(found, above=-1.01e-4, status="stiff"))
 
 
-def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -> Faults:
+def passing(judge: Callable[..., Found], at: float, *losses: Any) -> Iterator[Found]:
     """Of three flows one of these losses is over all bounds at one time, by a thousandth."""
     times = np.linspace(0.0, 3.0, 31)
     calm = np.full((31, 3), -2.0)
@@ -334,20 +285,20 @@ def passing(judge: Callable[..., Sequence[Evidence]], at: float, *losses: Any) -
         ]))  # fmt: skip
 
 
-def twice_as_long() -> Faults:
+def twice_as_long() -> Iterator[Found]:
     time = lemmas.passing_time
     with patch.object(lemmas, "passing_time", lambda log_eps: time(0.5 * log_eps)):
         yield from passing(lemmas.twice_as_long, 2.0, EXPONENTIAL, TWICE_LOGISTIC)
 
 
-def crossed_once() -> Faults:
+def crossed_once() -> Iterator[Found]:
     found = lemmas.across_boundaries(0, 3)
     yield lemmas.crossed_once(changed(found, most=2, backward=1))
     separated = np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, -2])
     yield where(partial(lemmas.crossed_once, found), lemmas, TWICE=separated)
 
 
-def solutions_exist() -> Faults:
+def solutions_exist() -> Iterator[Found]:
     good, judge = lemmas.across_boundaries(0, 2), lemmas.solutions_exist
     for status in ("sliding", "non-unique", "steps"):
         yield judge(changed(good, status=status, revived=True))
@@ -361,31 +312,24 @@ def leaky(leak: Fraction) -> Callable[..., dict[str, Fraction]]:
     return lambda at_zero, *_: slopes(at_zero, leak)
 
 
-def no_solution() -> Faults:
-    told = partial(where, lemmas.no_solution, lemmas)
-    quarter, half, one = lemmas.SLOPES
-    yield told(SLOPES=(quarter, half, Fraction(0)))
-    yield told(SLOPES=(quarter, Fraction(0), one))
-    yield told(slopes=leaky(Fraction(1)))
-
-
-def many_solutions() -> Faults:
-    told = partial(where, lemmas.many_solutions, lemmas)
-    yield told(slopes=leaky(Fraction(-1)))
-    yield told(departure_residual=lambda _: 1.01e-7)
+QUARTER, HALF, UNIT = lemmas.SLOPES
+SLOPES: Sequence[Mapping[str, Any]] = (
+    {"SLOPES": (QUARTER, HALF, Fraction(0))}, {"SLOPES": (QUARTER, Fraction(0), UNIT)},
+    {"slopes": leaky(Fraction(1))},
+)  # fmt: skip
 
 
 # --- The alignment --------------------------------------------------------------------------------
 
+SLOWEST, UNIFORM = theorem_1.slowest, theorem_1.uniform_time
+GROWTH = at(
+    theorem_1.growth_of_the_time, theorem_1,
+    {"slowest": at_call(SLOWEST, 7, lambda _: SLOWEST(1e-7, 1e-3))},
+    {"uniform_time": lambda mu: UNIFORM(mu) * (1.0 + 0.25 * (mu < 0.3))},
+)  # fmt: skip
 
-def growth_of_the_time() -> Faults:
-    slowest, time = theorem_1.slowest, theorem_1.uniform_time
-    told = partial(where, theorem_1.growth_of_the_time, theorem_1)
-    yield told(slowest=at_call(slowest, 7, lambda _: slowest(1e-7, 1e-3)))
-    yield told(uniform_time=lambda mu: time(mu) * (1.0 + 0.25 * (mu < 0.3)))
 
-
-def figure_15_is_longest() -> Faults:
+def figure_15_is_longest() -> Iterator[Found]:
     paths, longest = alignment.paths, alignment.longest
     told = partial(where, partial(alignment.figure_15_is_longest, 3, 6), alignment)
     for path in (((0, 1), (1, 0), (0, 1), (2, 0)), ((0, 1), (1, 1), (1, 1), (1, 1), (2, 0))):
@@ -395,7 +339,7 @@ def figure_15_is_longest() -> Faults:
         yield told(longest=lambda *at, other=other: other.get(at) or longest(*at))
 
 
-def cones_are_not_left() -> Faults:
+def cones_are_not_left() -> Iterator[Found]:
     patterns = setting.patterns
 
     def leaves(found: Sequence[tuple[float, NDArray]]) -> list[tuple[float, NDArray]]:
@@ -408,22 +352,21 @@ def cones_are_not_left() -> Faults:
     yield alignment.cones_are_not_left(changed(found, status="sliding"))
 
 
-def time_is_reached() -> Faults:
-    slowest = theorem_1.slowest
-    item = slowest(0.1, 1e-3)
+def time_is_reached() -> Iterator[Found]:
+    item = SLOWEST(0.1, 1e-3)
     away = item["X"][item["y"] < 0].sum(axis=0)
-    for at, other in (
-        (6, {**item, "w": away}), (9, slowest(0.5 * (1.0 + 2e-8), 1e-3)),
-        *((6 + k, slowest(0.1, 30.0 * gap)) for k, gap in enumerate(theorem_1.GAPS)),
+    for call, other in (
+        (6, {**item, "w": away}), (9, SLOWEST(0.5 * (1.0 + 2e-8), 1e-3)),
+        *((6 + k, SLOWEST(0.1, 30.0 * gap)) for k, gap in enumerate(theorem_1.GAPS)),
     ):  # fmt: skip
-        made = at_call(slowest, at, lambda _, other=other: other)
+        made = at_call(SLOWEST, call, lambda _, other=other: other)
         yield where(theorem_1.time_is_reached, theorem_1, slowest=made)
 
 
 # --- Gaussian starts ------------------------------------------------------------------------------
 
 
-def assumption_2_is_sure() -> Faults:
+def assumption_2_is_sure() -> Iterator[Found]:
     law, judge = cones.chance_of_clearance, cones.assumption_2_is_sure
     for factor in (0.2, 5.0):
         wrong = but(law, lambda *_: True, lambda p, factor=factor: min(factor * p, 1.0))
@@ -432,7 +375,7 @@ def assumption_2_is_sure() -> Faults:
     yield where(partial(judge, 0, 10), setting, clearance=along)
 
 
-def half_start_active() -> Faults:
+def half_start_active() -> Iterator[Found]:
     judge, drawn = cones.half_start_active, cones.separable
     for sign in (1.0, -1.0):  # of the last data none of this label can be active
         none = at_call(drawn, 19, lambda of, sign=sign: (of[0] * (of[1] != sign)[:, None], of[1]))
@@ -441,10 +384,13 @@ def half_start_active() -> Faults:
     yield where(partial(judge, 0, 200, 5), cones, align=ended)
 
 
-FAULTS: Mapping[str, Callable[[], Faults]] = {
+PLANTED: dict[str, Planted] = {
     "ea.asm1.centre": partial(recorded, mnist.centring),
     "ea.asm1.mnist": partial(recorded, mnist.right_signs), "ea.balanced.2": signs_stay,
-    "ea.E3": no_solution, "ea.E4": many_solutions, "ea.eq46.2": crossed_once,
+    "ea.E3": at(lemmas.no_solution, lemmas, *SLOPES),
+    "ea.E4": at(lemmas.many_solutions, lemmas, {"slopes": leaky(Fraction(-1))},
+                {"departure_residual": lambda _: 1.01e-7}),
+    "ea.eq46.2": crossed_once,
     "ea.eq46.3": solutions_exist,
     "ea.fig5.align": partial(recorded, mnist.aligns, "figure-5", KINDS[:3],
                              starts=[{"aligned": 2000.0, "falls": 3000.0}]),
@@ -456,14 +402,20 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.fig8.2": left_behind, "ea.fig9.1": where_each_ends, "ea.fig9.2": who_fits,
     "ea.fig10": partial(recorded, mnist.alike, "figure-10", starts=[]),
     "ea.fig11": partial(recorded, mnist.alike, "figure-11", starts=[]),
-    "ea.fig12": two_phases, "ea.fig13": one_phase,
+    "ea.fig12": lambda: (mnist.two_phases(wrong_curves(mnist.load_phases("figure-12"), kind))
+                         for kind in ("backwards", "stuck")),
+    "ea.fig13": lambda: map(mnist.one_phase, (
+        mnist.load_phases("figure-12"), wrong_curves(mnist.load_phases("figure-13"), "stuck"))),
     "ea.lem1": partial(passing, lemmas.directions_follow_their_limit, 1.0, EXPONENTIAL,
                        TWICE_LOGISTIC),
     "ea.lem3": partial(passing, lemmas.neurons_stay_small, 1.0, EXPONENTIAL, TWICE_LOGISTIC,
                        LOGISTIC),
     "ea.lem13": partial(of_surveys, convergence.shrinks_little, "shrunk"),
     "ea.lem14": partial(of_surveys, convergence.grows_from_t_1, "backwards", "turned"),
-    "ea.orth.compare.1": start_decides, "ea.ours.fall": exact_order,
+    "ea.orth.compare.1": at(partial(toys.start_decides, 0, 2), toys, *(
+        {"serves": lambda X, y, W, _, ends=ends: np.full(W.shape[:2], ends)}
+        for ends in (True, False))),
+    "ea.ours.fall": exact_order,
     "ea.ours.growth": partial(surveyed, alignment.growth_is_bounded, partial(alignment.logs, 0, 2),
                               {"share": 1.001, "status": "non-unique"}, {"share": np.nan}),
     "ea.ours.horizon": twice_as_long, "ea.ours.reached": time_is_reached,
@@ -482,13 +434,7 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
     "ea.thm1.t1.constants": partial(
         surveyed, own_data.small_grants_both, partial(own_data.under_small, 0, 1),
         {"share": 1.001}, {"share": np.nan}, {"ratio": 1.001, "status": "stiff"}),
-
-    "ea.thm1.t1.scaling": growth_of_the_time, "ea.thm1.trap.1": cones_are_not_left,
+    "ea.thm1.t1.scaling": GROWTH, "ea.thm1.trap.1": cones_are_not_left,
 }  # fmt: skip
-
-
-PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
-    id: lambda id=id: seen(id, *FAULTS[id]()) for id in FAULTS
-}
 
 test_a_planted_input_is_seen = sees(PLANTED)

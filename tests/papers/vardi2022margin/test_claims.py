@@ -89,17 +89,14 @@ def test_points_that_are_not_feasible_or_not_shorter() -> None:
     c, far = constructions.two_data(), setting.lemma_C_6()
     long = tuple(sympy.Rational(101, 100) * value for value in c.exact_better)
     short = tuple((1 - EPS) * value for value in c.exact_limit)
+    away = c.exact_limit[0] + 1, *c.exact_limit[1:]
     assert not failed(shorter_all_the_way((c, S)))
-    for wrong in (replace(c, exact_better=long), replace(c, exact_better=short),
-                  replace(c, exact_limit=(c.exact_limit[0] + 1, *c.exact_limit[1:]))):  # fmt: skip
-        assert failed(shorter_all_the_way((wrong, S)))
+    for wrong in ({"exact_better": long}, {"exact_better": short}, {"exact_limit": away}):
+        assert failed(shorter_all_the_way((replace(c, **wrong), S)))
     half = tuple(value / 2 for value in far.exact_better)
-    points = (far.exact_better, far.exact_limit, half)
-    assert [better_is_shorter(replace(far, exact_better=one)) for one in points] == [
-        True,
-        False,
-        False,
-    ]
+    found = [better_is_shorter(replace(far, exact_better=one))
+             for one in (far.exact_better, far.exact_limit, half)]  # fmt: skip
+    assert found == [True, False, False]
 
 
 # --- Rays -----------------------------------------------------------------------------------------
@@ -266,13 +263,17 @@ def test_an_example_of_a_layer_changes_no_other_layer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "failing"),
-    [("A", 1, tables.edges_lead_out), ("EDGE", Fraction(9, 10), tables.edges_lead_out),
-     ("EDGE", Fraction(1), tables.enters_below_one), ("EDGE", Fraction(2), tables.loss_is_large)],
+    ("module", "name", "value", "failing"),
+    [(tables, "A", 1, tables.edges_lead_out),
+     (tables, "EDGE", Fraction(9, 10), tables.edges_lead_out),
+     (tables, "EDGE", Fraction(1), tables.enters_below_one),
+     (tables, "EDGE", Fraction(2), tables.loss_is_large),
+     (certificates, "NEAR", 300 * certificates.NEAR, certificates.second_is_lost)],
 )  # fmt: skip
-def test_another_strip_is_refused(name, value, failing, monkeypatch) -> None:
+def test_a_proof_with_another_number_fails(module, name, value, failing, monkeypatch) -> None:
+    """Another strip; and the second datum is lost from near enough."""
     assert failing()
-    monkeypatch.setattr(tables, name, value)
+    monkeypatch.setattr(module, name, value)
     assert not failing()
 
 
@@ -295,12 +296,6 @@ def test_flows_that_fail_are_noticed() -> None:
     assert "ell(0)" in str(made.unmet(high))
     found = certificates.directions_are_kkt([*fitted, (kind, {**good, "end": off})])
     assert sum(one.decides and not one.holds for one in found) == 2  # and that of one neuron
-
-
-def test_the_second_datum_is_lost_from_near_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert certificates.second_is_lost()
-    monkeypatch.setattr(certificates, "NEAR", 300 * certificates.NEAR)
-    assert not certificates.second_is_lost()
 
 
 def test_weights_are_put_on_kinks() -> None:
