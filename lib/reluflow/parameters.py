@@ -130,6 +130,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if parameter.type is float and isinstance(value, str):
         with suppress(ValueError):  # YAML 1.1 takes 1e-3 for text
             value = float(value)
+    shown = reprlib.repr(value)
     # True is an int to Python, and never what a reader means by a number.
     accepted: Any = (int, float) if parameter.type is float else parameter.type
     if isinstance(value, bool) or not isinstance(value, accepted):
@@ -137,7 +138,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
         hint = ""
         if parameter.type is list and isinstance(value, str):
             hint = f'; with papermill, write -y "{name}: {value}"'
-        raise InputError(f'parameter "{name}" must be {words}, not {reprlib.repr(value)}{hint}{what}')
+        raise InputError(f'parameter "{name}" must be {words}, not {shown}{hint}{what}')
     if parameter.type is float:
         try:
             value = float(value)
@@ -146,7 +147,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
         if not math.isfinite(value):
             raise InputError(f'parameter "{name}" must be a finite number, not {value}{what}')
     if not parameter.check(value):
-        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {reprlib.repr(value)}{what}')
+        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {shown}{what}')
     return value
 
 
