@@ -153,6 +153,20 @@ def test_as_many_columns_as_data_are_enough(n: int) -> None:
         global_optimum(fully_connected([2, 1]), WIDE, [1, 1])
 
 
+def test_a_bound_is_that_of_the_dual_point() -> None:
+    """The program's own value is off by 4e-7 where data with labels in turn hardly differ, and what
+    saves less than 1e-7 of a value does not tell."""
+    net, y = fully_connected([2, 7]), np.where(np.arange(6) % 2, -1.0, 1.0)
+    for seed in (2, 10, 14, 18, 22, 29):
+        X = [1.0, 0.0] + 1e-3 * RNG(seed).normal(size=(6, 2))
+        found = classify_optimum(net, global_optimum(net, X, y).theta, X, y)
+        if found.certificate is not None:
+            again = check(net, found.theta, X, y, found.certificate)
+            assert again.verdict == found.verdict
+            bounded = again.verdict != "not local"
+            assert abs(again.slack - found.slack) < 1e-9 if bounded else found.slack > 1e-7
+
+
 def test_too_many_cells_are_undecided_in_one_sentence() -> None:
     """One neuron serves all data. An idle one could be in any cell; alone it is in one."""
     X = 0.3 * RNG(0).normal(size=(60, 8))

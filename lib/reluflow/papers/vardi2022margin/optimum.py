@@ -140,11 +140,11 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             continue
         # One program bounds all combinations at once; it need not be sharp.
         found = two_layers.relaxed(near, y)
-        if found.value >= value * (1.0 - EQUAL):
+        if found.bound >= value * (1.0 - EQUAL):
             verdict, detail = (
                 ("global", "no combination of cells holds a shorter point") if everywhere else
                 ("local", f"no cell that meets the point holds a shorter one{beyond}"))  # fmt: skip
-            slack = max(1.0 - found.value / value, 0.0)
+            slack = max(1.0 - found.bound / value, 0.0)
             return Optimum(verdict, theta, found.proof(near, everywhere), slack, detail)
     if (shortest := two_layers.placed(near, y, found)) is not None:
         start = [np.abs(v[j]) * W[j, near.inputs[group]]
@@ -155,7 +155,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             return two_layers.parameters(network, near, moved, shortest.signs)
 
         proof = shorter(network, theta, X, y, path)
-        if proof is not None:
-            return _beaten(theta, proof)
+        if proof is not None and (beaten := _beaten(theta, proof)).slack > EQUAL:
+            return beaten
     return Optimum("undecided", theta, None, np.nan,
                    "the programs around the point do not decide")  # fmt: skip

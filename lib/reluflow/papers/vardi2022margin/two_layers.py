@@ -171,12 +171,14 @@ class Program:
     """The least sum of lengths if every column may have a vector of its own.
 
     value        infinite where no vectors will do
+    bound        below every sum, by the dual point: near the value, where that is accurate
     omegas       of each column
     multipliers  (n,) of the dual point
     slopes       of each column, (n,): its part of the dual point
     """
 
     value: float
+    bound: float
     omegas: dict[Key, NDArray]
     multipliers: NDArray
     slopes: dict[Key, NDArray]
@@ -199,13 +201,15 @@ def relaxed(given: Neurons, y: NDArray, only: Sequence[Key] | None = None) -> Pr
         blocks.append(_block(column, x, y))
         conditions.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
     found = least_sum(blocks, np.ones(len(y)), conditions)
-    slopes = {}
-    for (group, c), G, own in zip(keys, blocks, found.slopes, strict=True):
-        slopes[group, c] = np.zeros(len(y))
-        if np.linalg.norm(found.multipliers @ G) > 1.0:  # without them the bound would not hold
-            slopes[group, c][given.columns[group][c].rows] = own
+    slopes, sizes = {}, [1e-300]
+    for (group, c), G, C, own in zip(keys, blocks, conditions, found.slopes, strict=True):
+        slopes[group, c], pull = np.zeros(len(y)), found.multipliers @ G
+        if np.linalg.norm(pull) > 1.0:  # without them the bound would not hold
+            slopes[group, c][given.columns[group][c].rows], pull = own, pull + own @ C
+        sizes.append(float(np.linalg.norm(pull)))
+    bound = float(found.multipliers.sum()) / max(sizes)
     omegas = dict(zip(keys, found.blocks, strict=True))
-    return Program(found.value, omegas, found.multipliers, slopes)
+    return Program(found.value, bound, omegas, found.multipliers, slopes)
 
 
 def _block(column: Column, x: NDArray, y: NDArray) -> NDArray:
