@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, make_dataclass
+from reprlib import repr as short
 from typing import Any, NoReturn
 
 from reluflow.errors import InputError, meant
@@ -137,7 +137,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
         hint = ""
         if parameter.type is list and isinstance(value, str):
             hint = f'; with papermill, write -y "{name}: {value}"'
-        raise InputError(f'parameter "{name}" must be {words}, not {reprlib.repr(value)}{hint}{what}')
+        raise InputError(f'parameter "{name}" must be {words}, not {short(value)}{hint}{what}')
     if parameter.type is float:
         try:
             value = float(value)
@@ -146,7 +146,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
         if not math.isfinite(value):
             raise InputError(f'parameter "{name}" must be a finite number, not {value}{what}')
     if not parameter.check(value):
-        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {reprlib.repr(value)}{what}')
+        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {short(value)}{what}')
     return value
 
 
