@@ -178,6 +178,8 @@ def test_the_table_has_every_number_and_the_page_shows_flips_first(swept: Path) 
     text = (swept / "index.html").read_text("utf-8")
     places = [text.index(f"<h2>{t}") for t in ("Flipped", "1 failed runs", "Verdicts", "Evidence")]
     assert places == sorted(places)
+    (flipped,) = re.findall(r"runs/(\w+)\.ipynb", text[places[0] : places[1]])
+    assert flipped == frame["run.key"][3]
     assert not re.findall(r'(?:src|href)="(?!data:|runs/|table\.csv)', text)
     pictures = re.findall(r'<img alt="([^"]*)"', text)
     assert "least often at sv.lem4.5, reproduced, 2, 0 of 1" in pictures[0]

@@ -334,11 +334,14 @@ class OneNeuron:
 
 def one_neuron(study: Study) -> OneNeuron:
     """Exact flows from random directions: as many small starts as large ones, ten times as long as
-    the least-squares fit. A start that activates no datum is turned round."""
+    the least-squares fit, or than |y| / |X| where that is 0. A start that activates no datum is
+    turned round."""
     X, y = study.X, study.y
     rng = np.random.default_rng([study.seed, 1])
     held = support.assumptions(X, y)
-    size = float(np.linalg.norm(np.linalg.lstsq(X, y, rcond=None)[0])) or 1.0
+    some = np.any(np.abs(X.T @ y) > _ROUNDING * (np.abs(X.T) @ np.abs(y)))
+    fit = np.linalg.lstsq(X, y, rcond=None)[0] if some else np.linalg.norm(y) / np.linalg.norm(X)
+    size = float(np.linalg.norm(fit))
     radius = None
     if all(held.values()) and enumerable(*X.shape) and cell_bound(*X.shape) * X.size <= _MOST_WORK:
         radius = support.guaranteed_radius(X, y)

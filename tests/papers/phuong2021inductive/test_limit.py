@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from reluflow.flows.integrate import integrate
+from reluflow.flows.integrate import integrate, log_steepness
+from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
 from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
@@ -38,6 +39,16 @@ def test_one_datum_a_label_against_a_plain_integrator() -> None:
                       rtol=1e-10, atol=1e-14).y[0, -1]  # fmt: skip
     assert np.exp(late.log_square(1.0)[k]) == pytest.approx(found, rel=1e-3)
     assert np.exp(late.log_square(1.0)[-1]) / late.log_t[-1] == pytest.approx(0.5, rel=2e-2)
+
+
+def test_log_steepness_is_that_of_the_velocity() -> None:
+    rng, y, signs = np.random.default_rng(6), np.tile([1.0, -1.0], 3), np.array([1, 1, -1, -1])
+    X, W = rng.standard_normal((6, 3)), rng.standard_normal((4, 3))
+    sizes = np.linalg.norm(W, axis=1)
+    parts = sectors.velocity(X, y, W, signs * sizes)
+    loss = LOGISTIC.value(np.maximum(X @ W.T, 0.0) @ (signs * sizes), y)
+    found = log_steepness(W / sizes[:, None], np.log(sizes), signs, X, y, LOGISTIC)
+    assert found == pytest.approx(np.log(sum(np.sum(part**2) for part in parts) / loss**2))
 
 
 def test_a_group_that_is_empty_is_left_out() -> None:
