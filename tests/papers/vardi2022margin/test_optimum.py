@@ -149,8 +149,9 @@ def test_as_many_columns_as_data_are_enough(n: int) -> None:
     assert check(fully_connected([2, n]), best.theta, X, y, best.certificate).verdict == "global"
     with pytest.raises(InputError, match="too few"):
         global_optimum(fully_connected([2, 3]), X, y)
-    with pytest.raises(InputError, match="too few"):  # One serves both data; two could do better.
-        global_optimum(fully_connected([2, 1]), WIDE, [1, 1])
+    for X in (WIDE, [[1, -3], [-1, 0]]):  # One serves both data; two could do better.
+        with pytest.raises(InputError, match="too few"):
+            global_optimum(fully_connected([2, 1]), X, [1, 1])
 
 
 def test_a_bound_is_that_of_the_dual_point() -> None:
