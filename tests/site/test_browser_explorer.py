@@ -213,9 +213,7 @@ def test_minima_are_those_of_the_library(page: Page) -> None:
     # Labels below zero hold minima on boundaries.
     cases = [(X, -np.abs(y) if k % 3 == 2 else y) for k, (X, y, _) in enumerate(CASES)]
     kinds, asks = set(), ("rank", "dimension", "support", "boundary")
-    for (X, y), drawn in zip(
-        cases, asked(page, MINIMA, cases), strict=True
-    ):
+    for (X, y), drawn in zip(cases, asked(page, MINIMA, cases), strict=True):
         for mine, its in zip(drawn, local_minima(X, y), strict=True):
             kinds.add((its.dimension, bool(its.boundary)))
             told = [its.rank, its.dimension, [*its.support], [*its.boundary]]
