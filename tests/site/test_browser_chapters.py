@@ -280,19 +280,13 @@ RACE = """([start, x, m, levels]) => {
 }"""
 
 
-def racer(seed: int) -> tuple[list[float], list[float], int]:
-    """A start and a datum, of which some tie, and the depth."""
-    rng = np.random.default_rng(seed)
-    start, x = rng.integers(1, 9, 2) / 8.0, rng.integers(1, 9, 2) / 4.0
-    if seed % 4 == 0:
-        start[1], x[1] = start[0], x[0]
-    return start.tolist(), x.tolist(), 3 + seed % 4
-
-
 def test_the_winner_is_that_of_rational_numbers(page: Page) -> None:
-    ties = 0
-    levels = [5.0, 10.0, 14.0]
-    cases = [[*racer(seed), levels] for seed in range(NUMBER)]
+    """Starts and data, of which some tie, and the depth."""
+    ties, levels, cases = 0, [5.0, 10.0, 14.0], []
+    for seed in range(NUMBER):
+        given = np.random.default_rng(seed).integers(1, 9, (2, 2)) / [[8.0], [4.0]]
+        given[:, 1] = given[:, 0] if seed % 4 == 0 else given[:, 1]
+        cases.append([*given.tolist(), 3 + seed % 4, levels])
     for (start, x, m, _), drawn in zip(cases, asked(page, RACE, cases), strict=True):
         powers = [Fraction(a) ** (2 - m) for a in start]
         leaders = race([Fraction(v) for v in x], powers)
@@ -313,17 +307,13 @@ SILENT = """([X, share]) => {
 }"""
 
 
-def pair(seed: int) -> tuple[NDArray, float]:
-    rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.uniform(-2.0, 2.0, 2), rng.uniform(0.1, 2.0, 2)])
-    return X, float(rng.uniform(0.0, 0.99))
-
-
 def test_neurons_share_the_data_as_told(page: Page) -> None:
     """Both margins are 1, and neuron 1 is as short as SLSQP finds it."""
-    cases = [pair(seed) for seed in range(NUMBER)]
-    drawn = asked(page, SILENT, [[X.tolist(), share] for X, share in cases])
-    for (X, share), each in zip(cases, drawn, strict=True):
+    rng = np.random.default_rng(5)
+    data = rng.uniform([-2.0, 0.1], 2.0, (NUMBER, 2, 2))
+    shares = rng.uniform(0.0, 0.99, NUMBER).tolist()
+    drawn = asked(page, SILENT, [*zip(data.tolist(), shares, strict=True)])
+    for X, share, each in zip(data, shares, drawn, strict=True):
         us = np.array(each["us"])
         outputs = np.maximum(X @ us.T, 0.0)
         assert outputs.sum(axis=1).min() >= 1.0 - 1e-9
