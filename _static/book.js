@@ -12,10 +12,11 @@ function named(hash) {
   }
 }
 
-// A link to a claim opens its card, which may be folded.
+// A link to a claim opens its card, which may be folded, and one to a picture what it is folded into.
 function goToTarget() {
   const target = named(location.hash);
-  if (target instanceof HTMLDetailsElement) target.open = true;
+  const folded = target?.closest("details");
+  if (folded) folded.open = true;
   target?.scrollIntoView();
 }
 

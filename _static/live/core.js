@@ -447,9 +447,7 @@
       const state = decode(text, first);
       return !made.fits || made.fits(state) ? state : { ...first };
     };
-    const fold = box.closest("details.offer");
-    if (fold) fold.hidden = false;
-    if (fold && asked() !== null) fold.open = true;
+    box.closest("details.offer")?.removeAttribute("hidden");
     const before = box.previousElementSibling;
     const stills = box.childElementCount
       ? [...box.children]
@@ -480,12 +478,8 @@
     }
     for (const figure of stills) figure.classList.add("still");
     addEventListener("hashchange", () => {
-      if (asked() === null) return;
-      if (fold) fold.open = true;
-      build();
-      box.scrollIntoView();
+      if (asked() !== null) build();
     });
-    if (asked() !== null) box.scrollIntoView();
   }
 
   addEventListener("DOMContentLoaded", () => {

@@ -280,19 +280,13 @@ RACE = """([start, x, m, levels]) => {
 }"""
 
 
-def racer(seed: int) -> tuple[list[float], list[float], int]:
-    """A start and a datum, of which some tie, and the depth."""
-    rng = np.random.default_rng(seed)
-    start, x = rng.integers(1, 9, 2) / 8.0, rng.integers(1, 9, 2) / 4.0
-    if seed % 4 == 0:
-        start[1], x[1] = start[0], x[0]
-    return start.tolist(), x.tolist(), 3 + seed % 4
-
-
 def test_the_winner_is_that_of_rational_numbers(page: Page) -> None:
-    ties = 0
-    levels = [5.0, 10.0, 14.0]
-    cases = [[*racer(seed), levels] for seed in range(NUMBER)]
+    """Starts and data, of which some tie, and the depth."""
+    ties, levels, cases = 0, [5.0, 10.0, 14.0], []
+    for seed in range(NUMBER):
+        given = np.random.default_rng(seed).integers(1, 9, (2, 2)) / [[8.0], [4.0]]
+        given[:, 1] = given[:, 0] if seed % 4 == 0 else given[:, 1]
+        cases.append([*given.tolist(), 3 + seed % 4, levels])
     for (start, x, m, _), drawn in zip(cases, asked(page, RACE, cases), strict=True):
         powers = [Fraction(a) ** (2 - m) for a in start]
         leaders = race([Fraction(v) for v in x], powers)
@@ -313,17 +307,13 @@ SILENT = """([X, share]) => {
 }"""
 
 
-def pair(seed: int) -> tuple[NDArray, float]:
-    rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.uniform(-2.0, 2.0, 2), rng.uniform(0.1, 2.0, 2)])
-    return X, float(rng.uniform(0.0, 0.99))
-
-
 def test_neurons_share_the_data_as_told(page: Page) -> None:
     """Both margins are 1, and neuron 1 is as short as SLSQP finds it."""
-    cases = [pair(seed) for seed in range(NUMBER)]
-    drawn = asked(page, SILENT, [[X.tolist(), share] for X, share in cases])
-    for (X, share), each in zip(cases, drawn, strict=True):
+    rng = np.random.default_rng(5)
+    data = rng.uniform([-2.0, 0.1], 2.0, (NUMBER, 2, 2))
+    shares = rng.uniform(0.0, 0.99, NUMBER).tolist()
+    drawn = asked(page, SILENT, [*zip(data.tolist(), shares, strict=True)])
+    for X, share, each in zip(data, shares, drawn, strict=True):
         us = np.array(each["us"])
         outputs = np.maximum(X @ us.T, 0.0)
         assert outputs.sum(axis=1).min() >= 1.0 - 1e-9
@@ -364,11 +354,13 @@ CUT = """() => [...document.querySelectorAll(".live svg text")].filter(text => {
 }).map(text => text.textContent)"""
 
 
-def test_the_links_have_the_numbers_of_the_counterexamples() -> None:
+def test_the_links_have_the_numbers_of_the_counterexamples(site: Path) -> None:
     assert {id for id, each in TOLD.items() if each.live} == {*SHOWN}
     case, state = {}, {}
     for row in (row for row in ROWS if row.claim.id in SHOWN):
-        told = (part.split("=") for part in TOLD[row.claim.id].live.partition("?")[2].split("&"))
+        live = TOLD[row.claim.id].live
+        assert link(site, row) == place(site, live)
+        told = (part.split("=") for part in live.partition("?")[2].split("&"))
         state[row.claim.id] = {
             k: np.array([[*map(float, x.split(","))] for x in v.split(";")]) for k, v in told
         }
@@ -407,43 +399,38 @@ def test_the_links_have_the_numbers_of_the_counterexamples() -> None:
     np.testing.assert_array_equal(mine["w"][0], its["w"])
 
 
+def place(site: Path, address: str) -> tuple[Path, str]:
+    """The page of a picture's state, and the end of its address."""
+    name, asks, state = address.partition("?")
+    path = site / f"{PICTURES.get(name, 'chapters/explorer')}.html"
+    return path.resolve(), f"live-{address}" if asks and name != "explorer" else state
+
+
 @pytest.fixture(scope="module")
-def visits(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
-    """The page of a picture, which is opened once."""
+def at(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
+    """Goes to the address of a picture's state, or to its page, which is opened once, from the top
+    of it, all folded away."""
     with ExitStack() as stack:
+        visit = cache(lambda path: stack.enter_context(seen(browser, path)))
 
-        @cache
-        def visit(name: str) -> Opened:
-            path = f"{PICTURES.get(name, 'chapters/explorer')}.html"
-            return stack.enter_context(seen(browser, (site / path).resolve()))
+        def go(address: str) -> Opened:
+            path, end = place(site, address)
+            visit(path).ask(f"""() => {{
+                document.querySelectorAll("details.offer").forEach(offer => (offer.open = false));
+                scrollTo({{ top: 0, behavior: "instant" }});
+                history.replaceState(null, "", "#{end}");
+                dispatchEvent(new Event("hashchange"));
+            }}""")
+            return visit(path)
 
-        yield visit
-
-
-@pytest.fixture
-def at(visits: Callable[[str], Opened]) -> Callable[[str], Opened]:
-    """Goes to the address of a picture's state, from the top of its page, all folded away."""
-
-    def go(address: str) -> Opened:
-        name, _, state = address.partition("?")
-        end = state if name == "explorer" else f"live-{address}"
-        found = visits(name)
-        found.ask(f"""() => {{
-            document.querySelectorAll("details.offer").forEach(offer => (offer.open = false));
-            scrollTo({{ top: 0, behavior: "instant" }});
-            history.replaceState(null, "", "#{end}");
-            dispatchEvent(new Event("hashchange"));
-        }}""")
-        return found
-
-    return go
+        yield go
 
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
-def test_a_picture_opens_moves_and_keeps_its_state(visits, at, name):
+def test_a_picture_opens_moves_and_keeps_its_state(at, name):
     """It is folded away until a reader asks, each point moves by the arrow keys and says where it
     is, and the address shows it, on a phone, as it was, with the same sentence."""
-    visit, after = visits(name), ""
+    visit, after = at(name), ""
     page, box = visit.page, visit.page.locator(f"#live-{name}")
     told, link = box.locator(".told"), box.locator(".link a")
     assert not box.is_visible()
@@ -478,20 +465,6 @@ def test_a_picture_is_opened_by_the_address_of_its_page(browser: Browser, site: 
         expect(visit.page.locator("#live-race")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("id", SHOWN)
-def test_a_card_opens_the_picture_on_its_counterexample(at, site, id):
-    row, live = next(row for row in ROWS if row.claim.id == id), TOLD[id].live
-    path, end = link(site, row)
-    visit = at(live)
-    assert visit.page.url == f"{path.as_uri()}#{end}"
-    told = visit.page.locator("#explorer-told, .live[id^=live] .told").first
-    expect(told).to_contain_text(SHOWN[id])
-    assert told.is_visible()
-    if not live.startswith("explorer"):
-        expect(visit.page.locator(".live[id^=live]")).to_be_in_viewport()
-    assert not visit.complaints
-
-
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [("orbits", ("m=99", "v=-1")), ("polygon", ("s=3",)), ("turning", ("length=-400",)),
@@ -505,17 +478,16 @@ def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(at, name, wr
     assert not at(f"{name}?").complaints
 
 
-@pytest.mark.parametrize("name", ["orbits", "turning"])
-def test_play_moves_and_a_reader_without_motion_jumps(at, name):
-    page = at(f"{name}?").page
+def test_play_moves_and_a_reader_without_motion_jumps(at: Callable[[str], Opened]) -> None:
+    page = at("orbits?").page
     time, play = page.locator(".live .clock input"), page.locator(".live .clock button")
     for motion, then in (("no-preference", "Pause"), ("reduce", "Play")):
         page.emulate_media(reduced_motion=motion)
-        at(f"{name}?")
+        at("orbits?")
         was = time.input_value()
         expect(play).to_have_text("Play")
         play.click()
-        expect(play).to_have_text(then)
+        assert play.inner_text() == then  # at once: what plays comes to its end, too
         expect(time).not_to_have_value(was)
         if then == "Pause":
             play.click()
@@ -582,7 +554,8 @@ def test_a_page_without_the_figure_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("address", "says"),
-    [("polygon?w=-1,1.5", "it has no datum and is dead from the start"),
+    [*((TOLD[id].live, says) for id, says in SHOWN.items()),
+     ("polygon?w=-1,1.5", "it has no datum and is dead from the start"),
      ("polygon?", "cone of the other label, for which no bound"),
      ("orbits?", "In the end, at t = 15.5, the student has the length 0.998"),
      ("orbits?phi=0.02", "has the length 0.99"),
@@ -590,11 +563,15 @@ def test_a_page_without_the_figure_is_an_error() -> None:
      ("race?x=1,1.01", "fallen to half at L = 10⁻⁶⁵³⁸⁷"),
      ("silent?X=1,2;-1,2&share=0.5", "makes θ longer")],
 )  # fmt: skip
-def test_a_sentence_says_what_its_chart_shows(at, address, says):
+def test_an_address_opens_a_picture_that_says_what_it_shows(at, address, says):
     visit = at(address)
-    told = visit.page.locator(f"#live-{address.partition('?')[0]} .told")
+    told = visit.page.locator("#explorer-told, .live[id^=live] .told").first
     expect(told).to_contain_text(says)
+    assert told.is_visible()
+    if not address.startswith("explorer"):
+        expect(visit.page.locator(".live[id^=live]")).to_be_in_viewport()
     drawn = visit.page.locator(".live svg text", has_text="our bound").count()
     assert drawn == ("Our bound" in told.inner_text())
     assert visit.ask("""[...document.querySelectorAll(".live circle.mark.flow")].every(c =>
         c.cy.baseVal.value >= 20)""")
+    assert not visit.complaints
