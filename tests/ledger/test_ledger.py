@@ -183,7 +183,8 @@ def test_a_fact_about_no_instance_does_not_hold() -> None:
     for how in ({"instead": "other"}, {"counterexample": CASE}):
         with pytest.raises(LedgerError, match="no instance could tell"):
             book("figure").settle("sv.x.1", [HOLDS, none], **how)
-        assert book("figure").settle("sv.x.1", [FAILS, none], **how)
+        row = book("figure").settle("sv.x.1", [FAILS, none], **how)
+        assert [item.tried for item in read_back(row.record())().evidence] == [None, 0]
     assert fact("not about instances", 0, 0).holds
 
 

@@ -162,7 +162,6 @@ DECIDING = 2
 the last one differ, would pass a value that is half as large again."""
 
 SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
-UNTRIED = ": some instance could tell"  # how a fact ends that was tried on none, and fails
 _OPS = {"deviation": ("<=",), "bound": ("<", "<=", ">", ">="), "fact": ("==",), "note": ("",)}
 
 
@@ -171,7 +170,7 @@ class Evidence:
     """One measured value and what is asked of it; made by `deviation`, `fact`, `bound` or `note`.
 
     `clipped` says that the value stands for anything at rounding level on its side of zero; `tried`
-    is the number of instances on which a fact was tried, 0 where it is not about instances;
+    is the number of instances on which a fact was tried, None where it is not about instances;
     `digits` is to how many significant digits floats among the value were measured: on another CPU
     the last of them may be its neighbour. None is for a value that is exact. `given` are the
     hypotheses of the instances that were tried, where they were tested; `after` says what of this
@@ -186,7 +185,7 @@ class Evidence:
     op: str = ""
     limit: Any = None
     clipped: bool = False
-    tried: int = 0
+    tried: int | None = None
     digits: int | None = None
     given: tuple[str, ...] = ()
     after: str = ""
@@ -254,8 +253,8 @@ def fact(
     need(_comparable(value, expect), unlike)
     tried = None if tried is None else int(as_number(tried, f"the instances of fact {what!r}"))
     if tried == 0:
-        what, value, expect = f"{what}{UNTRIED}", False, True
-    return Evidence("fact", what, value, op="==", limit=expect, tried=tried or 0,
+        what, value, expect = f"{what}: some instance could tell", False, True
+    return Evidence("fact", what, value, op="==", limit=expect, tried=tried,
                     given=tuple(given), after=after, rounding=float(rounding))  # fmt: skip
 
 
@@ -334,8 +333,9 @@ def _clipped(item: Evidence) -> Evidence | None:
 
 def to_json(item: Evidence, role: str) -> dict[str, Any]:
     """Write recorded evidence as JSON data; `role` says what it serves."""
-    always = ("value", "unit", "limit") if item.decides else ("value", "unit")
+    always: tuple[str, ...] = ("value", "unit", "limit") if item.decides else ("value", "unit")
     found = {part.name: encoded(getattr(item, part.name)) for part in fields(item)}
+    always += ("tried",) * (item.tried == 0)
     data = {name: value for name, value in found.items() if value or name in always}
     return {"role": role} | data | ({"holds": item.holds} if item.decides else {})
 

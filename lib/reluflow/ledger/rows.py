@@ -11,7 +11,6 @@ from typing import Any
 
 from reluflow.ledger.evidence import (
     FINITE,
-    UNTRIED,
     Evidence,
     LedgerError,
     Line,
@@ -252,7 +251,7 @@ def judge(row: Row) -> str:
         if claim.given is not None:
             return _of_our_own(row, set(claim.given.values()))
         return REPRODUCED if row.reading is None else WITH_READING
-    untold = all(item.what.endswith(UNTRIED) for item in failed)
+    untold = all(item.tried == 0 for item in failed)
     asked(not untold, f"no instance could tell ({sentence(failed[0])}), so nothing is settled")
     if case is not None:
         asked(not instead, "give a counterexample or 'instead', not both")
