@@ -185,7 +185,7 @@ def _map(swept: Swept) -> Iterator[str]:
         fig, (ax,) = panels(height=1.2 + 0.42 * len(shown), titles=[title])
         sns.heatmap(
             shown["mean"], annot=told, fmt="", vmin=0.0, vmax=1.0, cmap="cividis", ax=ax,
-            linewidths=0.5, annot_kws={"size": 8}, cbar_kws={"label": "share"},
+            linewidths=0.5, annot_kws={"size": 8}, cbar=False,
         )  # fmt: skip
         ax.tick_params(axis="y", rotation=0)
     least = shown["mean"].stack().idxmin()

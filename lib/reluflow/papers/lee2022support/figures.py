@@ -262,7 +262,7 @@ def missed(found: pd.DataFrame) -> Figure:
     fig, (ax,) = panels(height=3.0)
     sns.heatmap(
         shares, annot=told, fmt="", cmap="Blues", vmin=0.0, vmax=50.0, ax=ax, linewidths=0.5,
-        annot_kws={"size": 8, "color": style.INK}, cbar_kws={"label": "missed, %"},
+        annot_kws={"size": 8, "color": style.INK}, cbar=False,
     )  # fmt: skip
     ax.set(xlabel="data, $n$", ylabel="dimensions, $d$")
     ax.tick_params(axis="y", rotation=0)
