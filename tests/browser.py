@@ -1,7 +1,5 @@
 """A reader's browser: Debian's Chromium opens the built pages from their folder."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

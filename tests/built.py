@@ -1,7 +1,5 @@
 """The built book, for the tests that look at its pages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Settings that every test shares, and how two workers divide the tests."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

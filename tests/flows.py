@@ -1,7 +1,5 @@
 """What every trajectory promises, and a list of flows, one for each chart, that keep more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 

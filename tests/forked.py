@@ -8,14 +8,13 @@ folder `cwd`, pytest's `args` and the file `out` for what it prints, and answers
 exit status. The process of a page and that of its kernel are forks of this one.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json
 import os
 import signal
 import sys
+from typing import Self
 
 # What the pages import, and what executes them; not the plugins, which pytest imports itself.
 BEFORE = (
@@ -50,7 +49,7 @@ class Kernel:
                 sys.modules["ipykernel.kernelapp"].launch_new_instance()
             os._exit(0)
 
-    def begin(self, command: list[str], **_: object) -> Kernel:
+    def begin(self, command: list[str], **_: object) -> Self:
         """Start what jupyter_client means to start, whose last argument is the connection file."""
         with open(self.write, "w") as pipe:
             pipe.write(command[-1])

@@ -3,8 +3,6 @@
 A guard takes a notebook node and gives one short complaint for each fault; none is a pass.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What can be wrong with a page's looks: each check gives a sentence for every fault of a page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

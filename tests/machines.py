@@ -5,8 +5,6 @@ find; each has a variable that makes it find a lesser one. Together with the num
 change the order of sums, and with it the last digits.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

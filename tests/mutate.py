@@ -10,8 +10,6 @@ The sample is drawn from the places where a fault fits, and then from the faults
 that the six signs that can stand for a plus do not outweigh the rest.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import difflib

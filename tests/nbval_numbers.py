@@ -18,8 +18,6 @@ nbval passes over, hold the names of glued numbers and the alternative texts, an
 The terminal summary says how many measured numbers differ, and by what share of the tolerance.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from copy import deepcopy

@@ -5,8 +5,6 @@ the points may be others, for how many a curve is drawn with is a matter of roun
 them, and of the middles between two, lies on the other curve, and both begin and end together.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import re

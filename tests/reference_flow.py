@@ -15,8 +15,6 @@ the same formulas within the hyperplane, until the force of the others leaves th
 datum can balance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice

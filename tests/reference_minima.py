@@ -5,8 +5,6 @@ inequalities, of which an equation is two, and Gauss's, by FLINT, for normal equ
 six data in three dimensions.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

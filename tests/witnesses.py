@@ -7,8 +7,6 @@ drawn instance at which a stronger one would fail is written down. Each hypothes
 instance that it rejects. What has no witness is listed: it needs one by hand.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

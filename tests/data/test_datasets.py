@@ -1,7 +1,5 @@
 """The printed data, a reader's CSV and the assumptions."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Images: what is read is what was published, and what is not is refused in one sentence."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import struct

@@ -1,7 +1,5 @@
 """The attempt to falsify: planted false claims are found, true ones survive, nothing is hidden."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

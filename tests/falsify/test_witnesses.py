@@ -1,7 +1,5 @@
 """Every check can fail: at its statement's witness it does, and nothing weakens it in silence."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

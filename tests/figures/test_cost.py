@@ -1,7 +1,5 @@
 """The page on costs: what it says follows from its records, and these from the list of flows."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

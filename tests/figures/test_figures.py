@@ -1,7 +1,5 @@
 """Clipping, times, names and the comparison of pictures; what is drawn, the pages compare."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Intervals of shares and means, against SciPy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -5,8 +5,6 @@ Targets: 1e-12 relative on the paper's data and on well-conditioned ones, 1e-9 a
 events (datum, kind) agree in their order.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import log
 

@@ -1,7 +1,5 @@
 """The limit flow of directions: against the flow itself, exact arithmetic, and by its own laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,8 +1,6 @@
 """Boundaries: the next contact of a flow, against a search among all data, and what a flow does on
 them, each case by hand and all faces by exhaustion."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

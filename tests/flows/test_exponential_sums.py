@@ -1,7 +1,5 @@
 """Zeros of sums of exponentials, against all zeros in many digits, and in closed form."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import log
 

@@ -1,7 +1,5 @@
 """Invariants that every flow has, in any chart; those of the exact flow are in `test_affine`."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The flow of any network: against closed forms, another chart, another solver, and invariants."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cells and minima, against sampling, linear programmes and descents from many starts."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,8 +1,6 @@
 """How much there is to read: figures of the library and the tests that may only fall; and what the
 library imports: no circle, no arrow up, light formulas."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """What the repository shows to its host and to those who cite it, and what its tools say of it: the
 linter's and the formatter's rules, for the library, the tests and the notebooks; types."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
@@ -79,7 +77,6 @@ def test_a_tool_has_nothing_to_say(command: list[str]) -> None:
 # --- The faults that `mutate.py` plants: they fit, and change something; hints have none ------
 
 SOURCE = """
-from __future__ import annotations
 import numpy as np
 
 def size(x: list | None, most: int | float = 3) -> int | None:

@@ -1,8 +1,6 @@
 """Claims as readers see them: cards, errata and lists say what the records say, in texts that can
 be set; each settled claim has one address, each proof one place; a change breaks the seal."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """The errata's checks: programs of sixty lines that need nothing of ours, one a refuted claim."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import io

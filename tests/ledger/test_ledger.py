@@ -1,7 +1,5 @@
 """The ledger: evidence, verdicts, rows in notebooks, the scoreboard and the command."""
 
-from __future__ import annotations
-
 import json
 import math
 import operator

@@ -4,8 +4,6 @@ What both may use is the ledger, which writes evidence down, and what makes the 
 function is known by its name in the sources, so that methods count with their class.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """KKT residuals: exact points, points that are none, and kinks with their subdifferential."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Limits of gradient flow: what is taken for one, and flows without any."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

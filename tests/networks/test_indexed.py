@@ -1,7 +1,5 @@
 """Networks of class N: against automatic differentiation, and what their maps may be."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The losses, plain and in the log domain."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest

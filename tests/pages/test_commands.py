@@ -1,7 +1,5 @@
 """The two commands of the README, with stand-ins for Python, pip and the tools that they call."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The comparison of outputs: it takes measured numbers as numbers, and lets nothing else pass."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path

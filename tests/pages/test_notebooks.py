@@ -1,7 +1,5 @@
 """The committed notebooks: what they must not contain, and that a new run gives the same."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

@@ -1,8 +1,6 @@
 """Cells of a notebook run in this process: which ones a cell needs, and what running them gives;
 and notebooks run in a kernel, and stored."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """The check of a chapter's parameters cell, and how its errors look in a notebook."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,7 +1,5 @@
 """The README's examples: what it shows is run, and what it says of the result is compared."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import io

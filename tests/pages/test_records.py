@@ -1,7 +1,5 @@
 """Records are made again by a page's parameter `scale`: what is asked, and where it is written."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A paper's `test_planted.py` has for each such claim a function that makes the ev
 input after the other, or pairs: words of a piece of evidence that has to fail, and a function.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The pages on a reader's input, good and bad, on named data and with other seeds."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

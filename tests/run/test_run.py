@@ -1,7 +1,5 @@
 """`bash book run`: one HTML file, its notebook, and one sentence for bad input."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the tests of pages in a browser share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

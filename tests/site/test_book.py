@@ -1,7 +1,5 @@
 """The book builds without a warning and without a network, and its pages are whole."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The scoreboard and the claims that the search page finds, in a reader's browser."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The chapters' live pictures in a reader's browser: their mathematics against the library's."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

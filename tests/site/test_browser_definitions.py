@@ -1,8 +1,6 @@
 """A word that is defined shows its definition: to the mouse, a finger, the keyboard, and on no
 paper."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from pathlib import Path

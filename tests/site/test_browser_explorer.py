@@ -1,8 +1,6 @@
 """The explorer in a reader's browser: its mathematics against the library's, its page, its plane
 and its clock; and the picture of the five papers, which has its mathematics from there."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

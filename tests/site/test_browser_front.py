@@ -1,7 +1,5 @@
 """The front page in one screen, what can be saved from a page, and the buttons of a repository."""
 
-from __future__ import annotations
-
 import base64
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every page of the book opens clean: on a laptop, in the dark theme, on a phone and on paper."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import chain

@@ -1,7 +1,5 @@
 """What the built book makes from the ledger, one piece at a time and without a build."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 import json

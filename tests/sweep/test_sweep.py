@@ -1,8 +1,6 @@
 """What a sweep runs, refuses, stores and shows, on a page that runs in a second; and what is left
 where it, its workers or their scheduler, processes of their own, are killed."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """A reader's data: what is refused, which assumptions hold, and what is said of the promises."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The experiments of Section 5: a reader's data, and the ranks of limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cells and their minima, the linear neuron and layers: what unfit evidence would let pass."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from reluflow.falsify import falsify

@@ -3,8 +3,6 @@
 Of several values that decide one is at fault, and just outside, so that the worst of them counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The second route in rational arithmetic, against hand calculation, NumPy and the landscape."""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Data and their assumptions, the plain second methods, and what is active along a path."""
 
-from __future__ import annotations
-
 from fractions import Fraction as F
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Starts, where small ones end, how their norm goes and conditions B1-B4; the record of starts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import count

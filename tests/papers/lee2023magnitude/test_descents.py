@@ -1,8 +1,6 @@
 """Descents on data: in lock-step against the loops over all data that they stand for; the runs,
 checks and shapes of Figures 1 and 2; the deep network of Figure 4 and its record."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Bounds of Lee, Sim & Ye 2022b, Section 3: formulas, comparison solutions, statements; and its
 laws of data, Lemma 2.1 and Propositions B.1, B.2, C.1 and 3.5, with our repairs."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import product

@@ -1,8 +1,6 @@
 """Population dynamics against the vector equation, high precision, plain loops and each other; what
 the statements on phases, convergence and descent notice, and leave out."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Data, cones, hull and caps, and the constants of Theorem 1: exact values, planted errors."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

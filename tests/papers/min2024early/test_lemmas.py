@@ -1,7 +1,5 @@
 """Lemmas 1, 3, 4, 10, 15, eqs. (46), (50), balance: differences, closed forms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

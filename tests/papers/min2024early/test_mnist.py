@@ -1,7 +1,5 @@
 """Two digits told apart: the descent, what is seen of a run and counted of images, the records."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

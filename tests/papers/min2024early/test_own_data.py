@@ -1,7 +1,5 @@
 """The main page's parameters and its answers for any data: promises, neurons, pictures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

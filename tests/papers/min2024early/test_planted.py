@@ -4,8 +4,6 @@ Each input breaks some of the evidence that decides, and each piece of it is bro
 How far an input is beyond a bar does not matter: the bars are on the pages' cards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction

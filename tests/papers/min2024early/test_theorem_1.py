@@ -1,7 +1,5 @@
 """Theorem 1: times and scales, trajectories against closed forms and a plain integrator."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

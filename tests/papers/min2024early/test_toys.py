@@ -1,7 +1,5 @@
 """The toy experiments of chapter 3: ensembles, places, the law of those left behind, fates."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Appendix D of Phuong & Lampert 2021: its network, its record, and what its claim is asked of."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The limit of Theorem 1: closed forms, flows to e^(-1e6), KKT points, and what breaks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Section 5 of Phuong & Lampert 2021: networks and records."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """The main page of chapter 4 on any data: what they are, what is promised, what the flow does."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A planted input for each claim of the paper that is settled without a Statement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial

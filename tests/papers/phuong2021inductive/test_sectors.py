@@ -1,7 +1,5 @@
 """Extremal directions, sectors and dead starts: parity, planted errors, certificates."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

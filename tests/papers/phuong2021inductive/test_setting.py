@@ -1,7 +1,5 @@
 """The data of Section 5.1 of Phuong & Lampert 2021; inner products by kind, against two loops."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from unittest.mock import patch
 

@@ -1,8 +1,6 @@
 """What the checks of chapter 5 see: boundaries of hypotheses, closed forms, what does not pass; and
 the reader's own data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path

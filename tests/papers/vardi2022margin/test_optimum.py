@@ -1,8 +1,6 @@
 """Optima of the margin problem, against direct minimisation and answers that are known; the exact
 checker of their certificates passes right ones, and refuses every planted wrong one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
