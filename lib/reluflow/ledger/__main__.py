@@ -9,7 +9,6 @@ in FILE, a list that `--json` printed: what a change of the code must leave as i
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from reluflow import pages
+from reluflow.errors import InputError
 from reluflow.ledger.cards import addresses, as_csv, listing, why
 from reluflow.ledger.evidence import LedgerError, need
 from reluflow.ledger.inventory import claims_by_id, load_inventories
@@ -35,6 +35,7 @@ from reluflow.ledger.scoreboard import (
     true_instead,
     verdict_bar,
 )
+from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
 
 _WIDTH = 90
@@ -43,9 +44,8 @@ _COMPARED = ("verdict", "known", "evidence", "reading", "counterexample")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, the JSON list or the rows asked for; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m reluflow.ledger", description="The claims that executed notebooks settle."
-    )
+    what = "The claims that executed notebooks settle."
+    parser = Parser(prog="python -m reluflow.ledger", description=what)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of objects")
     form.add_argument("--csv", action="store_true", help="print a table for other programs")
@@ -53,8 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rerun", action="store_true", help="run the checks of the IDs again")
     places = "claims, or notebooks or folders (the book's own)"
     parser.add_argument("places", nargs="*", metavar="ID or PATH", help=places)
-    options = parser.parse_intermixed_args(arguments)
     try:
+        options = parser.parse_intermixed_args(arguments)
         known = claims_by_id(load_inventories())
         ids = [place for place in options.places if place in known]
         for place in options.places:
@@ -75,9 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.compare is not None:
             before = frozen(Path(options.compare))
             different = differences(before, rows, whole=not paths and not ids)
-    except LedgerError as error:
+    except (LedgerError, InputError) as error:
         print(f"ledger: {error}", file=sys.stderr)
-        return 1
+        return 1 if isinstance(error, LedgerError) else 2
     if options.compare is not None:
         print("\n".join([*different, f"{len(different)} of {len(rows)} claims differ"]))
         return int(bool(different))
