@@ -30,8 +30,8 @@ from reluflow.ledger.evidence import LedgerError, bound, fact, note, told
 from reluflow.ledger.inventory import Claim, load_inventories
 from reluflow.ledger.rows import (
     CITED,
+    NOT_APPLICABLE,
     NOT_REPRODUCED,
-    OUT_OF_REACH,
     PROVED_HERE,
     REFUTED,
     REPRODUCED,
@@ -121,7 +121,7 @@ AXES = [[1, 0], [0, 1]]
 TOLD = Instead("", "", "", "At $x = 1$ it fails.", "orbits?m=10&v=1")
 SOURCE = Address("xx.thm1", "f", ROOT / "tests" / "ledger" / "test_cards.py", 1, 3)
 OPEN = '<details class="claim" id="claim-xx-thm1"'
-WHY = Row(CLAIM, OUT_OF_REACH, why="No t_1 & no machine")
+WHY = Row(CLAIM, NOT_APPLICABLE, why="No t_1 & no machine")
 CHECKED = Row(replace(CLAIM, id="sv.thm3.6"), REFUTED, counterexample=CASE)
 READ = Row(CLAIM, WITH_READING, tuple(SURVEY), Reading("the sum <of> losses", "the mean: slower"))
 OTHERWISE = Row(CLAIM, NOT_REPRODUCED, CASE.breaks, instead=(note("steps", 9),))
@@ -398,7 +398,7 @@ FOUND = "X = (1, 0), (0, 1), y = (1, -1), note = any start; zero loss is reached
     ("row", "column", "words"),
     [
         (Row(CLAIM, REFUTED, CASE.breaks, counterexample=CASE), "why", FOUND),
-        (Row(CLAIM, OUT_OF_REACH, why="No computation."), "why", "No computation."),
+        (WHY, "why", "No t_1 & no machine"),
         (READ, "reading", "the sum <of> losses"),
         (READ, "instances", "115"),
         (replace(READ, evidence=(fact("x", 0, 0, tried=9), *SURVEY)), "instances", "9"),

@@ -211,13 +211,12 @@ def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
     claims = ledger.open("lee2022support")
     for call in (
         lambda: claims.settle("sv.thm3.6", [HOLDS]),
-        lambda: claims.out_of_reach("sv.lemF.1", "no computation"),
         lambda: claims.not_applicable("sv.ex5.2", "other data"),
     ):
         call()
         with pytest.raises(LedgerError, match="settled already"):
             call()
-    assert repr(claims).startswith("<ledger of lee2022support: 3 of ")
+    assert repr(claims).startswith("<ledger of lee2022support: 2 of ")
     assert ledger.open("lee2022support").settle("sv.thm3.6", [HOLDS]).verdict == "reproduced"
 
 
@@ -296,7 +295,7 @@ REFUSED = [
     *((lambda how=how: Known(how, " "), "says where or by what")
       for how in SAID if how != COMPUTED),
     (lambda: Known("divination", "by hand"), "known as one of"),
-    *((lambda why=why: book().out_of_reach("sv.x.1", why), "says why") for why in ("", " ")),
+    *((lambda why=why: book().not_applicable("sv.x.1", why), "says why") for why in ("", " ")),
     (lambda: ledger.open("lee2022support").settle("sv.thm4.33", [HOLDS]),
      "no claim 'sv.thm4.33' in the inventory of lee2022support; did you mean 'sv.thm4.3"),
     (lambda: ledger.open("lee2022"), "no paper 'lee2022'"),
@@ -320,7 +319,7 @@ REFUSED = [
         ({"breaks": FAILS}, "must be a list"),
     )),
     # A record in which a reason stands for failed evidence, or that is known in another way.
-    (read_back(FELL, evidence=REASON, verdict="out-of-reach"), "takes no evidence"),
+    (read_back(FELL, evidence=REASON, verdict="not-applicable"), "takes no evidence"),
     (read_back(FELL, evidence=REASON, verdict="reproduced"), "needs"),
     *((read_back(LIVED, known=known), message) for known, message in (
         ([], "not known in the way"),
@@ -347,8 +346,7 @@ def settled() -> list[Row]:
         claims.settle("sv.prop4.4", [HOLDS], reading=READING),
         claims.settle("sv.thm4.3", [FAILS], counterexample=CASE),
         claims.settle("sv.fig1", [FAILS], instead="five components"),
-        claims.out_of_reach("sv.lemF.5", "a proof"),
-        claims.not_applicable("sv.ex5.2", "own data"),
+        claims.not_applicable("sv.lemF.5", "own data"),
     ]
 
 
@@ -368,7 +366,7 @@ def test_rows_are_read_with_their_page_and_cell_each_once(tmp_path, monkeypatch)
     found = {row.claim.id: row for row in ledger.read(tmp_path)}
     for row in rows:
         assert found[row.claim.id].record() == json.loads(json.dumps(row.record()))
-    places = ["05_five.ipynb", *["05_five/tables.ipynb"] * 2, *["05_five/balance.ipynb"] * 3]
+    places = ["05_five.ipynb", *["05_five/tables.ipynb"] * 2, *["05_five/balance.ipynb"] * 2]
     assert [found[row.claim.id].chapter for row in rows] == places
     assert found["sv.thm4.3"].cell == "cell-2"
     assert len(ledger.read([chapter, tmp_path])) == len(rows) == len(found)
@@ -404,7 +402,7 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
     ("old", "new", "message"),
     [
         ('"verdict": "refuted"', '"verdict": "reproduced"', "its evidence says 'refuted'"),
-        ('"verdict": "refuted"', '"verdict": "out-of-reach"', "its evidence says 'refuted'"),
+        ('"verdict": "refuted"', '"verdict": "not-applicable"', "its evidence says 'refuted'"),
         ('"verdict": "reproduced"', '"verdict": "refuted"', "its evidence says 'reproduced'"),
         ('"value": 2e-08', '"value": 2e-05', "say what appeared 'instead'"),
         ('"value": 2e-08', '"value": 1e-08', "edited by hand"),
@@ -418,7 +416,7 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
         ('"met": true', '"met": false', "does not satisfy"),
         ('"form": "deviation"', '"form": "guess"', "unknown form"),
         ('"role": "measured"', '"role": "hoped"', "cannot be read"),
-        ('"verdict": "out-of-reach"', '"verdict": "reproduced"', "reproduced needs evidence"),
+        ('"verdict": "not-applicable"', '"verdict": "reproduced"', "reproduced needs evidence"),
         ('"execution_count": 3', '"execution_count": null', "never executed"),
     ],
 )

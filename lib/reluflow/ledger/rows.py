@@ -197,7 +197,6 @@ REPRODUCED = "reproduced"
 WITH_READING = "reproduced-with-reading"
 REFUTED = "refuted"
 NOT_REPRODUCED = "not-reproduced"
-OUT_OF_REACH = "out-of-reach"
 NOT_APPLICABLE = "not-applicable"
 # Those of a claim of our own, beside `refuted`.
 PROVED = "proved"
@@ -212,7 +211,6 @@ COLOURS = {
     SURVIVED: "#8a3ffc",
     REFUTED: "#b42318",
     NOT_REPRODUCED: "#8f5200",
-    OUT_OF_REACH: "#57606a",
     NOT_APPLICABLE: "#57606a",
     OPEN: "#6b5b95",
 }
@@ -226,7 +224,7 @@ def judge(row: Row) -> str:
     fails: a counterexample makes it `refuted`; for anything but a theorem, `instead` makes it
     `not-reproduced`. A claim of our own is `proved`, `proved-with-citation` or `survived` where all
     the evidence holds, and the instances that were tried met its own hypotheses and no others. A
-    row that says `why` has a verdict that needs no evidence, and nothing else.
+    row that says `why` is not applicable, and has no evidence.
 
     Returns one of `VERDICTS`. Raises `LedgerError` for everything else.
     """
@@ -237,7 +235,7 @@ def judge(row: Row) -> str:
 
     if row.why is not None:
         asked(is_text(row.why), f"{row.verdict} needs a text that says why")
-        asked(row.verdict in (OUT_OF_REACH, NOT_APPLICABLE), f"{row.verdict} needs evidence")
+        asked(row.verdict == NOT_APPLICABLE, f"{row.verdict} needs evidence")
         asked(row == Row(claim, row.verdict, why=row.why), f"{row.verdict} takes no evidence")
         return row.verdict
     if case is not None:
@@ -311,9 +309,9 @@ def mathematics(words: str) -> str:
 class Row:
     """One settled claim; a notebook shows it as a card and stores its record.
 
-    `evidence` is what decided, `instead` what appeared instead, `why` the reason of a verdict that
-    needs no evidence; `said` is how the claim is known, where that is more than its evidence tells;
-    `chapter` and `cell` are known once the row was read from a notebook.
+    `evidence` is what decided, `instead` what appeared instead, `why` why the claim is not applicable;
+    `said` is how it is known, where that is more than its evidence tells; `chapter` and `cell` are
+    known once the row was read from a notebook.
     """
 
     claim: Claim
@@ -536,10 +534,6 @@ class Ledger:
         found = build(run, *more)
         found = found if isinstance(found, Mapping) else {"evidence": found}
         return self.settle(id, **found, **how)
-
-    def out_of_reach(self, id: str, why: str) -> Row:
-        """Say that no computation settles the claim, and why."""
-        return self._add(Row(self._open_claim(id), OUT_OF_REACH, why=why))
 
     def not_applicable(self, id: str, why: str) -> Row:
         """Say why the claim does not speak of the data at hand, a reader's own."""

@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from reluflow.figures.vector import svg
-from reluflow.ledger.rows import COLOURS, OUT_OF_REACH, REFUTED, VERDICTS, WAYS, badge, mathematics
+from reluflow.ledger.rows import COLOURS, REFUTED, VERDICTS, WAYS, badge, mathematics
 from reluflow.ledger.scoreboard import WEIGHTS, causes, in_order, link
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
@@ -227,10 +227,9 @@ def _after() -> str:
 
 
 def _absent() -> str:
-    settled = {row.claim.id: row for row in board().rows}
+    settled = {row.claim.id for row in board().rows}
     claims = (claim for each in board().inventories for claim in each.claims)
     missing = [claim.id for claim in claims if claim.id not in settled]
-    missing += [id for id, row in settled.items() if row.verdict == OUT_OF_REACH]
     return f"<p>Claims of the inventory without a verdict: {', '.join(missing) or 'none'}.</p>"
 
 
