@@ -31,7 +31,7 @@ _LABELS = ("y", "label", "labels", "target")
 class Dataset:
     """n samples x_i in R^d with one label y_i each.
 
-    name     the name in the book, or the CSV's file name without its ending
+    name     the name in the book, or the CSV's file name
     X        (n, d) inputs, one sample a row, read-only
     y        (n,) labels, read-only
     printed  whether these are the numbers that a paper prints
@@ -71,7 +71,7 @@ def load(name: str) -> Dataset:
         names = ("paper", *PAPER)
         hint = meant(name.lower(), names)
         raise InputError(f'dataset "{_short(name)}" is neither a known name nor a CSV file: {hint}')
-    return Dataset(path.stem, *_read(path), printed=False)
+    return Dataset(path.name, *_read(path), printed=False)
 
 
 def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Dataset:

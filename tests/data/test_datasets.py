@@ -52,7 +52,7 @@ def test_csv_comes_back_exactly(
     assert np.array_equal(data.X, table[:, :-1])
     assert np.array_equal(data.y, table[:, -1])
     assert not data.printed
-    assert data.name == "round trip"
+    assert data.name == "round trip.csv"
 
 
 @pytest.mark.parametrize(

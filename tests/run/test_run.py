@@ -180,7 +180,7 @@ def test_a_run_from_a_file_to_the_page(place, capsys):
     assert command.main(["my.csv", "-p", "h", "2", "-p", "effort", "0.2"]) == 0
     assert capsys.readouterr().out == "_runs/my/index.html\n"
     page = (place / "_runs" / "my" / "index.html").read_text("utf-8")
-    assert page.index("my: 2 data in 2 dimensions") < page.index("<h2>")
+    assert page.index("my.csv: 2 data in 2 dimensions") < page.index("<h2>")
     made = nbformat.read(place / "_runs" / "my" / "06_your_data.ipynb", as_version=4)
     assert not any("layers.turned" in cell.source for cell in made.cells)
-    assert pages.glued(made.cells)["summary"]["text/plain"].startswith("my: 2 data")
+    assert pages.glued(made.cells)["summary"]["text/plain"].startswith("my.csv: 2 data")

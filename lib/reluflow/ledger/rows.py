@@ -309,9 +309,9 @@ def mathematics(words: str) -> str:
 class Row:
     """One settled claim; a notebook shows it as a card and stores its record.
 
-    `evidence` is what decided, `instead` what appeared instead, `why` why the claim is not applicable;
-    `said` is how it is known, where that is more than its evidence tells; `chapter` and `cell` are
-    known once the row was read from a notebook.
+    `evidence` is what decided, `instead` what appeared instead, `why` why the claim is not
+    applicable; `said` is how it is known, where that is more than its evidence tells; `chapter` and
+    `cell` are known once the row was read from a notebook.
     """
 
     claim: Claim

@@ -296,10 +296,13 @@ def test_few_data_of_the_page_have_both_labels() -> None:
         ({"n": 1000, "width": 21}, r"width n <= 20000"),
         ({"n": 500, "epochs": 2501}, "from 1 to 2 500"),
         ({"n": 1000, "width": 20}, None),
-        ({"dataset": "x1,x2,y\n1,2,1\n0,0,-1\n"}, r"my, data row 2 .* has the length 0"),
-        ({"dataset": "x1,x2,y\n1,2,1\n5000,0,-1\n"}, r"my, data row 2 .* length 5e\+03"),
-        ({"dataset": "x1,x2,y\n1,2,1\n"}, 'dataset "my" has 1 data, and the page takes 2 to 1000'),
-        ({"dataset": "x1,x2,y\n1,2,1\n2,2,1\n"}, 'dataset "my" has no datum with the label -1'),
+        ({"dataset": "x1,x2,y\n1,2,1\n0,0,-1\n"}, r"my.csv, data row 2 .* has the length 0"),
+        ({"dataset": "x1,x2,y\n1,2,1\n5000,0,-1\n"}, r"my.csv, data row 2 .* length 5e\+03"),
+        (
+            {"dataset": "x1,x2,y\n1,2,1\n"},
+            '"my.csv" has 1 data, and the page takes 2 to 1000',
+        ),
+        ({"dataset": "x1,x2,y\n1,2,1\n2,2,1\n"}, 'dataset "my.csv" has no datum with the label -1'),
     ],
 )
 def test_what_does_not_fit(changed: dict[str, Any], told: str | None, tmp_path: Path) -> None:
