@@ -49,7 +49,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def files(names: str, text: str) -> None:
+def files(names: str, text: str = "") -> None:
     for path in map(Path, names.split()):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -87,12 +87,16 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["my.csv", "--out", "site"], '"site" is there and holds no results'),
         *((["my.csv", "--out", taken], f'"{taken}" holds cones.ipynb: move it, or choose another')
           for taken in ("others", "own")),
+        (["in/my.csv"], '"_runs/my" holds 06_your_data.ipynb on my.csv: move it, or'),
+        (["-p", "dataset", "plane", "--out", "_runs/my"], "06_your_data.ipynb on my.csv: move it"),
     ],
 )  # fmt: skip
 def test_one_sentence_and_the_status_2(arguments, sentence, place, capsys):
     files("zero.csv", "x,y\n1,0\n2,1\n")
+    files("in/my.csv", Path("my.csv").read_text())
     files("foreign/a site/index.html others/index.html others/cones.ipynb own/index.html "
-          "own/cones.ipynb own/06_your_data.ipynb", "")  # fmt: skip
+          "own/cones.ipynb own/06_your_data.ipynb")  # fmt: skip
+    earlier(place)
     before = sorted(place.rglob("*"))
     assert command.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -102,6 +106,14 @@ def test_one_sentence_and_the_status_2(arguments, sentence, place, capsys):
 
 
 RESULTS = "_runs/my/06_your_data.ipynb _runs/my/index.html"
+
+
+def earlier(place: Path) -> None:
+    """Results on my.csv, as a run leaves them."""
+    files(RESULTS, "earlier")
+    made = notebook()
+    made.metadata["reluflow"] = {"dataset": str(place / "my.csv")}
+    nbformat.write(made, place / RESULTS.split()[0])
 
 
 @pytest.mark.parametrize(
@@ -114,7 +126,7 @@ RESULTS = "_runs/my/06_your_data.ipynb _runs/my/index.html"
     ],
 )
 def test_a_run_that_fails_leaves_earlier_results(error, status, place, monkeypatch):
-    files(RESULTS, "earlier")
+    earlier(place)
 
     def fails(*given: object, **named: object) -> None:
         raise error
@@ -125,11 +137,12 @@ def test_a_run_that_fails_leaves_earlier_results(error, status, place, monkeypat
     assert [path.name for path in (place / "_runs").iterdir()] == ["my"]
 
 
-@pytest.mark.parametrize("earlier", ["", RESULTS])
-def test_a_full_disk_leaves_both_files_or_neither(earlier, place, monkeypatch):
-    """And no folder that the next run would refuse."""
-    files(earlier, "old")
-    before, whole = sorted(place.rglob("my/*")), Path.write_bytes
+@pytest.mark.parametrize("there", [False, True])
+def test_a_full_disk_leaves_both_files_or_neither(there, place, monkeypatch):
+    """And no folder that the next run on the same file would refuse, however it is named."""
+    if there:
+        earlier(place)
+    before, whole = {p: p.read_bytes() for p in sorted(place.rglob("my/*"))}, Path.write_bytes
 
     def full(self: Path, data: bytes | str, *given: object) -> None:
         if "index.html" in self.name:
@@ -144,9 +157,8 @@ def test_a_full_disk_leaves_both_files_or_neither(earlier, place, monkeypatch):
         disk.setattr(Path, "write_text", full)
         disk.setattr(Path, "write_bytes", full)
         assert command.main(["my.csv"]) == 2
-    assert sorted(place.rglob("my/*")) == before
-    assert {path.read_text() for path in before} <= {"old"}
-    assert command.main(["my.csv"]) == 0
+    assert {p: p.read_bytes() for p in sorted(place.rglob("my/*"))} == before
+    assert [command.main([name]) for name in ("my.csv", str(place / "my.csv"))] == [0, 0]
     assert " ".join(str(p.relative_to(place)) for p in sorted(place.rglob("my/*"))) == RESULTS
 
 

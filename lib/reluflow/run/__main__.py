@@ -65,8 +65,9 @@ def _main(arguments: Sequence[str] | None) -> int:
             raise InputError(f'parameter "{name}" is given twice: give it once.')
     check(page, values)
     os.environ.update(pages.ONE_THREAD)
-    stem = Path(given.dataset).stem if given.dataset else ""
-    name = "-".join(part for part in (stem, "" if page.stem == OWN else page.stem) if part)
+    data = str(values.get("dataset", ""))
+    data = Path(data).stem if Path(data).is_file() else data.replace(":", "-")
+    name = "-".join(part for part in (data, "" if page.stem == OWN else page.stem) if part)
     folder = given.out or Path("_runs") / (name or page.stem)
     try:
         run(page, values, folder)
@@ -123,14 +124,21 @@ def check(page: Path, values: Mapping[str, Any]) -> None:
 def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     """Run a page and put its results into `folder`, when there are all of them.
 
-    Raises InputError for a folder that holds anything else, such as another page's results, OSError
-    where it cannot be written, and papermill's error where a cell fails.
+    Raises InputError for a folder that holds anything else, such as another page's results or those
+    of other data, OSError where it cannot be written, and papermill's error where a cell fails.
     """
-    held = {file.stem for file in folder.glob("*.ipynb")}
+    data = str(values.get("dataset", ""))
+    data = str(Path(data).resolve()) if Path(data).is_file() else data
+    held = sorted(folder.glob("*.ipynb"), key=lambda file: file.name == page.name)
     if folder.exists() and not (held and (folder / INDEX).is_file()):
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
-    for other in held - {page.stem}:
-        raise InputError(f'"{folder}" holds {other}.ipynb: move it, or choose another with --out.')
+    for file in held:
+        same = file.name == page.name
+        theirs = pages.read(file).metadata.get("reluflow", {}).get("dataset") if same else None
+        if theirs != data:
+            on = f" on {Path(theirs).name or 'its own data'}" if theirs is not None else ""
+            there = f'"{folder}" holds {file.name}{on}'
+            raise InputError(f"{there}: move it, or choose another with --out.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
         output = Path(stage, page.name)
@@ -141,6 +149,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
         )  # fmt: skip
         notebook = nbformat.read(output, as_version=4)
         notebook.cells = list(told(notebook.cells))
+        notebook.metadata["reluflow"] = {"dataset": data}
         if page.stem != OWN:  # that one has a summary of its own
             words = "\n".join(f"- {line}" for line in summary(page, output, values))
             notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
