@@ -93,7 +93,7 @@ def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Datas
     least, most = sizes
     if not least <= given.n <= most:
         raise InputError(
-            f'dataset "{given.name}" has {given.n} data, and the page takes {least} to {most}.'
+            f'dataset "{given.name}": the page takes {least} to {most} data, not {given.n}.'
         )
     return given
 

@@ -171,7 +171,7 @@ def test_another_page_opens_with_its_verdicts(tmp_path: Path) -> None:
     given, rest, counts, *others = command.summary(page, tmp_path / page.name, {"h": 20})
     assert given == "This run was given `h = 20`."
     assert "`loss = 'exponential'`" in rest
-    assert re.match(r"It settles \d+ claims: \d+ re", counts)
+    assert re.match(r"Claims that it settles: \d+, \d+ re", counts)
     assert [other.split(":")[0] for other in others] == ["Not asked here"]
     assert command.summary(page, page, {})[-1].startswith("All verdicts are those")
 

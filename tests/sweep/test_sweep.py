@@ -174,7 +174,7 @@ def test_the_table_has_every_number_and_the_page_shows_flips_first(swept: Path) 
     some = ["seed", "n", "glued: size"]
     pd.testing.assert_frame_equal(pd.read_csv(swept / "table.csv")[some], frame[some])
     text = (swept / "index.html").read_text("utf-8")
-    places = [text.index(f"<h2>{t}") for t in ("Flipped", "1 failed runs", "Verdicts", "Evidence")]
+    places = [text.index(f"<h2>{t}") for t in ("Flipped", "Failed runs: 1", "Verdicts", "Evidence")]
     assert places == sorted(places)
     (flipped,) = re.findall(r"runs/(\w+)\.ipynb", text[places[0] : places[1]])
     assert flipped == frame["run.key"][3]
@@ -201,14 +201,14 @@ def test_a_parameter_without_a_value_is_no_axis_of_a_curve() -> None:
 def test_what_is_done_is_not_run_again_and_old_code_is_seen(swept, tmp_path, capsys):
     out = shutil.copytree(swept, tmp_path / "out")
     assert main([str(out)]) == 1
-    assert "4 runs, 4 of them done" in capsys.readouterr().out
+    assert "runs: 4, done: 4" in capsys.readouterr().out
     write_page(swept.parent, CELLS[0])  # the same file, another page
     assert main([str(swept.parent / "page.ipynb"), "--grid", "seed=0:1", "--out", str(out)]) == 0
     told = capsys.readouterr().out
-    assert "1 runs, 0 of them done" in told
-    assert "and 4 rows of older code" in told
+    assert "runs: 1, done: 0" in told
+    assert "; rows of older code: 4" in told
     assert pd.read_csv(out / "table.csv")["run.stale"].tolist() == [False] + [True] * 4
-    assert "4 more rows are of older code" in (out / "index.html").read_text()
+    assert "older code or data: 4," in (out / "index.html").read_text()
 
 
 def test_a_full_disk_leaves_what_was_and_stops(tmp_path, monkeypatch):

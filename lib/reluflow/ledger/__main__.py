@@ -44,8 +44,7 @@ _COMPARED = ("verdict", "known", "evidence", "reading", "counterexample")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table, the JSON list or the rows asked for; return the exit status."""
-    what = "The claims that executed notebooks settle."
-    parser = Parser(prog="python -m reluflow.ledger", description=what)
+    parser = Parser(prog="python -m reluflow.ledger", description=__doc__.split("\n\n")[0])
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a list of objects")
     form.add_argument("--csv", action="store_true", help="print a table for other programs")

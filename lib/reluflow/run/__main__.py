@@ -133,9 +133,8 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
     if folder.exists() and not (held and (folder / INDEX).is_file()):
         raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
     for file in held:
-        same = file.name == page.name
-        theirs = pages.read(file).metadata.get("reluflow", {}).get("dataset") if same else None
-        if theirs != data:
+        about = pages.read(file).metadata if file.name == page.name else {}
+        if (theirs := about.get("reluflow", {}).get("dataset")) != data:
             on = f" on {Path(theirs).name or 'its own data'}" if theirs is not None else ""
             there = f'"{folder}" holds {file.name}{on}'
             raise InputError(f"{there}: move it, or choose another with --out.")
@@ -175,7 +174,7 @@ def summary(page: Path, output: Path, values: Mapping[str, Any]) -> list[str]:
     lines = [
         f"This run was given {', '.join(given) or 'no parameters'}.",
         f"As in the book: {', '.join(rest)}." if rest else "",
-        f"It settles {len(here)} claims: {counts}." if here else "It settles no claim.",
+        f"Claims that it settles: {len(here)}, {counts}." if here else "It settles no claim.",
         f"Other verdicts than in the book: {'; '.join(changed)}." if changed else "",
         f"Not asked here: {', '.join(left)}." if left else "",
     ]

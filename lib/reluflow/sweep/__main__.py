@@ -173,7 +173,7 @@ def _swept(workers: Executor, store: Store, settings: Mapping[str, Any], asked: 
     """Do what is left to do, then write the table and the page of all that is done."""
     done = {row["key"]: row for row in _rows(store)}
     left = [key for key in asked.points if key not in done or done[key]["status"] == DIED]
-    print(f"{len(asked.points)} runs, {len(asked.points) - len(left)} of them done", flush=True)
+    print(f"runs: {len(asked.points)}, done: {len(asked.points) - len(left)}", flush=True)
     lost: list[str] = []
     stopped = ""
     try:
@@ -189,7 +189,7 @@ def _swept(workers: Executor, store: Store, settings: Mapping[str, Any], asked: 
     from reluflow.sweep import report  # seaborn takes seconds, and no worker has to wait for it
 
     rows = report.Swept(done.values(), asked)
-    title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
+    title = f"Runs of {pages.name(_notebook(settings))}"
     shown = f"{store.url}/index.html"
     try:
         for name, data in report.files(title, _command(store, settings), rows):
@@ -241,12 +241,12 @@ def _told(store: Store, asked: Plan, rows: Swept, lost: Sequence[str], stopped: 
         print(f"{id}: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}")
     left = len(asked.points.keys() - {*rows.fresh["run.key"]})
     failed, stale = len(rows.fresh) - len(rows.ended), len(rows.table) - len(rows.fresh)
-    old = f", and {stale} rows of older code" if stale else ""
-    print(f"{len(rows.fresh)} runs done, {failed} of them failed, {left} to do{old}", flush=True)
+    old = f"; rows of older code: {stale}" if stale else ""
+    print(f"runs done: {len(rows.fresh)}, failed: {failed}, to do: {left}{old}", flush=True)
     for line in lost[:10]:
         print(f"sweep: {line}", file=sys.stderr)
     if left or stopped:
-        why = stopped or f"{len(lost)} runs were lost"
+        why = stopped or f"runs lost: {len(lost)}"
         print(f"sweep: {why}; `bash book sweep {store.url}` goes on", file=sys.stderr)
     if stopped == "stopped":
         return 130

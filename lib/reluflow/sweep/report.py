@@ -116,13 +116,13 @@ def files(title: str, command: str, swept: Swept) -> Iterator[tuple[str, bytes]]
 def _summary(swept: Swept) -> Iterator[str]:
     runs, old = len(swept.fresh), len(swept.table) - len(swept.fresh)
     over = "; ".join(f"{name}, {len(v)} values" for name, v in swept.varied.items()) or "one point"
-    yield f"<p>{runs} runs over {escape(over)}. {runs - len(swept.ended)} of them failed. "
-    yield f"{len(swept.flipped)} of {len(swept.names['verdicts'])} claims have another verdict in "
-    yield 'some run than in others. All numbers are in <a href="table.csv">table.csv</a> and '
-    yield "table.parquet.</p>"
+    claims = f"{len(swept.flipped)} of {len(swept.names['verdicts'])}"
+    yield f"<p>Runs: {runs}, over {escape(over)}; failed: {runs - len(swept.ended)}. "
+    yield f"Claims with another verdict in some run than in others: {claims}. "
+    yield 'All numbers are in <a href="table.csv">table.csv</a> and table.parquet.</p>'
     if old:
-        yield f'<p class="old">{old} more rows are of older code or data: they '
-        yield "are in the table with run.stale, and in no picture.</p>"
+        yield f'<p class="old">Rows of older code or data: {old}, '
+        yield "in the table with run.stale, and in no picture.</p>"
 
 
 def _flips(swept: Swept) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _flips(swept: Swept) -> Iterator[str]:
 
 def _failures(swept: Swept) -> Iterator[str]:
     failed = swept.fresh[swept.fresh["run.status"] != DONE]
-    yield f"<h2>{len(failed)} failed runs</h2>" if len(failed) else ""
+    yield f"<h2>Failed runs: {len(failed)}</h2>" if len(failed) else ""
     for _, row in failed[:MOST_LISTED].iterrows():
         values = ", ".join(f"{name}={_told(row[name])}" for name in swept.varied)
         last = (row["run.error"].strip().splitlines() or [row["run.status"]])[-1]
@@ -157,7 +157,7 @@ def _link(key: str) -> str:
 
 
 def _left_out(found: int, most: int, what: str) -> str:
-    return f"<p>{found - most} more {what} are in the table.</p>" if found > most else ""
+    return f"<p>More {what}, in the table: {found - most}.</p>" if found > most else ""
 
 
 # --- Verdicts over the grid -----------------------------------------------------------------------

@@ -300,7 +300,7 @@ def test_few_data_of_the_page_have_both_labels() -> None:
         ({"dataset": "x1,x2,y\n1,2,1\n5000,0,-1\n"}, r"my.csv, data row 2 .* length 5e\+03"),
         (
             {"dataset": "x1,x2,y\n1,2,1\n"},
-            '"my.csv" has 1 data, and the page takes 2 to 1000',
+            '"my.csv": the page takes 2 to 1000 data, not 1',
         ),
         ({"dataset": "x1,x2,y\n1,2,1\n2,2,1\n"}, 'dataset "my.csv" has no datum with the label -1'),
     ],
