@@ -32,7 +32,18 @@ ALONE = (
 
 
 class ByModule(LoadScopeScheduling):
-    """The tests of a module go to one worker, which makes their fixtures once."""
+    """The tests of a module go to one worker, which makes their fixtures once; pages on the far
+    machine go to every other one, and on this machine to the rest, as long as there is more to do:
+    of the process from which they are forked (`forked.py`) each then needs one."""
+
+    def _assign_work_unit(self, node: Any) -> None:
+        is_far = int(node.gateway.id.removeprefix("gw")) % 2
+        others = ("-native]", "test_nbval_numbers.py") if is_far else ("-far]",)
+        for scope in self.workqueue:
+            if not scope.endswith(others):
+                self.workqueue.move_to_end(scope, last=False)
+                break
+        super()._assign_work_unit(node)
 
     def _split_scope(self, nodeid: str) -> str:
         return nodeid if any(name in nodeid for name in ALONE) else nodeid.split("::")[0]

@@ -13,8 +13,12 @@ import importlib
 import json
 import os
 import signal
+import socket
 import sys
+from contextlib import suppress
 from typing import Self
+
+from reluflow.places import LIBRARY
 
 # What the pages import, and what executes them; not the plugins, which pytest imports itself.
 BEFORE = (
@@ -24,8 +28,10 @@ BEFORE = (
     *("matplotlib.figure", "pandas.io.formats.style", "seaborn", "sympy", "tqdm"),
     *("scipy.integrate", "scipy.optimize", "scipy.stats"),
     *("reluflow.parameters", "reluflow.figures", "reluflow.ledger", "reluflow.falsify"),
-    *("reluflow.flows.affine", "reluflow.margin.limits"),
-)
+    *("reluflow.flows.affine", "reluflow.margin.limits", "reluflow.your_data.study"),
+    *(".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
+      for file in sorted(LIBRARY.glob("papers/*/[a-z]*.py"))),
+)  # fmt: skip
 
 
 class Kernel:
@@ -35,24 +41,27 @@ class Kernel:
 
     def __init__(self) -> None:
         os.environ["JPY_PARENT_PID"] = str(os.getpid())
-        read, self.write = os.pipe()
+        self.line, theirs = socket.socketpair()
         self.returncode: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
             os.setsid()
-            os.close(self.write)
-            with open(read) as pipe:
-                connection = pipe.read()
-            if connection:
+            self.line.close()
+            if connection := theirs.recv(4096).decode():
                 say_to(os.devnull)
                 sys.argv = ["ipykernel_launcher", "-f", connection]
-                sys.modules["ipykernel.kernelapp"].launch_new_instance()
+                app = sys.modules["ipykernel.kernelapp"].IPKernelApp.instance()
+                app.initialize()
+                theirs.send(b"listening")
+                app.start()
             os._exit(0)
+        theirs.close()
 
     def begin(self, command: list[str], **_: object) -> Self:
-        """Start what jupyter_client means to start, whose last argument is the connection file."""
-        with open(self.write, "w") as pipe:
-            pipe.write(command[-1])
+        """Start what jupyter_client means to start, whose last argument is the connection file, and
+        wait until it listens: who calls before tries again a tenth of a second later."""
+        self.line.send(command[-1].encode())
+        self.line.recv(16)
         return self
 
     def poll(self) -> int | None:
@@ -68,7 +77,8 @@ class Kernel:
 
     def send_signal(self, number: int) -> None:
         """As of `subprocess.Popen`."""
-        os.kill(self.pid, number)
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
     def kill(self) -> None:
         """As of `subprocess.Popen`."""
@@ -87,6 +97,7 @@ def say_to(path: str) -> None:
 
 def execute(cwd: str, args: list[str], out: str) -> int:
     """Run a page in this process; return pytest's exit status."""
+    from jupyter_client.blocking import BlockingKernelClient
     from jupyter_client.provisioning import local_provisioner
     from nbval import kernel as running
 
@@ -104,10 +115,14 @@ def execute(cwd: str, args: list[str], out: str) -> int:
 
     def stopped(one: running.RunningKernel) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        kernel.kill()
+        kernel.wait(0)  # nbval would ask every tenth of a second
         stop(one)
 
     signal.signal(signal.SIGCHLD, died)
     stop, running.RunningKernel.stop = running.RunningKernel.stop, stopped
+    # It ends with a fifth of a second in which nothing comes; nbval goes on to wait for itself.
+    BlockingKernelClient.wait_for_ready = lambda *_, **__: None
     running.pformat = lambda message: ""  # of every picture, for a log that nobody keeps
     return int(sys.modules["pytest"].main(args))
 
@@ -117,7 +132,8 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # a kernel's debugger warns at its import
     for name in BEFORE:
-        importlib.import_module(name)
+        with suppress(Exception):  # the page will say what is wrong with it
+            importlib.import_module(name)
     nbformat = sys.modules["nbformat"]
     nbformat.validate(nbformat.v4.new_notebook())  # compiles a schema
     gc.freeze()  # no collection in a page or a kernel walks through what stands here
