@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given as drawn_of
 from hypothesis import strategies as st
 from reluflow import ledger
 from reluflow.falsify import Report, Statement, falsify, given, settle, statement
@@ -112,50 +113,67 @@ def test_the_readable_instance_meets_the_hypotheses() -> None:
     assert far.counterexample["x"][0] > 0.9
 
 
-def test_hypotheses_that_never_hold_and_those_that_often_do_not() -> None:
-    report = tried(lambda i: -1.0, 30, hypotheses={"never": lambda i: False})
-    assert report.rejected == {"never": 30}
-    assert (report.tried, report.rate, report.evaluations) == (0, 0.0, 0)
-    assert (report.vacuous, report.survives, report.counterexample) == (True, True, None)
-    assert report.smallest == report.lowest == np.inf
-    (share,) = [item for item in report.checks() if "share" in item.what]
-    assert (share.value, share.holds) == (0.0, False)
-    # The first one unmet is counted.
-    tests = {"first": lambda i: i["x"][0] > 0.5, "second": lambda i: i["x"][1] > 0.5}
-    report = tried(lambda i: 1.0, 400, 0, hypotheses=tests)
-    assert report.rejected["first"] == pytest.approx(200, abs=40)
-    assert report.rejected["second"] == pytest.approx(100, abs=40)
-    assert report.tried == 400 - sum(report.rejected.values())
-    assert report.rate == pytest.approx(report.tried / 400)
-    for edge, vacuous in ((0.002, True), (0.02, False)):
-        rare = {"x small": lambda i, e=edge: i["x"][0] < e}
-        assert tried(lambda i: 1.0, 4000, 0, hypotheses=rare).vacuous is vacuous
+SLACKS = (-np.inf, -1.0, -1e-9, 0.0, 1e-9, 0.5, np.inf, np.nan)
 
 
-def test_undecided_slacks() -> None:
-    report = tried(lambda i: np.nan if i["x"][0] < 0.5 else i["x"][0] - 0.4, 100)
-    assert 20 < report.undecided < 80
-    assert report.tried == 100 - report.undecided
-    # The worst is the least of those that are decided, and the search stays among them.
-    assert report.lowest == pytest.approx(0.1, abs=0.01)
-    assert report.survives
-    never = tried(lambda i: np.nan, 100)
-    assert (never.undecided, never.smallest, never.vacuous) == (100, np.inf, True)
-    assert not all(item.holds for item in never.checks() if item.decides)
+@drawn_of(
+    st.lists(st.tuples(st.sampled_from(SLACKS), st.booleans(), st.booleans()), min_size=1),
+    st.integers(1, 600),
+    st.integers(1, 3),
+    *(st.booleans(),) * 3,
+    st.sampled_from([0.0, 1e-9]),
+)
+def test_a_report_counts_what_was_drawn(table, count, kinds, strict, steady, batched, tolerance):
+    """Of whole numbers k, with a table of their slacks and of whether they meet two hypotheses.
+    What a batch cannot tell, or says is broken, the slack decides."""
+
+    def fails(slack: float) -> bool:
+        return slack <= tolerance if strict else slack < -tolerance
+
+    def batch(items) -> np.ndarray:
+        asked.append(len(items))
+        return np.resize([np.nan, -1.0], len(items))
+
+    def draw(rng) -> dict:
+        return {"k": int(rng.integers(len(table)))}
+
+    asked: list[int] = []
+    report = tried(
+        lambda item: table[item["k"]][0], count, 0, 3, strict=strict, tolerance=tolerance,
+        draws=dict.fromkeys("abc"[:kinds], draw), batch=batch if batched else None, steady=steady,
+        hypotheses={name: lambda item, j=j: table[item["k"]][j] for j, name in enumerate("xy", 1)},
+    )  # fmt: skip
+    rng = np.random.default_rng(3)
+    drawn = [("abc"[k % kinds], *table[rng.integers(len(table))]) for k in range(count)]
+    unmet = ["" if x and y else "y" if x else "x" for *_, x, y in drawn]
+    known = [(kind, v) for (kind, v, x, y) in drawn if x and y]
+    decided, broken = [v for _, v in known if v == v], [kind for kind, v in known if fails(v)]
+    least = min(decided, default=np.inf)
+    assert report.rejected == {name: unmet.count(name) for name in "xy" if name in unmet}
+    assert (report.tried, report.undecided) == (len(decided), len(known) - len(decided))
+    assert report.violations == {kind: broken.count(kind) for kind in "abc" if kind in broken}
+    assert report.smallest == report.lowest == least
+    assert report.rate == pytest.approx(len(known) / count)
+    assert report.vacuous == (len(decided) < max(1, 0.01 * count) or least == np.inf)
+    assert report.survives == (report.counterexample is None) == (not broken)
+    if broken:
+        slack, *met = table[report.counterexample["k"]]
+        assert all([fails(slack), *met])
+    noted = {item.what: item.value for item in report.checks()}.get("smallest slack of those")
+    told = steady and np.isfinite(least)
+    assert noted == ((0.0 if abs(least) <= tolerance else least) if told else None)
+    holds = [item.holds for item in report.checks() if item.decides]
+    assert all(holds) == (not broken and not report.vacuous)
+    assert not batched or (sum(asked) == len(known) and len(asked) <= 3)
 
 
 @pytest.mark.filterwarnings("error")
-def test_infinite_slacks() -> None:
-    silent = tried(lambda i: np.inf, 50, 400)
-    assert (silent.vacuous, silent.survives, silent.told) == (True, True, [])
-    assert not all(item.holds for item in silent.checks() if item.decides)
-    broken = tried(lambda i: -np.inf, 50, 400)
-    assert sum(broken.violations.values()) == 50
-    assert broken.smallest == broken.lowest == -np.inf
-    assert broken.counterexample is not None
-    only_draws = tried(lambda i: -1.0, 50, 0)
-    assert (only_draws.search_breaks, only_draws.survives) == (False, False)
-    assert not tried(lambda i: np.inf if i["x"][0] < 0.5 else 1.0, 50).vacuous
+def test_the_search_stays_among_what_is_decided_and_takes_infinite_slacks() -> None:
+    report = tried(lambda i: np.nan if i["x"][0] < 0.5 else i["x"][0] - 0.4, 100)
+    assert report.lowest == pytest.approx(0.1, abs=0.01)
+    assert report.survives
+    for slack in (np.inf, -np.inf):
+        assert tried(lambda i, v=slack: v, 50, 400).lowest == slack
 
 
 class Planted(Exception):
@@ -178,20 +196,13 @@ def test_exceptions_come_out() -> None:
     for arguments, word in (((0,), "count"), ((3, -1), "evaluations")):
         with pytest.raises(ValueError, match=word):
             tried(lambda i: 1.0, *arguments)
-    with pytest.raises(ValueError, match="has no draws"):
-        tried(lambda i: 1.0, draws={})
+    for wrong, said in (({"draws": {}}, "has no draws"),
+                        ({"batch": lambda items: np.ones(3)}, "argument 2 is longer")):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            tried(lambda i: 1.0, **wrong)
     readable = st.integers(0, 9).map(lambda k: {"x": np.array([k, 0])})
     with pytest.raises(Planted):  # no draw is above 1, a readable instance is
         tried(lambda i: later(i) - 1.5, 40, 0, readable=readable)
-
-
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("tolerance", [0.0, 1e-9])
-def test_strict_and_tolerance(strict: bool, tolerance: float) -> None:
-    one, edge = {"one": lambda rng: {"k": np.array(1)}}, tolerance if strict else -tolerance
-    for value in (edge, edge - 1e-12, edge + 1e-12):
-        report = tried(lambda i, v=value: v, 2, draws=one, strict=strict, tolerance=tolerance)
-        assert report.survives == (value > edge or (value == edge and not strict))
 
 
 def test_strict_claims_need_equality_and_not_its_limit() -> None:
@@ -287,39 +298,6 @@ def test_the_budget(kinds, count, evaluations, more) -> None:
     draws = {kind: floats()["uniform"] for kind in kinds}
     report = tried(lambda i: seen.append(i) or 1.0, count, evaluations, draws=draws)
     assert (report.evaluations, len(seen)) == (more, count + more)
-
-
-def test_batches() -> None:
-    sizes = []
-
-    def batch(items):
-        sizes.append(len(items))
-        return np.array([i["x"][0] for i in items])
-
-    plain, fast = (tried(lambda i: float(i["x"][0]), 600, 0, batch=b) for b in (None, batch))
-    assert sum(sizes) == 600
-    assert len(sizes) < 10
-    assert (fast.smallest, fast.tried) == (plain.smallest, plain.tried)
-    # What the batch cannot tell, or says is broken, the slack decides.
-    careless = tried(lambda i: 1.0, 30, 0, batch=lambda v: np.resize([np.nan, -1.0], len(v)))
-    assert (careless.undecided, careless.violations) == (0, {})
-    with pytest.raises(ValueError, match="argument 2 is longer"):
-        tried(lambda i: 1.0, 30, batch=lambda items: np.ones(3))
-
-
-def test_evidence() -> None:
-    told = Statement("good", floats(), lambda i: 0.123456)
-    # An aggregation that was turned round tells another slack; rounding is recorded as zero.
-    for changes, slack in (
-        ({"slack": lambda i: 1.0}, 1.0),
-        ({"steady": False}, None),
-        ({"tolerance": 0.2}, 0.0),
-        ({"slack": lambda i: 1.7e-17}, 0.0),
-    ):
-        other = {e.what: e.value for e in falsify(replace(told, **changes), 7, 40).checks()}
-        assert other.get("smallest slack of those") == slack
-    bad = tried(lambda i: -1.0).checks()
-    assert [item.holds for item in bad if item.decides] == [False, False]
 
 
 def test_settling_tries_with_the_ledgers_seed() -> None:
