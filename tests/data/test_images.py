@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -114,14 +115,13 @@ def test_mnist_where_it_is_found() -> None:
     assert np.bincount(train.digit)[:2].tolist() == [5923, 6742]
 
 
-def test_two_digits_are_needed() -> None:
-    with pytest.raises(InputError, match="two different digits"):
-        images.pair(images.digits(), 3, 3)
-
-
 @pytest.mark.parametrize("scale", [1.0, 255.0, 1e-6])
 def test_a_pair_is_centred_and_complete(scale: float) -> None:
     digits = images.digits()
+    grey = np.where(np.arange(64) == 9, 5, digits.levels)  # a pixel that is grey in all of them
+    digits = replace(digits, levels=grey.astype(np.uint8))
+    with pytest.raises(InputError, match="two different digits"):
+        images.pair(digits, 3, 3)
     pair = images.pair(digits, 3, 8, scale)
     chosen = [digits.levels[digits.digit == k] * (scale / 16) for k in (3, 8)]
     raw = np.concatenate(chosen)
@@ -133,11 +133,3 @@ def test_a_pair_is_centred_and_complete(scale: float) -> None:
     assert (np.ptp(raw[:, ~pair.moves], axis=0) == 0).all()
     assert (np.ptp(raw[:, pair.moves], axis=0) > 0).all()
     np.testing.assert_array_equal(pair.levels, (raw[:, pair.moves] * 16 / scale).round())
-
-
-def test_a_pixel_that_is_grey_in_all_images_does_not_move() -> None:
-    levels = np.array([[5, 0, 1], [5, 0, 2], [5, 0, 4], [5, 0, 3]], dtype=np.uint8)
-    few = images.Images("few", levels, np.array([1, 1, 2, 2], np.uint8), (1, 3), 5)
-    pair = images.pair(few, 1, 2)
-    assert pair.moves.tolist() == [False, False, True]
-    np.testing.assert_allclose(pair.X[:, 0], [-0.3, -0.1, 0.3, 0.1])
