@@ -14,6 +14,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 from contextlib import suppress
 from typing import Self
@@ -34,28 +35,29 @@ BEFORE = (
 )  # fmt: skip
 
 
-class Kernel:
+class Kernel(subprocess.Popen):
     """A kernel's process, forked before there are threads; it waits for its connection file."""
-
-    stdin = stdout = stderr = None
 
     def __init__(self) -> None:
         os.environ["JPY_PARENT_PID"] = str(os.getpid())
-        self.line, theirs = socket.socketpair()
-        self.returncode: int | None = None
+        self.line, self.theirs = socket.socketpair()
+        super().__init__("kernel")
+        self.theirs.close()
+
+    def _execute_child(self, *_: object) -> None:
+        self._child_created = True
         self.pid = os.fork()
         if self.pid == 0:
             os.setsid()
             self.line.close()
-            if connection := theirs.recv(4096).decode():
+            if connection := self.theirs.recv(4096).decode():
                 say_to(os.devnull)
                 sys.argv = ["ipykernel_launcher", "-f", connection]
                 app = sys.modules["ipykernel.kernelapp"].IPKernelApp.instance()
                 app.initialize()
-                theirs.send(b"listening")
+                self.theirs.send(b"listening")
                 app.start()
             os._exit(0)
-        theirs.close()
 
     def begin(self, command: list[str], **_: object) -> Self:
         """Start what jupyter_client means to start, whose last argument is the connection file, and
@@ -63,26 +65,6 @@ class Kernel:
         self.line.send(command[-1].encode())
         self.line.recv(16)
         return self
-
-    def poll(self) -> int | None:
-        """As of `subprocess.Popen`."""
-        return self.wait(os.WNOHANG)
-
-    def wait(self, options: int = 0) -> int | None:
-        """As of `subprocess.Popen`."""
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, options)
-            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """As of `subprocess.Popen`."""
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        """As of `subprocess.Popen`."""
-        self.send_signal(signal.SIGKILL)
 
 
 def say_to(path: str) -> None:
@@ -116,7 +98,7 @@ def execute(cwd: str, args: list[str], out: str) -> int:
     def stopped(one: running.RunningKernel) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         kernel.kill()
-        kernel.wait(0)  # nbval would ask every tenth of a second
+        kernel.wait()  # nbval would ask every tenth of a second
         stop(one)
 
     signal.signal(signal.SIGCHLD, died)
