@@ -6,6 +6,8 @@ import os
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import ANY, Mock
 
 import numpy as np
 import pytest
@@ -205,26 +207,16 @@ def test_a_spoilt_file_is_refused_in_one_sentence(
     assert "\n" not in str(error.value)
 
 
-def test_without_a_folder_openml_is_asked_and_checked(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    def fetch(name: str, version: int, as_frame: bool, parser: str):
-        assert (name, version, as_frame) == ("mnist_784", 1, False)
-        return sklearn.utils.Bunch(
-            data=LEVELS.astype(float), target=DIGIT.astype(str).astype(object)
-        )
-
+def test_without_a_folder_openml_is_asked_and_checked(folder: Path, monkeypatch) -> None:
+    given = {"data": LEVELS.astype(float), "target": DIGIT.astype(str).astype(object)}
+    fetch = Mock(return_value=SimpleNamespace(**given))
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
     np.testing.assert_array_equal(images.mnist(None).levels, LEVELS)
+    fetch.assert_called_once_with("mnist_784", version=1, as_frame=False, parser=ANY)
     monkeypatch.setitem(images._SHA256, "images", "0" * 64)
     with pytest.raises(InputError, match="from OpenML are not those published"):
         images.mnist(None)
-
-    def offline(*args, **kwargs):
-        raise OSError("no network")
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    fetch.side_effect = OSError("no network")
     with pytest.raises(InputError, match=images.VARIABLE):
         images.mnist(None)
 

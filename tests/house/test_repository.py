@@ -90,12 +90,6 @@ def size(x: list | None, most: int | float = 3) -> int | None:
 RIGHT = ast.unparse(ast.parse(SOURCE))
 
 
-def planted() -> list[str]:
-    """Every faulty version of the module."""
-    found = mutate.places(SOURCE, mutate.any_fault)
-    return [text for place in found for text in place.faults(mutate.any_fault)]
-
-
 FAULTS = {
     "max((abs(v)": ["min((abs(v)"],
     "abs(v)": ["v"],
@@ -109,7 +103,8 @@ FAULTS = {
 
 
 def test_every_fault_is_another_program_and_those_of_numerical_code_are_among_them() -> None:
-    found = planted()
+    places = mutate.places(SOURCE, mutate.any_fault)
+    found = [text for place in places for text in place.faults(mutate.any_fault)]
     assert len(found) > 40
     assert len({RIGHT, *(ast.unparse(ast.parse(text)) for text in found)}) > len(found)
     for old, faults in FAULTS.items():

@@ -77,14 +77,6 @@ def notebook(path: Path, rows: list[Row]) -> Path:
     return path
 
 
-def edited(path: Path, old: str, new: str) -> Path:
-    """The notebook after somebody changed its file with an editor."""
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    return path
-
-
 # Evidence
 
 
@@ -412,7 +404,10 @@ def test_rows_are_read_with_their_page_and_cell_each_once(tmp_path, monkeypatch)
     ],
 )
 def test_rows_edited_by_hand_are_refused(tmp_path, old, new, message, capsys):
-    path = edited(notebook(tmp_path / "01_one.ipynb", settled()[:5]), old, new)
+    path = notebook(tmp_path / "01_one.ipynb", settled()[:5])
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(LedgerError, match=re.escape(message)) as caught:
         ledger.read(path)
     assert "01_one.ipynb, cell cell-" in str(caught.value)

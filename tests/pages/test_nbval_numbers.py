@@ -162,16 +162,6 @@ CELLS = {
 }
 
 
-def forge(picture: list, phone: list, words: list, names: list) -> None:
-    """Change in outputs what nbval by itself passes over."""
-    for drawn, form in ((picture[0].data, SVG), (phone[0].metadata[SVG], "narrow")):
-        assert "#1f77b4" in drawn[form]
-        drawn[form] = drawn[form].replace("#1f77b4", "#d62728")
-    words[0].metadata[SVG]["alt"] = "A cosine."
-    low, high = (output.metadata["scrapbook"] for output in names)
-    low["name"], high["name"] = high["name"], low["name"]
-
-
 @pytest.mark.long
 def test_nbval_fails_exactly_where_something_changed(tmp_path: Path, monkeypatch: Any) -> None:
     """A notebook with its outputs, of which some are others now."""
@@ -180,7 +170,14 @@ def test_nbval_fails_exactly_where_something_changed(tmp_path: Path, monkeypatch
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     for cell, (_, new, _) in zip(notebook.cells[1:], CELLS.values(), strict=True):
         cell.source = new
-    forge(*(cell.outputs for cell in notebook.cells[-4:]))
+    # What nbval by itself passes over.
+    (picture,), (phone,), (words,), names = (cell.outputs for cell in notebook.cells[-4:])
+    for drawn, form in ((picture.data, SVG), (phone.metadata[SVG], "narrow")):
+        assert "#1f77b4" in drawn[form]
+        drawn[form] = drawn[form].replace("#1f77b4", "#d62728")
+    words.metadata[SVG]["alt"] = "A cosine."
+    low, high = (output.metadata["scrapbook"] for output in names)
+    low["name"], high["name"] = high["name"], low["name"]
     nbformat.write(notebook, tmp_path / "changed.ipynb")
     report = tmp_path / "report.xml"
     monkeypatch.setenv("PYTEST_ADDOPTS", "")

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -127,11 +128,7 @@ def earlier(place: Path) -> None:
 )
 def test_a_run_that_fails_leaves_earlier_results(error, status, place, monkeypatch):
     earlier(place)
-
-    def fails(*given: object, **named: object) -> None:
-        raise error
-
-    monkeypatch.setattr(command.papermill, "execute_notebook", fails)
+    monkeypatch.setattr(command.papermill, "execute_notebook", Mock(side_effect=error))
     assert command.main(["my.csv"]) == status
     assert (place / "_runs" / "my" / "index.html").read_text() == "earlier"
     assert [path.name for path in (place / "_runs").iterdir()] == ["my"]
@@ -149,9 +146,7 @@ def test_a_full_disk_leaves_both_files_or_neither(there, place, monkeypatch):
             raise OSError(28, "No space left on device")
         whole(self, data if isinstance(data, bytes) else data.encode())
 
-    def ends(page: Path, output: Path, *given: object, **named: object) -> None:
-        nbformat.write(notebook(), output)
-
+    ends = Mock(side_effect=lambda page, output, *_, **__: nbformat.write(notebook(), output))
     monkeypatch.setattr(command.papermill, "execute_notebook", ends)
     with monkeypatch.context() as disk:
         disk.setattr(Path, "write_text", full)
