@@ -10,6 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from hypothesis import example
 from hypothesis import given as drawn_of
 from hypothesis import strategies as st
 from papers.faults import settled_without
@@ -124,6 +125,9 @@ def test_the_readable_instance_meets_the_hypotheses() -> None:
 SLACKS = (-np.inf, -1.0, -1e-9, 0.0, 1e-9, 0.5, np.inf, np.nan)
 
 
+@example([(np.inf, True, True)], 50, 1, False, True, False, 0.0)
+@example([(0.5, True, True), *[(0.5, False, True)] * 299], 600, 1, False, True, False, 0.0)
+@example([(0.5, True, True), *[(0.5, False, True)] * 29], 600, 1, False, True, False, 0.0)
 @drawn_of(
     st.lists(st.tuples(st.sampled_from(SLACKS), st.booleans(), st.booleans()), min_size=1),
     st.integers(1, 600),
