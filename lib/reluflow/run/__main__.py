@@ -136,8 +136,7 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
         about = pages.read(file).metadata if file.name == page.name else {}
         if (theirs := about.get("reluflow", {}).get("dataset")) != data:
             on = f" on {Path(theirs).name or 'its own data'}" if theirs is not None else ""
-            there = f'"{folder}" holds {file.name}{on}'
-            raise InputError(f"{there}: move it, or choose another with --out.")
+            raise InputError(f'"{folder}" holds {file.name}{on}: move it, or choose another --out.')
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as stage:
         output = Path(stage, page.name)
