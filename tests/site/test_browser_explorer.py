@@ -16,6 +16,7 @@ from built import ROOT
 from looks import with_size
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, CDPSession, Locator, Page, expect
+from reluflow.figures.frame import distances
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.ledger import Row, read
@@ -23,7 +24,6 @@ from reluflow.ledger.cards import setting
 from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.min2024early import setting as early
 from reluflow.site.explorer import examples
-from scipy.optimize import minimize_scalar
 
 from tests.site.conftest import BEGIN
 
@@ -123,9 +123,6 @@ def swipe(hand: CDPSession, *ways: tuple[float, float, float, float]) -> None:
     hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-# --- Flows and minima ---------------------------------------------------------------------------
-
-
 def draw(seed: int) -> Case:
     """Data, labels of either sign and a start: whole numbers or Gaussian; every third set of rank
     one, every third with parallel and opposite data."""
@@ -173,7 +170,7 @@ def flows() -> list[Trajectory]:
     return [affine_flow(*case) for case in CASES]
 
 
-# --- The mathematics ------------------------------------------------------------------------------
+# --- Flows and minima -----------------------------------------------------------------------------
 
 
 def test_the_sets_meet_every_kind_of_event_and_of_end() -> None:
@@ -253,23 +250,23 @@ def test_it_opens_on_the_start_that_surprises(page: Page) -> None:
 
 
 def test_the_mouse_and_keys_move_the_start(page: Page) -> None:
-    page.locator("#explorer .start").focus()
-    before = path(page)
-    page.keyboard.press("ArrowRight")
+    grip, drawn = page.locator("#explorer .start"), [path(page)]
+    grip.press("ArrowRight")
     step = shown(page)[2] - [0.0, 45.0]
     assert step[0] > 0.0 == step[1]
-    page.keyboard.press("Shift+ArrowDown")
+    grip.press("Shift+ArrowDown")
     assert 45.0 - shown(page)[2][1] == pytest.approx(0.1 * step[0])
     says_what_happens(page)
     page.wait_for_function("location.hash === document.getElementById('explorer-link').hash")
-    by_keys, (x, y) = path(page), middle(page)  # nothing scrolls from here on
+    drawn.append(path(page))
+    x, y = middle(page)  # nothing scrolls from here on
     page.mouse.move(*middle(page, "#explorer .start"))
     page.mouse.down()
-    page.mouse.move(x, y)
-    during = path(page)
-    page.mouse.move(x + 70, y - 50)
+    for right, up in ((0, 0), (70, 50)):
+        page.mouse.move(x + right, y - up)
+        drawn.append(path(page))
     page.mouse.up()
-    assert len({before, by_keys, during, path(page)}) == 4
+    assert len({*drawn}) == 4
     says_what_happens(page)
     end = shown(page)[2]
     page.mouse.move(x, y)
@@ -356,6 +353,9 @@ def test_each_example_shows_its_own_flow_and_its_answer_above_it(page, visit, si
             row = next(rows)
             address = page.locator("#explorer-link").get_attribute("href")
             assert link(site, row) == ((site / PAGE).resolve(), address.removeprefix("#"))
+            card = row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
+            says = f"The counterexample to {row.claim.at}."
+            assert [example[k] for k in ("name", "says", "card")] == [row.claim.at, says, card]
             instance = row.counterexample.instance if row.counterexample else {}
             for mine, key in zip(shown(page), ("X", "y", "w0"), strict=True):
                 if isinstance(instance.get(key), tuple):
@@ -473,9 +473,6 @@ def plane_of(v: dict[str, float], w: Any) -> NDArray:
     return (np.asarray(w) - [v["x"], v["y"]]) * [scale, -scale] + v["size"] / 2
 
 
-# --- Words ----------------------------------------------------------------------------------------
-
-
 def covered(page: Page) -> Iterator[str]:
     """The words that are covered, in all examples, zoomed in and out, when all is drawn."""
     for k in range(len(examples())):
@@ -496,9 +493,6 @@ def test_names_ranks_and_numbers_are_there(plane: Page) -> None:
     assert sorted(ranks.all_text_contents()) == ["1", "3"]
     assert "2" in texts.all_text_contents()
     assert plane.evaluate(COVERED) == []
-
-
-# --- The picture, however near --------------------------------------------------------------------
 
 
 def misdrawn(page: Page, case: Case) -> list[str]:
@@ -530,15 +524,12 @@ def misdrawn(page: Page, case: Case) -> list[str]:
     flow = affine_flow(X, y, w)
     times = np.concatenate([flow.grid(1000), [flow.settled]])
     middles = [(np.array(p) + q) / 2 for line in drawn["path"] or [] for p, q in pairwise(line)]
+    coarse = plane_of(view, flow.at(times))
     for m in [*middles[:: len(middles) // 12 + 1], *(np.array(a[:2]) for a in drawn["arrow"])]:
-        away = np.linalg.norm(plane_of(view, flow.at(times)) - m, axis=1)
-        k = int(away.argmin())
-        ends = times[max(0, k - 1)], times[min(k + 1, len(times) - 1)]
-        best = minimize_scalar(
-            lambda s: float(np.linalg.norm(plane_of(view, flow.at(ends[0] + s)) - m)),  # noqa: B023
-            bounds=(0.0, ends[1] - ends[0]), method="bounded", options={"xatol": 1e-15 * ends[1]},
-        )  # fmt: skip
-        off = min(best.fun, float(away[k]))
+        k = int(np.linalg.norm(coarse - m, axis=1).argmin())
+        near = np.linspace(times[max(0, k - 1)], times[min(k + 1, len(times) - 1)], 500)
+        fine = plane_of(view, flow.at(near))
+        (off,) = distances(m[None], np.stack([fine[:-1], fine[1:]], axis=1))
         found += [f"the path is off by {off} px at {m}"] if off > 1 else []
     return found
 
@@ -728,9 +719,6 @@ def numbers(shown: Locator, *names: str) -> NDArray:
     return np.array([float(shown.get_attribute(name) or "nan") for name in names])
 
 
-# --- What the reader does and sees ----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [LAPTOP, PHONE])
 def test_the_plane_stays_in_its_place_when_the_start_moves(page, visit, size):
     with_size(visit, size)
@@ -796,9 +784,6 @@ def test_level_curves_are_where_the_loss_is_equal(page: Page) -> None:
     assert np.median(off) < 0.005
     assert len(set(np.abs(values[:, None] - levels).argmin(1))) == 11
     assert np.abs(values[0::2] - values[1::2]).max() < 0.02 * (high - low)
-
-
-# --- The clock ------------------------------------------------------------------------------------
 
 
 def test_the_clock_shows_where_the_flow_is(page: Page) -> None:

@@ -23,23 +23,11 @@ from looks import TYPED
 from reluflow.approx import approx, counted, written
 from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
-from reluflow.ledger.cards import setting
 from reluflow.ledger.rows import COLOURS, NOT_APPLICABLE, OPEN, RECORD, REFUTED, VERDICTS, badge
 from reluflow.site import board, downloads, explorer, front
 
 ROWS = read(ROOT / "chapters")
 SHOWN = [verdict for verdict in (*VERDICTS, OPEN) if verdict != NOT_APPLICABLE]
-
-
-# --- The explorer ---------------------------------------------------------------------------------
-
-
-def test_a_counterexample_is_called_by_its_place_and_leads_to_its_card() -> None:
-    rows = [row for row in ROWS if setting(row)]
-    for each, row in zip([e for e in explorer.examples() if e["card"]], rows, strict=True):
-        assert each["name"] == row.claim.at
-        assert each["says"] == f"The counterexample to {row.claim.at}."
-        assert each["card"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
 
 
 # --- Live pictures --------------------------------------------------------------------------------
