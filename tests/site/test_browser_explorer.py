@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import LAPTOP, PHONE, Opened, opened
+from browser import PHONE, Opened, opened
 from built import ROOT
-from looks import with_size
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, CDPSession, Locator, Page, expect
 from reluflow.figures.frame import distances
@@ -36,6 +35,7 @@ SHOW = """example => {
   dispatchEvent(new Event("hashchange"));
 }"""
 FORMULAS = False
+TOP = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
 FLOW = """([X, y, w]) => {
   const { status, end, events } = reluflow.flow(X, y, w);
   return [status, end, events.map(({ datum, kind, t }) => [datum, kind, t])];
@@ -250,8 +250,12 @@ def test_it_opens_on_the_start_that_surprises(page: Page) -> None:
 
 
 def test_the_mouse_and_keys_move_the_start(page: Page) -> None:
-    grip, drawn = page.locator("#explorer .start"), [path(page)]
+    """And the plane stays in its place."""
+    grip, drawn, top = page.locator("#explorer .start"), [path(page)], page.evaluate(TOP)
     grip.press("ArrowRight")
+    assert page.evaluate(TOP) == top
+    assert told(page, "says") == "Your own start."
+    assert page.locator("#explorer-example").input_value() == "own"
     step = shown(page)[2] - [0.0, 45.0]
     assert step[0] > 0.0 == step[1]
     grip.press("Shift+ArrowDown")
@@ -675,12 +679,12 @@ def test_a_finger_drags_the_start_or_scrolls_and_two_zoom(browser: Browser, site
         page = phone.page
         np.testing.assert_array_equal(shown(page)[2], [0.0, 44.0])
         before, (x, y) = path(page), middle(page, "#explorer .start")
-        scrolled = phone.ask("scrollY")
+        scrolled, top = phone.ask("scrollY"), phone.ask(TOP)
         hand = page.context.new_cdp_session(page)
         swipe(hand, (x, y, 0, 80))
         assert path(page) != before
         assert shown(page)[2][1] < 44.0
-        assert phone.ask("scrollY") == scrolled  # the page stays
+        assert (phone.ask("scrollY"), phone.ask(TOP)) == (scrolled, top)  # the page stays
         says_what_happens(page)
         x, y = middle(page)
         page.touchscreen.tap(x - 30, y)
@@ -717,17 +721,6 @@ def weights(page: Page, pixels: NDArray) -> NDArray:
 
 def numbers(shown: Locator, *names: str) -> NDArray:
     return np.array([float(shown.get_attribute(name) or "nan") for name in names])
-
-
-@pytest.mark.parametrize("size", [LAPTOP, PHONE])
-def test_the_plane_stays_in_its_place_when_the_start_moves(page, visit, size):
-    with_size(visit, size)
-    top = "document.getElementById('explorer-plane').getBoundingClientRect().top + scrollY"
-    before = visit.ask(top)
-    page.locator("#explorer .start").press("ArrowRight")
-    assert visit.ask(top) == before
-    assert told(page, "says") == "Your own start."
-    assert page.locator("#explorer-example").input_value() == "own"
 
 
 def test_new_data_begin_near_zero_and_in_view(page: Page) -> None:
