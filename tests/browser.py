@@ -1,5 +1,6 @@
 """A reader's browser: Debian's Chromium opens the built pages from their folder."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,10 +17,16 @@ LAPTOP, PHONE = (1280, 800), (390, 844)
 expect.set_options(timeout=30_000)  # a machine may be busy
 # To set formulas takes most of the time that it takes to open a page, and to lay out what is in
 # them most of what it takes to look at it. That is MathJax's affair: a formula that is seen becomes
-# a box of its size, in units of its letters, when it is set. `set`: whether any is.
-FORMULAS = """set => {
+# a box of its size, in units of its letters, when it is set, and where a page before had the same
+# formula it is that box from the first. `set`: whether any is; `known`: the boxes, by formula.
+FORMULAS = """([set, known]) => {
+    const template = document.createElement("template");
+    const name = ({ math, display }) => display + math;
+    window.fresh = {};
     window.boxed = () => {
-        const found = [...document.querySelectorAll("mjx-math:not(:has(mjx-merror, mjx-labels))")];
+        const items = [...MathJax.startup.document.math].filter(
+            each => each.root && each.typesetRoot.matches(":has(> mjx-math)"));
+        const found = items.map(each => each.typesetRoot.firstElementChild);
         const lines = found.map(e => e.appendChild(document.createElement("span")));
         lines.forEach(line => (line.style.display = "inline-block"));
         const sizes = found.map((e, k) => {
@@ -29,17 +36,31 @@ FORMULAS = """set => {
         });
         found.forEach((e, k) => {
             lines[k].remove();
-            if (!sizes[k][0]) return;
+            if (!sizes[k][0] || e.querySelector("mjx-merror, mjx-labels")) return;
+            e.parentElement.dataset.nodes = e.querySelectorAll("*").length;
             e.replaceChildren();
             e.nextSibling?.remove();  // what is read aloud
             Object.assign(e, { role: "img", ariaLabel: "formula" });
-            const [width, height, verticalAlign] = sizes[k].map(v => `${v}em`);
+            const [width, height, verticalAlign] = sizes[k].map(v => `${v.toFixed(4)}em`);
             Object.assign(e.style, { display: "inline-block", width, height, verticalAlign });
+            fresh[name(items[k])] = e.parentElement.outerHTML;
         });
     };
     const pageReady = async () => {
+        const item = MathJax.startup.document.options.MathItem.prototype;
+        const { compile, typeset } = item;
+        item.compile = function (page) {
+            if (!(name(this) in known)) compile.call(this, page);
+            else if (this.state() < 20) this.state(20);
+        };
+        item.typeset = function (page) {
+            if (!(name(this) in known)) return typeset.call(this, page);
+            if (this.state() >= 150) return;
+            template.innerHTML = known[name(this)];
+            this.typesetRoot = template.content.firstChild;
+            this.state(150);
+        };
         await MathJax.startup.defaultPageReady();
-        document.documentElement.dataset.nodes = document.querySelectorAll("*").length;
         document.body.style.display = "none";
         await Promise.all([...document.fonts].map(face => face.load().catch(() => face)));
         document.body.style.display = "";
@@ -52,7 +73,12 @@ FORMULAS = """set => {
     const given = other => Object.defineProperty(window, "MathJax", value(other));
     Object.defineProperty(window, "MathJax", { set: given, configurable: true });
 }"""
-SET = "async () => { await (window.MathJax?.startup?.promise ?? Promise.resolve()); }"
+SET = """async () => {
+    await (window.MathJax?.startup?.promise ?? Promise.resolve());
+    return window.fresh ?? {};
+}"""
+BOXES: dict[str, str] = {}
+"""The formulas that were set on any page so far."""
 
 
 @cache
@@ -127,7 +153,7 @@ def opened(
     are looked at."""
     context = reader(browser, size, theme, scripts)
     page = context.new_page()
-    page.add_init_script(f"({FORMULAS})({str(formulas).lower()})")
+    page.add_init_script(f"({FORMULAS})({json.dumps([formulas, BOXES if formulas else {}])})")
     visit = Opened(page)
     page.on("console", lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text))
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
@@ -146,7 +172,7 @@ def opened(
         ),
     )
     page.goto(path.as_uri() + (f"#{anchor}" if anchor else ""))
-    page.evaluate(SET)
+    BOXES.update(page.evaluate(SET))
     try:
         yield visit
     finally:

@@ -38,8 +38,8 @@ def quiet(visit: Opened) -> list[str]:
 def short(visit: Opened, screens: int = 30) -> list[str]:
     """At most so many screens of a laptop, and so many nodes."""
     long, nodes = visit.ask(
-        "[document.documentElement.scrollHeight / innerHeight, Math.max("
-        "document.documentElement.dataset.nodes ?? 0, document.querySelectorAll('*').length)]"
+        "[document.documentElement.scrollHeight / innerHeight, [...document.querySelectorAll("
+        "'*')].reduce((sum, e) => sum + 1 + Number(e.dataset?.nodes ?? 0), 0)]"
     )
     found = [f"{long:.1f} screens, of {screens}"] if long > screens else []
     return found + ([f"{nodes} nodes, of {NODES}"] if nodes >= NODES else [])

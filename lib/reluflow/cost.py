@@ -107,10 +107,10 @@ def precision(against: str = "seconds", name: str = "precision") -> Figure:
             estimator=None, legend="full", ax=ax,
         )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
+        ax.set_xlim(10.0 ** np.round(np.add(np.log10(ax.get_xlim()), [-0.5, 0.5])))  # two ticks
         ax.minorticks_off()  # half the time of the picture
-        ax.get_legend().remove()
-    for ax in axes[len(problems) :]:
-        ax.remove()
+    for part in (*(ax.get_legend() for ax in axes[: len(problems)]), *axes[len(problems) :]):
+        part.remove()
     legend_below(fig)
     return fig
 

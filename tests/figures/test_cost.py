@@ -47,6 +47,12 @@ def test_the_row_of_the_exact_flow_comes_out_again() -> None:
     assert set(row) == {"right"}
 
 
+def test_an_axis_of_seconds_has_two_ticks() -> None:
+    for ax in cost.precision(name="flows").axes:
+        low, high = ax.get_xlim()
+        assert sum(low <= tick <= high for tick in ax.get_xticks()) >= 2
+
+
 def test_a_target_is_met_on_the_right_side(monkeypatch: pytest.MonkeyPatch) -> None:
     senses, floors = ["at most", "at least", "at most"], ["1.25", "", ""]
     table = pd.DataFrame({"target": [*"abc"], "aim": 4.0, "measured": [4.5, 4.5, 3.9]})

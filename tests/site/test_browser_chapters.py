@@ -27,7 +27,7 @@ from reluflow.site.explorer import OFFERED, _offered
 from scipy.optimize import minimize
 from sphinx.errors import ExtensionError
 
-from tests.site.test_browser_explorer import drag, link
+from tests.site.test_browser_explorer import SET, asked, drag, link
 
 SCRIPTS = ROOT / "_static" / "live"
 ROWS = read(ROOT / "chapters")
@@ -46,11 +46,6 @@ def page(browser: Browser) -> Iterator[Page]:
         page.add_script_tag(path=script)
     yield page
     page.close()
-
-
-def asked(page: Page, script: str, cases: list[Any]) -> list[Any]:
-    """What a function of one case gives for each."""
-    return page.evaluate(f"cases => cases.map({script})", cases)
 
 
 # --- Chapter 2 ------------------------------------------------------------------------------------
@@ -327,7 +322,8 @@ def test_neurons_share_the_data_as_told(page: Page) -> None:
 # --- The pictures on their pages ------------------------------------------------------------------
 
 seen = partial(opened, formulas=False)
-PICTURES = {picture: page for page, (picture, _) in OFFERED.items()}
+PICTURES = {picture: page for page, (picture, _) in OFFERED.items()} | {"papers": "chapters/map"}
+WORDS = ".told, ul.papers"
 ON_THE_LINE = {
     "sv.prop4.1.2": "converges to (1, 0) without an event. There L = 0",
     "sv.appB.gradient": "stays where it is: nothing moves the neuron",
@@ -426,13 +422,18 @@ def at(browser: Browser, site: Path) -> Iterator[Callable[[str], Opened]]:
 
 @pytest.mark.parametrize("name", sorted(PICTURES))
 def test_a_picture_opens_moves_and_keeps_its_state(at, name):
-    """It is folded away until a reader asks, each point moves by the arrow keys and says where it
-    is, and the address shows it, on a phone, as it was, with the same sentence."""
+    """It is folded away until a reader asks, but that of the map; each point moves by the arrow
+    keys and says where it is, and the address shows it, on a phone, as it was, with the same
+    sentence, and its sliders."""
     visit, after = at(name), ""
     page, box = visit.page, visit.page.locator(f"#live-{name}")
-    told, link = box.locator(".told"), box.locator(".link a")
-    assert not box.is_visible()
-    page.locator("details.offer > summary").click()
+    told, link = box.locator(WORDS), box.locator(".link a")
+    assert box.is_visible() == (name == "papers")
+    if name != "papers":
+        page.locator("details.offer > summary").click()
+    for slide in box.locator(".slide input").all():
+        slide.evaluate(SET, 0.05)
+        slide.dispatch_event("change")
     for size in (LAPTOP, PHONE):
         with_size(visit, size)
         before = link.get_attribute("href") or ""
@@ -450,7 +451,7 @@ def test_a_picture_opens_moves_and_keeps_its_state(at, name):
         at(f"{name}?")
         expect(link).not_to_have_attribute("href", address)
         at(address.removeprefix("#live-"))
-        expect(told).to_have_text(after)
+        expect(told).to_have_text(after, use_inner_text=True)
         expect(link).to_have_attribute("href", address)
     with_size(visit, LAPTOP)
     assert not visit.complaints
@@ -466,11 +467,12 @@ def test_a_picture_is_opened_by_the_address_of_its_page(browser: Browser, site: 
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [("orbits", ("m=99", "v=-1")), ("polygon", ("s=3",)), ("turning", ("length=-400",)),
-     ("silent", ("share=7", "X=1,1;2,-1")), ("race", ("m=1", "x=0,1"))],
+     ("silent", ("share=7", "X=1,1;2,-1")), ("race", ("m=1", "x=0,1")),
+     ("papers", ("size=much&X=1,2;3",))],
 )  # fmt: skip
 def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(at, name, wrong):
     visits = (at(f"{name}?{state}") for state in ("", *wrong))
-    words = [visit.page.locator(f"#live-{name} .told").inner_text() for visit in visits]
+    words = [visit.page.locator(f"#live-{name}").locator(WORDS).inner_text() for visit in visits]
     assert len({*words}) == 1
     assert words[0]
     assert not at(f"{name}?").complaints

@@ -1,9 +1,11 @@
-"""The front page in one screen, what can be saved from a page, and the buttons of a repository."""
+"""The front page in one screen, what can be saved from a page, and what shows a definition: to the
+mouse, a finger, the keyboard, and on no paper."""
 
 import base64
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -11,10 +13,9 @@ import looks
 import nbformat
 import numpy as np
 import pytest
-from browser import LAPTOP, PHONE, opened
+from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT
-from nbclient import NotebookClient
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator, expect
 from reluflow import datasets, pages
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger.inventory import load_inventories
@@ -22,13 +23,17 @@ from reluflow.ledger.rows import REFUTED
 from reluflow.ledger.scoreboard import causes, read, true_instead
 from reluflow.papers.lee2022support.landscape import local_minima
 
-PAGE, FORMULAS = "chapters/index.html", False
+FRONT = "chapters/index.html"
 CHAPTERS = ROOT / "chapters"
 CHAPTER, SECTION = "05_margin_maximization", "04_orthogonal_separability/sectors"
 SENTENCE = (
     r"Of (\d+) claims in (\w+) papers, (\d+) are false as stated, from (\d+) causes, "
     r"(\d+) of which make a numbered statement false"
 )
+MAIN = [page.stem for page in pages.in_order(CHAPTERS) if pages.sections(page)]
+PAGE, FORMULAS = f"chapters/{MAIN[3]}.html", False  # those of definitions are set on every page
+LINKS = "a[href*='definitions.html#def-']"
+OPEN = ".definition:popover-open"
 BOXES = """(wanted) => [...document.querySelectorAll(wanted)].map(
     (each) => [each.getBoundingClientRect().bottom, each.getBoundingClientRect().width])"""
 
@@ -44,7 +49,7 @@ def saved_from(path: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def front(site: Path) -> str:
     """The words of the front page."""
-    return " ".join(re.sub("<[^>]+>", " ", (site / PAGE).read_text(encoding="utf-8")).split())
+    return " ".join(re.sub("<[^>]+>", " ", (site / FRONT).read_text(encoding="utf-8")).split())
 
 
 @pytest.fixture(scope="module")
@@ -61,26 +66,23 @@ def verdicts() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(visit, verdicts, theme):
-    visit.page.emulate_media(color_scheme=theme)
-    looks.with_size(visit, LAPTOP)
-    assert visit.ask("document.documentElement.dataset.theme") == theme
-    for wanted, many in (
-        (".front-surprise img", 1),
-        ("p strong", 2),
-        (".verdicts", len(verdicts)),
-        (".legend", 1),
-    ):
-        boxes = visit.page.evaluate(BOXES, wanted)
-        assert len(boxes) >= many, wanted
-        assert max(bottom for bottom, _ in boxes[:many]) <= LAPTOP[1], wanted
-    ((_, width),) = visit.page.evaluate(BOXES, ".front-surprise img")
-    assert width >= 380
-    drawn = visit.ask("document.querySelector('.front-surprise img').src")
-    assert drawn.startswith("data:image/svg+xml")  # sharp on every screen
-    assert visit.ask("document.documentElement.scrollHeight") <= 4 * LAPTOP[1]
-    looks.with_size(visit, PHONE)  # on which the bars are whole
-    assert all(200 <= width <= PHONE[0] for _, width in visit.page.evaluate(BOXES, ".verdicts"))
+def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(
+    browser, site, verdicts, theme
+):
+    with opened(browser, site / FRONT, LAPTOP, theme, formulas=False) as visit:
+        assert visit.ask("document.documentElement.dataset.theme") == theme
+        wanted = {".front-surprise img": 1, "p strong": 2, ".verdicts": len(verdicts), ".legend": 1}
+        for what, many in wanted.items():
+            boxes = visit.page.evaluate(BOXES, what)
+            assert len(boxes) >= many, what
+            assert max(bottom for bottom, _ in boxes[:many]) <= LAPTOP[1], what
+        ((_, width),) = visit.page.evaluate(BOXES, ".front-surprise img")
+        assert width >= 380
+        drawn = visit.ask("document.querySelector('.front-surprise img').src")
+        assert drawn.startswith("data:image/svg+xml")  # sharp on every screen
+        assert visit.ask("document.documentElement.scrollHeight") <= 4 * LAPTOP[1]
+        looks.with_size(visit, PHONE)  # on which the bars are whole
+        assert all(200 <= w <= PHONE[0] for _, w in visit.page.evaluate(BOXES, ".verdicts"))
 
 
 def test_the_sentence_counts_what_the_ledger_has(front, verdicts):
@@ -144,11 +146,9 @@ def test_a_tap_saves(browser: Browser, site: Path, wheel: Path) -> None:
             with visit.page.expect_download(timeout=10_000) as saved:
                 visit.page.click(f".dropdown-download-buttons a:has-text('{words}')")
             assert saved.value.suggested_filename == name
-            file = Path(saved.value.path()).read_bytes()
-            if words == ".whl":
-                assert file == wheel.read_bytes()
-            else:
-                check(file.decode(), CHAPTERS / f"{SECTION}.ipynb", wheel)
+            link = saved_from(page)[name]
+            told = base64.b64decode(link.partition(",")[2]) or wheel.read_bytes()
+            assert Path(saved.value.path()).read_bytes() == told
         assert visit.page.url == page.as_uri()  # the page is still there
         assert visit.outgoing == []
 
@@ -170,9 +170,119 @@ def test_the_wheel_is_all_of_the_book_that_a_saved_notebook_needs(
     assert "open" not in last
     saved = saved_from(site / "chapters" / f"{CHAPTER}.html")[f"{CHAPTER}.ipynb"]
     notebook = nbformat.reads(base64.b64decode(saved.partition(",")[2]), as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    place = nbformat.v4.new_code_cell("import reluflow; print(reluflow.__file__)")
-    notebook.cells = [*code[:3], code[-1], place]  # parameters, their check, imports, and the sum
-    assert "ledger.summary(" in code[-1].source
-    NotebookClient(notebook, resources={"metadata": {"path": str(empty)}}).execute()
-    assert str(target) in notebook.cells[-1].outputs[0].text
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert "ledger.summary(" in code[-1]
+    place = "import reluflow; print(reluflow.__file__)"
+    cells = "\n".join([*code[:3], code[-1], place])  # parameters, their check, imports, and the sum
+    run = [sys.executable, "-P", "-c", cells]
+    told = subprocess.run(run, cwd=empty, capture_output=True, text=True, check=True).stdout
+    assert str(target) in told.splitlines()[-1]
+
+
+# --- Words that are defined -----------------------------------------------------------------------
+
+
+def word(visit: Opened, id: str = "def-span") -> Locator:
+    link = visit.page.locator(f"{LINKS}[href$='#{id}']")
+    link.scroll_into_view_if_needed()
+    return link
+
+
+def defined(path: Path) -> tuple[list[str], dict[str, str]]:
+    """The words that a page has linked to the definitions, in order, and what it shows of each."""
+    text = path.read_text(encoding="utf-8")
+    shown = r'<p id="(def-[\w-]+)">(.*?)</p>'
+    if path.stem != "definitions":
+        shown = r'<div popover class="definition" id="(def-[\w-]+)">(.*?)</div>'
+    told = {id: re.sub("<[^>]+>", "", html) for id, html in re.findall(shown, text, re.DOTALL)}
+    links = re.findall(r'<a [^>]*href="[^"]*definitions\.html#(def-[\w-]+)"', text)
+    return links, {id: " ".join(unescape(words).split()) for id, words in told.items()}
+
+
+def test_each_page_has_the_definitions_to_which_it_leads(site: Path) -> None:
+    """All is there before formulas are set, and without a script."""
+    _, told = defined(site / "chapters/definitions.html")
+    led = set[str]()
+    for source in pages.in_order(CHAPTERS):
+        ids, shown = defined((site / "chapters" / pages.name(source)).with_suffix(".html"))
+        assert len(ids) == len(set(ids)), source  # once on a page
+        assert shown == {id: told[id] for id in ids}, source
+        assert source.stem not in MAIN or len(ids) >= 7, source
+        led.update(ids)
+    assert led <= {*told}
+    assert len(led) >= 50
+
+
+def test_the_mouse_shows_and_leaves(visit: Opened) -> None:
+    link, told = visit.page.locator(LINKS).first, visit.page.locator(OPEN)
+    link.hover()
+    expect(told).to_be_in_viewport(ratio=1)
+    told.hover()  # it can be read at leisure
+    visit.page.wait_for_timeout(400)
+    expect(told).to_be_visible()
+    for theme in ("dark", "light"):
+        looks.with_theme(visit, theme)
+        assert looks.accessible(visit, OPEN) == []
+    visit.page.mouse.move(1, 1)
+    expect(told).to_have_count(0)
+
+
+def test_the_keyboard_shows(visit: Opened) -> None:
+    told, link = visit.page.locator(OPEN), word(visit)
+    link.evaluate("e => { const before = document.createElement('button'); e.before(before);"
+                  "before.focus(); }")  # fmt: skip
+    visit.page.keyboard.press("Tab")
+    expect(link).to_be_focused()
+    expect(told).to_have_attribute("id", str(link.get_attribute("aria-describedby")))
+    visit.page.keyboard.press("Escape")
+    expect(told).to_have_count(0)
+    expect(link).to_be_focused()
+    visit.page.keyboard.press("Shift+Tab")
+    visit.page.keyboard.press("Tab")
+    expect(told).to_be_visible()
+    visit.page.keyboard.press("Tab")
+    expect(told).to_have_count(0)
+
+
+def test_a_finger_shows_and_closes(browser: Browser, site: Path) -> None:
+    with opened(browser, site / PAGE, PHONE, formulas=False) as visit:
+        told, page = visit.page.locator(OPEN), visit.page.url
+        ids = visit.ask(f"[...document.querySelectorAll(`{LINKS}`)].map(e => e.hash.slice(1))")
+        for id in ids[::4]:
+            word(visit, id).tap()
+            expect(told).to_have_id(id)
+            expect(told).to_be_in_viewport(ratio=1)
+        word(visit, id).tap()
+        expect(told).to_have_count(0)
+        word(visit).tap()
+        visit.page.locator("article h1").tap()
+        expect(told).to_have_count(0)
+        assert visit.page.url == page
+
+
+def test_on_paper_there_is_nothing_of_it(visit: Opened) -> None:
+    visit.ask("document.getElementById('def-span').showPopover()")  # no mouse that could leave it
+    expect(visit.page.locator(OPEN)).to_be_visible()
+    visit.page.emulate_media(media="print")
+    expect(visit.page.locator(OPEN)).to_have_count(1)
+    expect(visit.page.locator(".definition:visible")).to_have_count(0)
+    expect(word(visit)).to_have_css("border-bottom-width", "0px")
+    visit.page.emulate_media(media="screen")
+    visit.ask("document.getElementById('def-span').hidePopover()")
+
+
+def test_without_scripts_a_word_is_a_link_and_no_picture_can_be_opened(browser, site):
+    with opened(browser, site / f"chapters/{MAIN[4]}.html", scripts=False) as visit:
+        expect(visit.page.locator("details.offer:not(:visible)")).to_have_count(1)
+        expect(visit.page.locator(".definition:visible")).to_have_count(0)
+        link = visit.page.locator(LINKS).first
+        id = (link.get_attribute("href") or "").partition("#")[2]
+        link.click()
+        expect(visit.page.locator(f"p#{id}")).to_be_in_viewport()
+
+
+def test_a_click_leads_to_the_page(visit: Opened) -> None:
+    word(visit).hover()
+    expect(visit.page.locator(OPEN)).to_contain_text("support examples span")
+    word(visit).click()
+    expect(visit.page.locator("p#def-span")).to_be_in_viewport()

@@ -74,19 +74,6 @@ def test_a_broken_end_of_an_address_is_no_error(site, browser, name, address):
         assert looks.quiet(visit) == []
 
 
-def test_a_reader_finds_nothing_of_the_one_before(browser: Browser, tmp_path: Path) -> None:
-    """A browser's contexts are used again."""
-    page = tmp_path / "page.html"
-    page.write_text("<!doctype html><title>t</title><p>right", encoding="utf-8")
-    with opened(browser, page) as visit:
-        visit.page.set_viewport_size({"width": 400, "height": 400})
-        visit.page.emulate_media(media="print")
-        visit.ask("localStorage.x = sessionStorage.x = 1")
-    with opened(browser, page) as visit:
-        kept = "localStorage.length, sessionStorage.length, innerWidth"
-        assert visit.ask(f"[{kept}, matchMedia('print').matches]") == [0, 0, 1280, False]
-
-
 def add(html: str) -> str:
     """What puts something at the end of an article."""
     return f"document.querySelector('article section').insertAdjacentHTML('beforeend', `{html}`)"

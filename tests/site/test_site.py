@@ -23,37 +23,11 @@ from looks import TYPED
 from reluflow.approx import approx, counted, written
 from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
-from reluflow.ledger.cards import setting
 from reluflow.ledger.rows import COLOURS, NOT_APPLICABLE, OPEN, RECORD, REFUTED, VERDICTS, badge
-from reluflow.site import board, downloads, explorer, front
+from reluflow.site import board, downloads, front
 
 ROWS = read(ROOT / "chapters")
 SHOWN = [verdict for verdict in (*VERDICTS, OPEN) if verdict != NOT_APPLICABLE]
-
-
-# --- The explorer ---------------------------------------------------------------------------------
-
-
-def test_a_counterexample_is_called_by_its_place_and_leads_to_its_card() -> None:
-    rows = [row for row in ROWS if setting(row)]
-    for each, row in zip([e for e in explorer.examples() if e["card"]], rows, strict=True):
-        assert each["name"] == row.claim.at
-        assert each["says"] == f"The counterexample to {row.claim.at}."
-        assert each["card"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
-
-
-# --- Live pictures --------------------------------------------------------------------------------
-
-
-def test_a_page_gets_the_shared_scripts_first_and_what_a_picture_needs(tmp_path: Path) -> None:
-    for name, text in {
-        "live/core.js": "", "live/orbits/b.js": "// needs ../other/a.js\n", "other/a.js": "",
-    }.items():  # fmt: skip
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    found = list(explorer.files(tmp_path, "live/orbits"))
-    assert found == ["live/core.js", "other/a.js", "live/orbits/b.js"]
-    assert list(explorer.files(tmp_path, "live/orbits", "other")) == found
 
 
 # --- Verdicts -------------------------------------------------------------------------------------
@@ -130,7 +104,10 @@ def test_what_is_searched_has_every_settled_claim(tmp_path, capsys):
 
 
 def test_a_page_that_is_not_written_again_is_still_found(tmp_path: Path) -> None:
-    """And none that is gone: a build without `--all` writes only the pages that changed."""
+    """And none that is gone: a build without `--all` writes only the pages that changed, and one
+    that fails writes nothing."""
+    board.Searched().write(built(tmp_path), RuntimeError())
+    assert list(tmp_path.iterdir()) == []
     (tmp_path / "_static").mkdir()
     for pages in ({"a": "old", "b": "old", "c": "gone"}, {"b": "new"}):
         searched = board.Searched()
@@ -138,11 +115,6 @@ def test_a_page_that_is_not_written_again_is_still_found(tmp_path: Path) -> None
         searched.write(built(tmp_path), None)
     script = (tmp_path / "_static" / "searched.js").read_text(encoding="utf-8")
     assert re.findall(r'"(\w)\.html#x", "text": "(\w+)"', script) == [("a", "old"), ("b", "new")]
-
-
-def test_a_build_that_fails_writes_no_files_of_claims(tmp_path: Path) -> None:
-    board.Searched().write(built(tmp_path), RuntimeError())
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_searched_of_a_page_are_its_words() -> None:
@@ -239,8 +211,6 @@ def test_the_board_tells_the_beginning_of_the_evidence(monkeypatch, sizes, shown
         ("((1 + -0.6 x)^-0.5 - 1) / -1.5", "((1 − 0.6 x)<sup>−0.5</sup> − 1) / −1.5"),
         ("e^-1000000", "e<sup>−1\u202f000\u202f000</sup>"),
         ("a^12m", "a<sup>12m</sup>"),
-        ("≈2.50e3", "≈2500"),
-        ("≈1.00e6", "≈1.00·10<sup>6</sup>"),
         ("≈1.2e‑5", "≈1.2·10<sup>−5</sup>"),
         ("5e-01", "0.5"),
         ("1e-09", "10<sup>−9</sup>"),
