@@ -43,6 +43,10 @@ def test_a_kink_may_take_any_subgradient() -> None:
     assert good.factors[0][1, 0] == pytest.approx(0.5)
     X[0, 1] = -1.5  # mu would have to be 3/2
     assert kkt(network, theta, X, np.ones(2)).residual > 0.05
+    # v is shared, so that a unit without incoming weights is none that does nothing.
+    shared = Network((np.array([[1, 2, 0], [0, 0, 2]]), np.array([[1, 1]])))
+    found = kkt(shared, [1.0, 0.0, 1.0], [[1.0, 1.0, -2.0]], np.ones(1))
+    assert (found.residual, found.factors[0][0, 1]) == pytest.approx((0.0, 0.5))
 
 
 def test_points_that_are_no_kkt_points_have_a_residual() -> None:
@@ -51,6 +55,9 @@ def test_points_that_are_no_kkt_points_have_a_residual() -> None:
     # Feasible and of the right form, with a datum that pulls the wrong way: lambda would be < 0.
     wide = np.array([[1.0, 0.25], [1.0, -0.75]])
     assert kkt(TWO, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0], wide, np.ones(2)).residual > 0.1
+    # A margin that is a millionth too large carries nothing.
+    almost = kkt(fully_connected([2, 1]), [1, 1, 2**0.5], np.diag([1, 1 + 1e-6]), np.ones(2))
+    assert almost.residual > 0.1
 
 
 def test_cells_of_a_shared_filter_are_those_that_exist() -> None:

@@ -1,6 +1,8 @@
 """Limits of gradient flow: what is taken for one, and flows without any."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from reluflow.errors import InputError
 from reluflow.flows.charts import LOG_LOSS, LOG_SIZE, Frozen, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin import limits
 from reluflow.margin.confirm import Seen, Stationary, candidate, doubt, growth, vanishing
 from reluflow.margin.kkt import kkt
 from reluflow.margin.limits import Limit, _turning, curvature, departs, limit
@@ -17,6 +20,7 @@ from reluflow.networks.indexed import Network, diagonal, fully_connected
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
 THREE = np.vstack([APART, [0.0, -1.0]])
+ROUND = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])
 TWO = fully_connected([2, 2])
 ONE = np.ones(1)
 
@@ -69,7 +73,7 @@ def test_every_part_of_the_certificate_is_looked_at(why: str, change: dict) -> N
     assert why in found if why else not found
 
 
-def test_flows_without_a_limit_end_in_a_status() -> None:
+def test_flows_without_a_limit_end_in_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     one = fully_connected([1, 1], "linear")
     wrong = limit(one, LOGISTIC, [[1.0]], np.ones(1), [-0.5, 0.5])
     assert wrong.status == "stalled"
@@ -81,6 +85,10 @@ def test_flows_without_a_limit_end_in_a_status() -> None:
     assert apart.status in ("stalled", "stiff")
     with pytest.raises(InputError, match="no direction"):
         limit(one, LOGISTIC, [[1.0]], np.ones(1), [0.0, 0.0])
+    right = limit(one, LOGISTIC, [[1.0]], ONE, [1.0, 1.0], reach=1e2)
+    monkeypatch.setattr(limits, "_followed", lambda *given: right.path)
+    assert right.converged
+    assert limit(one, LOGISTIC, [[1.0]], ONE, [1.0, 1.0], reach=1e3).status == "stiff"
 
 
 def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None:
@@ -100,13 +108,21 @@ def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None
         np.testing.assert_allclose(_turning(field, np.array([z, z]))[1], turning, atol=1e-9)
 
 
-def test_a_datum_that_has_no_multiplier_leaves() -> None:
+@pytest.mark.parametrize("pulls", [[0.33, 0.33, 0.339, 0.001], [0.5, 0.5, 0.0, 0.0]])
+def test_data_leave_and_enter_by_their_multipliers_and_margins(pulls: list) -> None:
     X = np.vstack([THREE, [4.0, -1.5]])
     exact = np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
-    pulls = np.array([0.33, 0.33, 0.339, 0.001])
-    found = candidate(TWO, X, np.ones(4), Seen(exact / np.linalg.norm(exact), 3.0, pulls))
+    found = candidate(TWO, X, np.ones(4), *seen(exact, pulls=pulls))
     np.testing.assert_allclose(found.theta, exact, atol=1e-12)
     assert found.multipliers[3] == 0.0
+
+
+def test_a_kink_begins_with_the_given_slope() -> None:
+    """In Theorem 4.2 (2) two data pull against each other, so that each slope will do."""
+    theta = np.concatenate([ROUND.ravel(), np.ones(4)])
+    state = seen(theta, pulls=np.full(4, 0.25))
+    found = candidate(fully_connected([2, 4]), ROUND, np.ones(4), *state, at_zero=0.5)
+    np.testing.assert_array_equal(found.patterns[0], (1.0 + ROUND @ ROUND.T) / 2)
 
 
 def test_a_candidate_in_another_cell_is_none() -> None:
@@ -190,6 +206,13 @@ def test_a_dying_unit_hides_no_other_that_leaves() -> None:
     assert found.error >= found.residual >= own
 
 
+def test_of_a_manifold_the_flow_picks_a_point_to_its_own_error() -> None:
+    """In depth 2 all points of a tie are KKT points, however unlike their coordinates."""
+    found = raced([1.0, 1.0], [1.0, 3e-7], 2)
+    assert found.error >= 1e-6
+    assert found.theta[1::2] == pytest.approx(3e-7)
+
+
 def test_what_a_flow_has_no_part_in_does_not_count() -> None:
     """A tie from equal starts is the limit; a part of 1e-12 in the difference makes it none."""
     network, X = diagonal(2, 3, "linear"), np.ones((1, 2))
@@ -199,9 +222,11 @@ def test_what_a_flow_has_no_part_in_does_not_count() -> None:
     point = Stationary(found.theta, found.multipliers, [], 0.0)
     away, _ = curvature(network, X, ONE, point)
     u = found.theta / np.linalg.norm(found.theta)
-    paths = [(found.path, 1e-6)]
+    paths, off = [(found.path, 1e-6)], u + 1e-12 * away[:, 0]
     assert not departs(network, X, [u, u], point, away, paths)
-    assert "leads away" in departs(network, X, [u, u + 1e-12 * away[:, 0]], point, away, paths)
+    begun: Any = SimpleNamespace(states=[np.append(off, 0.0)])
+    for trail, way in (([u, off], paths), ([off, u], paths), ([u, u], [(begun, 1e-6)])):
+        assert "leads away" in departs(network, X, trail, point, away, way)
     assert "saddle" in departs(network, X, [u, u], point, away[:, :0], [(found.path, 1e-2)])
 
 

@@ -315,7 +315,7 @@ def judged(
     kind, seen = type(proof).__name__, check(network, found.theta, X, y, proof)
     if seen.verdict == "refused":
         return Judged(layer, "undecided", np.nan, kind)
-    gap = found.slack if seen.verdict == "not local" else seen.slack
+    gap = found.saved if seen.verdict == "not local" else seen.slack
     return Judged(layer, seen.verdict, gap, kind)
 
 

@@ -26,16 +26,16 @@ class Optimum:
     theta        (p,) the point, scaled to the least margin 1
     certificate  the proof, which `checker` verifies; None for "undecided", and for a local optimum
                  that second order tells in floats
-    slack        1 - bound / value for an optimum, and for "not local" the share of |theta|^2 (or of
-                 the layer's) that the farthest of the shorter points saves
     detail       one sentence
+    saved        the share of |theta|^2, or of the layer's, that the best of the shorter points
+                 saves; 0 where there are none
     """
 
     verdict: str
     theta: NDArray
     certificate: Certificate | None
-    slack: float
     detail: str
+    saved: float = 0.0
 
 
 def classify_optimum(
@@ -60,7 +60,7 @@ def classify_optimum(
             found = None
         return found or _around(network, point, X, y, layer)
     except ArithmeticError as error:
-        return Optimum("undecided", point, None, np.nan, str(error))
+        return Optimum("undecided", point, None, str(error))
 
 
 def _of_linear(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
@@ -70,11 +70,10 @@ def _of_linear(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Opti
     if not full or network.activation != "linear":
         return None
     best, m = least_length(y[:, None] * X, np.ones(len(y))), network.degree
-    slack = 1.0 - m * (2.0 * best.value) ** (1.0 / m) / (theta @ theta)
-    if slack > EQUAL:
+    if m * (2.0 * best.value) ** (1.0 / m) < (theta @ theta) * (1.0 - EQUAL):
         return None
     detail = "the shortest predictor, with equal layers"
-    return Optimum("global", theta, Aligned(best.multipliers), slack, detail)
+    return Optimum("global", theta, Aligned(best.multipliers), detail)
 
 
 def _around(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None) -> Optimum:
@@ -84,12 +83,12 @@ def _around(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int
         return _beaten(theta, proof, span(network, layer))
     if isinstance(proof, Layer):  # one cell, where the network is linear in the layer
         verdict = "global" if proof.layer > network.layers else "local"
-        return Optimum(verdict, theta, proof, 0.0, "no point of its cell is shorter")
+        return Optimum(verdict, theta, proof, "no point of its cell is shorter")
     if proof:
         detail = "second order, in floats: the Lagrangian curves up on the critical directions"
-        return Optimum("local", theta, None, 0.0, detail)
+        return Optimum("local", theta, None, detail)
     detail = "first and second order do not decide, or too many cells meet the point"
-    return Optimum("undecided", theta, None, np.nan, detail)
+    return Optimum("undecided", theta, None, detail)
 
 
 def global_optimum(network: Network, X: ArrayLike, y: ArrayLike) -> Optimum:
@@ -111,14 +110,13 @@ def global_optimum(network: Network, X: ArrayLike, y: ArrayLike) -> Optimum:
         raise InputError("the neurons are too few for the bound that all cells give.")
     theta = two_layers.parameters(network, given, point.omegas, point.signs)
     detail = "a bound for all cells that meets the value"
-    return Optimum("global", scaled(network, theta, X, y), found.proof(given, True),
-                   two_layers.GAP, detail)  # fmt: skip
+    return Optimum("global", scaled(network, theta, X, y), found.proof(given, True), detail)
 
 
 def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimum:
-    first = proof.points[0][part]
-    saved = 1.0 - float(first @ first) / float(theta[part] @ theta[part])
-    return Optimum("not local", theta, proof, saved, "shorter feasible points nearer and nearer")
+    least = min(float(point[part] @ point[part]) for point in proof.points)
+    saved = 1.0 - least / float(theta[part] @ theta[part])
+    return Optimum("not local", theta, proof, "shorter feasible points nearer and nearer", saved)
 
 
 def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
@@ -135,7 +133,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             near = two_layers.neurons(network, X, None if everywhere else weights)
         except InputError as error:
             if not everywhere:
-                return Optimum("undecided", theta, None, np.nan, str(error))
+                return Optimum("undecided", theta, None, str(error))
             beyond = f"; whether it is a global one was not asked: {error}"
             continue
         # One program bounds all combinations at once; it need not be sharp.
@@ -144,8 +142,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             verdict, detail = (
                 ("global", "no combination of cells holds a shorter point") if everywhere else
                 ("local", f"no cell that meets the point holds a shorter one{beyond}"))  # fmt: skip
-            slack = max(1.0 - found.bound / value, 0.0)
-            return Optimum(verdict, theta, found.proof(near, everywhere), slack, detail)
+            return Optimum(verdict, theta, found.proof(near, everywhere), detail)
     if (shortest := two_layers.placed(near, y, found)) is not None:
         start = [np.abs(v[j]) * W[j, near.inputs[group]]
                  for j, group in zip(chosen, near.groups, strict=True)]  # fmt: skip
@@ -154,8 +151,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             moved = [(1.0 - r) * a + r * b for a, b in zip(start, shortest.omegas, strict=True)]
             return two_layers.parameters(network, near, moved, shortest.signs)
 
-        proof = shorter(network, theta, X, y, path)
-        if proof is not None and (beaten := _beaten(theta, proof)).slack > EQUAL:
+        proof = shorter(network, theta, X, y, path, told=0.0)  # the cells are convex
+        if proof is not None and (beaten := _beaten(theta, proof)).saved > EQUAL:
             return beaten
-    return Optimum("undecided", theta, None, np.nan,
-                   "the programs around the point do not decide")  # fmt: skip
+    return Optimum("undecided", theta, None, "the programs around the point do not decide")

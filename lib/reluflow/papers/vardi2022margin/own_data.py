@@ -339,7 +339,7 @@ def _point(theta: NDArray) -> str:
 def _certified(optimum: Optimum) -> str:
     """What the certificate says, in words that the last digits do not change."""
     if optimum.verdict == "not local":
-        return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
+        return f"shorter points nearby, up to {approx(100.0 * optimum.saved, 3)} % less"
     if optimum.certificate:
         everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
         return f"a lower bound {everywhere} meets the value"
