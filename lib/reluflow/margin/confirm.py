@@ -67,8 +67,7 @@ def polished(
     patterns: list[NDArray],
     kinks: list[Kink],
 ) -> Stationary:
-    """The solution next to theta (p,) of least margin 1 and multipliers (n,); whether it is feasible
-    is not asked.
+    """The solution next to theta (p,) of least margin 1 and multipliers (n,), feasible or not.
 
     active    (n,) booleans, the data of margin 1
     patterns  (n, h_l) for each layer, with first factors at the kinks
