@@ -16,6 +16,12 @@ from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import local_optima, setting, two_layers
 from reluflow.papers.vardi2022margin.checker import (
+    Aligned,
+    Cellwise,
+    Certificate,
+    Column,
+    Layer,
+    Shorter,
     check,
     gradients,
     is_empty,
@@ -25,15 +31,7 @@ from reluflow.papers.vardi2022margin.checker import (
 )
 from reluflow.papers.vardi2022margin.constructions import values
 from reluflow.papers.vardi2022margin.local_optima import fitted, local_proof
-from reluflow.papers.vardi2022margin.optimum import classify_optimum, global_optimum
-from reluflow.papers.vardi2022margin.proofs import (
-    Aligned,
-    Cellwise,
-    Certificate,
-    Column,
-    Layer,
-    Shorter,
-)
+from reluflow.papers.vardi2022margin.setting import classify_optimum, global_optimum
 from scipy.optimize import minimize
 
 RNG = np.random.default_rng

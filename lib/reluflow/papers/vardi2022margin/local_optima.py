@@ -24,7 +24,7 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins
 from reluflow.networks.indexed import Network, Patterns, backward
-from reluflow.papers.vardi2022margin.proofs import Layer, Shorter
+from reluflow.papers.vardi2022margin.checker import Layer, Shorter
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 
