@@ -14,7 +14,7 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
-from reluflow.papers.vardi2022margin import local_optima, setting, two_layers
+from reluflow.papers.vardi2022margin import checker, local_optima, setting, two_layers
 from reluflow.papers.vardi2022margin.checker import (
     Aligned,
     Cellwise,
@@ -314,6 +314,13 @@ def test_missing_knows_the_cells(d: int) -> None:
             signed = rows * np.where(pattern, 1, -1)[:, None]
             assert is_empty(signed) == (pattern not in cells)
     assert is_empty(numbers([[0.0] * d]))
+
+
+@pytest.mark.parametrize("third", [1, -1])
+def test_floats_propose_rows_and_signs_decide(third: int, monkeypatch) -> None:
+    """(1, 1, -third) is the one null vector of the rows, whatever least squares take it for."""
+    monkeypatch.setattr(checker, "nnls", lambda *given: (np.ones(3), 0.0))
+    assert is_empty(numbers([[1, 0], [0, 1], [third, third]])) == (third < 0)
 
 
 # --- Shorter --------------------------------------------------------------------------------------
