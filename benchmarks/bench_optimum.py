@@ -20,7 +20,7 @@ import numpy as np
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import two_layers
-from reluflow.papers.vardi2022margin.optimum import classify_optimum
+from reluflow.papers.vardi2022margin.setting import classify_optimum
 
 SIZES = ((12, 3), (30, 3), (20, 4), (20, 5), (40, 4))
 WIDTH = 10

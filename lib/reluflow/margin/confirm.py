@@ -36,8 +36,7 @@ _STEPS = 100
 _PATIENCE = 20  # steps in which the residual must halve
 _DONE = 1e-15
 _ROUNDING = 1e-11  # a residual smaller than this that does not fall any more is all rounding
-_SOLVED, _SHORT = 1e-10, 1e-10
-"""A residual up to this solves the equations; a margin that is so much less than 1 is too small."""
+_SOLVED = 1e-10  # a residual up to this solves the equations
 _CARRIES = 1e-6  # a smaller share of the multipliers is none
 _RANK = 1e-10
 _VANISHES = 1e-8
@@ -68,7 +67,7 @@ def polished(
     patterns: list[NDArray],
     kinks: list[Kink],
 ) -> Stationary:
-    """The solution next to theta (p,) of least margin 1 and multipliers (n,).
+    """The solution next to theta (p,) of least margin 1 and multipliers (n,), feasible or not.
 
     active    (n,) booleans, the data of margin 1
     patterns  (n, h_l) for each layer, with first factors at the kinks
@@ -93,9 +92,7 @@ def polished(
     if np.array_equal(carry, on):
         return found
     less = _solved(replace(system, on=carry), theta, shares)
-    margins = y * network.output(less.theta, X, less.patterns)
-    feasible = (margins[on] >= 1.0 - _SHORT).all() and (less.multipliers >= 0.0).all()
-    return less if less.residual <= _SOLVED and feasible else found
+    return less if less.residual <= _SOLVED else found
 
 
 def _solved(system: _System, theta: NDArray, multipliers: NDArray) -> Stationary:

@@ -88,20 +88,17 @@ def sized(X: ArrayLike) -> NDArray:
     return X
 
 
+_EXACT = 1e-6
 _LONGEST = 3e7
 """A margin is next to 0 if the shortest datum is longer by this factor."""
 
 
 @dataclass(frozen=True)
 class MaxMargin:
-    """The shortest u (d,) with y_i u.x_i >= 1 for all i, and multipliers (n,) that prove it.
-
-    gap   |u| over its lower bound sum_i lambda_i / |sum_i lambda_i y_i x_i|, less 1; 0 if exact
-    """
+    """The shortest u (d,) with y_i u.x_i >= 1 for all i, and multipliers (n,) that prove it."""
 
     u: NDArray
     multipliers: NDArray
-    gap: float
 
     @property
     def length(self) -> float:
@@ -132,11 +129,10 @@ def max_margin(X: ArrayLike, y: ArrayLike) -> MaxMargin:
 
 
 def _proved(u: NDArray, multipliers: NDArray, Z: NDArray) -> MaxMargin | None:
-    """u scaled to the least margin 1, with its gap; None for one of no margin or a bad dual."""
+    """u scaled to the least margin 1; None where it has none, or may be longer than need be: by
+    `_EXACT` of its lower bound sum_i lambda_i / |sum_i lambda_i y_i x_i|."""
     least, dual = float((Z @ u).min()), multipliers @ Z
     if not least > 0.0 or np.any(multipliers < 0.0) or not dual.any():
         return None
-    u = u / least
-    bound = multipliers.sum() / np.linalg.norm(dual)
-    # Rounding may leave the least margin, and with it |u|, a little below the bound.
-    return MaxMargin(u, multipliers, max(float(np.linalg.norm(u) / bound) - 1.0, 0.0))
+    found, bound = MaxMargin(u / least, multipliers), multipliers.sum() / np.linalg.norm(dual)
+    return found if found.length <= bound * (1.0 + _EXACT) else None

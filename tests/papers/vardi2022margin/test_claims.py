@@ -375,14 +375,6 @@ def test_moved_data_come_to_the_edge_of_what_is_allowed() -> None:
         assert sum(statement.unmet(one) is not None for one in beyond) > 10
 
 
-def test_what_the_start_is_asked_for_is_each_condition() -> None:
-    W, v = np.array([[0.1, 1.0], [0.1, -1.0]]), np.array([1.0, -5.0])
-    assert suboptimality.asked_for(W, v)
-    far = ([[0.3, 1.0], [0.1, -1.0]], [[0.1, 1.0], [-0.3, -1.0]])
-    for V, u in ((W, -v), (-W, v), *((np.array(one), v) for one in far)):
-        assert not suboptimality.asked_for(V, u)
-
-
 # --- The reader's own data ------------------------------------------------------------------------
 
 DEFAULTS: dict[str, Any] = {

@@ -18,7 +18,6 @@ from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import (
     certificates,
     constructions,
-    counterexamples,
     dead_neuron,
     setting,
     suboptimality,
@@ -137,7 +136,7 @@ def _two_data(*changes: Change) -> dict[str, Any]:
     return {"two_data": lambda: _both(*changes)(right())}
 
 
-TURNING = counterexamples.turning
+TURNING = constructions.turning
 ZERO = _put("exact_limit", {0: 0, 1: 0})
 SILENT = _put("exact_limit", {0: 1 / sympy.sqrt(2), 1: -4})
 ONE_FLOW = (
@@ -166,7 +165,7 @@ PRINTED: dict[str, Planted] = {
         constructions.four_neurons, "not local",
         *(_other("theorem_4_2", one) for one in (
             _reach(101, 100), _both(_put("exact_better", {11: 1 + EPS}), ZERO), _off_its_ray)),
-        more=under(counterexamples, "turning", _turning, counterexamples.turns_away)),
+        more=under(constructions, "turning", _turning, constructions.turns_away)),
     "mm.thm4.3.notglobal": _printed(
         constructions.printed_limits_two_groups, "local", *GROUPS),
     "mm.thm4.4": _printed(
@@ -183,7 +182,7 @@ PRINTED: dict[str, Planted] = {
 # A layer moved across itself by 1e-4, and one that is longer by 1e-4.
 OFF = sympy.Rational(1, 10**4)
 OFF_ITS_GRADIENT = at(
-    partial(counterexamples.layers_put_back, (3,)), counterexamples,
+    partial(constructions.layers_put_back, (3,)), constructions,
     *(_other("theorem_4_1", linear=_put("exact_limit", one)) for one in ({1: OFF}, {0: 1 + OFF})),
 )  # fmt: skip
 

@@ -25,8 +25,7 @@ from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.checker import check
 from reluflow.papers.vardi2022margin.constructions import replayed, values
-from reluflow.papers.vardi2022margin.optimum import global_optimum
-from reluflow.papers.vardi2022margin.setting import Construction
+from reluflow.papers.vardi2022margin.setting import Construction, global_optimum
 
 # --- Flows from a loss below that of one datum with output 0 --------------------------------------
 

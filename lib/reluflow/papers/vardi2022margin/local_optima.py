@@ -24,12 +24,14 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.kkt import KINK, TIGHT, combined, idle_units, kkt, margins
 from reluflow.networks.indexed import Network, Patterns, backward
-from reluflow.papers.vardi2022margin.proofs import Layer, Shorter
+from reluflow.papers.vardi2022margin.checker import Layer, Shorter
 
 # --- Shorter feasible parameters nearer and nearer to a point: that it is no local optimum --------
 
 GAIN = 1e-13  # a point must be shorter by this share: rounding is a thousand times smaller
 NEAR = 1e-3  # the nearest point found must be nearer than this, over |theta|
+TOLD = 1e-9
+"""Points so near must save more than this share: the margins of a limit are 1 up to 1e-10."""
 _STEPS = 4.0 ** -np.arange(0.0, 22.0)
 
 
@@ -66,54 +68,52 @@ def shorter(
     y: NDArray,
     path: Callable[[float], NDArray],
     layer: int | None = None,
+    told: float = TOLD,
 ) -> Shorter | None:
     """Points of a path(r), r -> 0, that prove theta = path(0) no local optimum, or None.
 
     Parameters: theta (p,) of least margin 1, X (n, d), y (n,), a path of parameters (p,), of which
-    only `layer` moves where one is given.
+    only `layer` moves where one is given; the share that one of those near to theta must save.
     """
     where = span(network, layer)
     size, length = float(np.linalg.norm(theta)), float(theta[where] @ theta[where])
     points: list[NDArray] = []
-    nearest = np.inf
+    nearest, most = np.inf, 0.0
     for r in _STEPS:
         point = fitted(network, path(float(r)), X, y, layer)
-        if point is None or point[where] @ point[where] >= length * (1.0 - GAIN):
+        saved = 0.0 if point is None else 1.0 - float(point[where] @ point[where]) / length
+        if point is None or saved <= GAIN:
             continue
         distance = float(np.linalg.norm(point - theta)) / size
         if 0.0 < distance <= 0.5 * nearest:
             points.append(point)
-            nearest = distance
-    return Shorter(np.array(points), layer) if nearest <= NEAR else None
+            nearest, most = distance, max(most, saved * (distance <= NEAR))
+    return Shorter(np.array(points), layer) if most > told else None
 
 
 # --- The cells that meet a point ------------------------------------------------------------------
 
 CELLS = 1000  # more cells than this are not looked at
-_SIDES = (False, True)
 
 
 def adjacent(network: Network, theta: NDArray, X: NDArray, layer: int) -> list[list[NDArray]]:
     """Patterns of all layers in the cells that meet theta if the layers from this one on change;
     none where they are too many.
 
-    For units of the layer itself only patterns that occur; above it both sides of every zero.
+    For units of the layer itself the patterns that occur if each of their weights is free; above it
+    both sides of every zero.
     """
     before = network.cosines(theta, X)
     own, choices = [h > KINK for h in before], list[tuple[int, Any, Any]]()
     inputs = [X, *(np.maximum(h, 0.0) for h in network.preactivations(theta, X))]
     for k in range(layer - 1, network.layers):
         for unit, g in enumerate(network.maps[k]):
-            near = np.abs(before[k][:, unit]) <= KINK
-            if k == layer - 1:
-                near &= inputs[k][:, g > 0].any(axis=1)
-            kinks = np.flatnonzero(near)
-            if k == layer - 1 and len(np.unique(g[g > 0])) == np.count_nonzero(g) and near.any():
-                choices.append(
-                    (k, (kinks, unit), enumerate_cells(inputs[k][kinks][:, g > 0]).patterns)
-                )
-            else:  # above the layer, or where a weight occurs twice
-                choices += [(k, (i, unit), _SIDES) for i in kinks.tolist()]
+            kinks = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK)
+            if k == layer - 1 and kinks.size:
+                cells = enumerate_cells(inputs[k][kinks][:, g > 0])
+                choices.append((k, (kinks, unit), cells.patterns))
+            else:
+                choices += [(k, (i, unit), (False, True)) for i in kinks.tolist()]
     few = prod(len(patterns) for *_, patterns in choices) <= CELLS
     return combined(own, choices) if few else []
 
@@ -226,6 +226,8 @@ def _in_cell(
     kinks = [(np.abs(h) <= KINK) & turn.any(axis=2)
              for h, turn in zip(network.cosines(theta, X), turns, strict=True)]  # fmt: skip
     rows = np.vstack([G[tight], *(turn[mask] for turn, mask in zip(turns, kinks, strict=True))])
+    if not len(rows):  # of margins that hang on inputs that count as 0; SciPy ends the process
+        return False
     found, residual = nnls(rows.T, theta[where])
     if residual > RESIDUAL * np.linalg.norm(theta[where]):
         down = np.zeros(network.size)
@@ -244,11 +246,10 @@ def _in_cell(
         return True
     for d in (space @ vectors[:, values < -CURVED]).T:
         for direction in (d, -d):
-            if np.all(rows[~held] @ direction >= -1e-12):
-                curve = _kept(network, theta, X, y, direction, active)
-                proof = shorter(network, theta, X, y, curve)
-                if proof is not None:
-                    return proof
+            curve = _kept(network, theta, X, y, direction, active)
+            proof = shorter(network, theta, X, y, curve)
+            if proof is not None:
+                return proof
     return False
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from reluflow import datasets
-from reluflow.approx import MARK, approx, on_grain
+from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.flows.charts import Plain
 from reluflow.flows.fields import GradientFlow
@@ -23,10 +22,8 @@ from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.margin.limits import Limit, limit
 from reluflow.networks.indexed import Network, Patterns, Weights, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import setting
-from reluflow.papers.vardi2022margin.optimum import Optimum, classify_optimum
-from reluflow.papers.vardi2022margin.setting import Construction
+from reluflow.papers.vardi2022margin.setting import Construction, Optimum, classify_optimum
 from reluflow.progress import progress
-from reluflow.statistics import wilson
 
 # --- The main page's experiment: a reader's network, data and starts, or the paper's own ----------
 
@@ -262,27 +259,6 @@ def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
     return Found(end.status, end, classify_optimum(own.network, end.theta, own.X, own.y))
 
 
-def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]:
-    """The limits of `count` flows of a construction's network on its data, from normal weights."""
-    starts = drawn(made.network, "gaussian", count, np.random.default_rng(seed))
-    given = made.name, made.network, made.X, made.y
-    return follow(Experiment(*given, EXPONENTIAL, starts, 1e5, None))
-
-
-def ends_table(found: Sequence[Found]) -> pd.DataFrame:
-    """How many flows end at which kind of point, with 95 % Wilson intervals of the shares."""
-    ends = Counter(
-        one.optimum.verdict if one.optimum is not None else f"no limit: {one.status}"
-        for one in found
-    )
-    order = ("global", "local", "not local", "undecided")
-    names = [*(name for name in order if name in ends), *sorted(ends.keys() - set(order))]
-    shares = zip(*wilson([ends[name] for name in names], len(found)), strict=True)
-    told = {"flows": [f"{MARK}{ends[name]}" for name in names],
-            "share": [f"{approx(a, 2)} to {approx(b, 2)}" for a, b in shares]}  # fmt: skip
-    return pd.DataFrame(told, index=names)
-
-
 def limits_table(found: Sequence[Found]) -> pd.DataFrame:
     """One row a start: how the flow ended, the residual and the squared length of its limit."""
     rows = []
@@ -339,7 +315,7 @@ def _point(theta: NDArray) -> str:
 def _certified(optimum: Optimum) -> str:
     """What the certificate says, in words that the last digits do not change."""
     if optimum.verdict == "not local":
-        return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
+        return f"shorter points nearby, up to {approx(100.0 * optimum.saved, 3)} % less"
     if optimum.certificate:
         everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
         return f"a lower bound {everywhere} meets the value"

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from reluflow.approx import MARK, approx
 from reluflow.falsify import Instance, Statement, statement
 from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL
 from reluflow.margin.kkt import kkt, scaled
 from reluflow.margin.limits import UNDECIDED
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, setting
 from reluflow.papers.vardi2022margin.constructions import judged, keeps_its_ray
 from reluflow.papers.vardi2022margin.local_optima import fitted, span
+from reluflow.papers.vardi2022margin.own_data import Experiment, Found, drawn, follow
+from reluflow.papers.vardi2022margin.setting import Construction
 from reluflow.statistics import SURE, wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
@@ -475,3 +481,27 @@ INDEPENDENT = Reading(
     "cones, which are 28° wide, never are: its probability is 0",
 )
 """How mm.thm3.2.prob is read."""
+
+
+# --- Where flows from random starts end -----------------------------------------------------------
+
+
+def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]:
+    """The limits of `count` flows of a construction's network on its data, from normal weights."""
+    starts = drawn(made.network, "gaussian", count, np.random.default_rng(seed))
+    given = made.name, made.network, made.X, made.y
+    return follow(Experiment(*given, EXPONENTIAL, starts, 1e5, None))
+
+
+def ends_table(found: Sequence[Found]) -> pd.DataFrame:
+    """How many flows end at which kind of point, with 95 % Wilson intervals of the shares."""
+    ends = Counter(
+        one.optimum.verdict if one.optimum is not None else f"no limit: {one.status}"
+        for one in found
+    )
+    order = ("global", "local", "not local", "undecided")
+    names = [*(name for name in order if name in ends), *sorted(ends.keys() - set(order))]
+    shares = zip(*wilson([ends[name] for name in names], len(found)), strict=True)
+    told = {"flows": [f"{MARK}{ends[name]}" for name in names],
+            "share": [f"{approx(a, 2)} to {approx(b, 2)}" for a, b in shares]}  # fmt: skip
+    return pd.DataFrame(told, index=names)

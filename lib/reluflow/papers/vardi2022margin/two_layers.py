@@ -29,7 +29,7 @@ from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.margin.kkt import KINK
 from reluflow.margin.max_margin import LONG, Solution
 from reluflow.networks.indexed import Network
-from reluflow.papers.vardi2022margin.proofs import Cellwise, Column
+from reluflow.papers.vardi2022margin.checker import Cellwise, Column
 
 UNUSED = 1e-7  # a column whose share of the value is smaller is not used
 GAP = 1e-8  # two values of the problem that differ by less than this share are equal
