@@ -74,6 +74,8 @@ EFFORT = Parameter(
 
 
 def _is_here(device: str) -> bool:
+    if device == "cpu":  # of which PyTorch, which takes seconds, need not be asked
+        return True
     import torch
 
     try:

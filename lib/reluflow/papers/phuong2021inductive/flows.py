@@ -431,7 +431,7 @@ class Smoothed(GradientFlow):
 
     def seen_by(self, z: NDArray, slope: float) -> NDArray:
         """The data (n,) at which some neuron has more than this slope."""
-        return np.asarray((slopes(self.cosines(z), self.width) > slope).any(axis=1))
+        return slopes(self.cosines(z).max(axis=1), self.width) > slope
 
     def of(self, seen: NDArray) -> Smoothed:
         """The flow on the loss of the data that are seen, (n,), on the clock log log(1/loss)."""
@@ -441,8 +441,9 @@ class Smoothed(GradientFlow):
 
     def small(self, z: NDArray) -> bool:
         """Whether some data are seen, and all that are not let go have a loss below e^-2."""
-        small = self.of(self.seen_by(z, _HOLDS)).log_loss(z) < -_BEGUN
-        return small and bool(self.seen_by(z, _SEES).any())
+        most = slopes(self.cosines(z).max(axis=1), self.width)
+        outputs = np.where(most > _HOLDS, self.chart.outputs(z, self.X), np.inf * self.y)
+        return bool(most.max() > _SEES and self.loss.log_value(outputs, self.y) < -_BEGUN)
 
 
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
@@ -507,8 +508,10 @@ def _follow(
 
 def _ended(whole: Smoothed, flow: Smoothed, seen: NDArray, until: float, z: NDArray) -> bool:
     """Whether the flow of the data that are seen has come to its end, or a neuron sees more."""
+    if seen.all():
+        return False
     more = bool((whole.seen_by(z, _SEES) & ~seen).any())
-    return more or bool(not seen.all() and flow.log_loss(z) <= -np.exp(until))
+    return more or bool(flow.log_loss(z) <= -np.exp(until))
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
