@@ -13,7 +13,7 @@ from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
 from reluflow.papers.min2024early.setting import PARAMETERS as ALIGNMENT
 from reluflow.papers.phuong2021inductive.cnn import PARAMETERS as CNN
-from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABILITY
+from reluflow.papers.phuong2021inductive.own_data import PARAMETERS as SEPARABILITY
 from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
 from reluflow.parameters import Parameter
 from reluflow.your_data.study import PARAMETERS as STUDY

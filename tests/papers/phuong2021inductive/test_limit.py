@@ -81,7 +81,7 @@ def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None
 def test_each_datum_of_a_lost_label_and_the_rate_of_the_loss(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """One datum fitted and one missed by more have a loss of 2 log 2 and more; t^(-0.99), or a hump
     on the way, is no O(1/t); and of (8) and (9), which (10) does not show, is asked as well."""
-    one, late = sectors.leaves_the_other(), of_sizes.found[-1]
+    one, late = limit_page.leaves_the_other(), of_sizes.found[-1]
     claim, every = limit_page.constants_hold(of_sizes, 0), limit_page.every_start(of_sizes, 0)
     hump = late.log_t + 9.0 * (np.arange(len(late.tau)) == 70)
     for log_t in (1.01 * late.tau, hump):

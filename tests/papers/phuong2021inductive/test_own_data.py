@@ -19,9 +19,9 @@ from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import figures, flows, own_data
 from reluflow.papers.phuong2021inductive.flows import Start, follow_long
 from reluflow.papers.phuong2021inductive.limit import point
-from reluflow.papers.phuong2021inductive.own_data import LABELS, PLANE, Experiment
+from reluflow.papers.phuong2021inductive.own_data import LABELS, PARAMETERS, PLANE, Experiment
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, velocity
-from reluflow.papers.phuong2021inductive.setting import PARAMETERS, breaks, right_angles, supported
+from reluflow.papers.phuong2021inductive.setting import breaks, right_angles, supported
 from reluflow.parameters import check
 from scipy.optimize import approx_fprime
 

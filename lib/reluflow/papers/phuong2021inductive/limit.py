@@ -245,6 +245,13 @@ def breaks_80(seed: int) -> list[Evidence]:
 
 # --- Equations (15)-(16): from some time on the two groups are linear networks on their own data --
 
+GROUPS = Reading(
+    f"two dimensions or more, and: {sectors.SIZE_LAST}",
+    f"{sectors.SIZE_FIRST} It is in none of J_0, J_+ and J_-, and adds to f on that datum. On the "
+    "line a neuron that starts on the wrong side keeps its direction and only shrinks: it is "
+    "active on the wrong label for ever, at any size.",
+)
+"""How os.eq15-16 is read."""
 CLOSE = 1e-3
 """How near linear networks must come to the groups of the full flow: both are followed at 1e-6."""
 _HORIZON = 100.0
@@ -277,7 +284,8 @@ def linear_group(each: Late, sign: float) -> float:
 
 def groups_become_linear(survey: Survey) -> list[Evidence]:
     """os.eq15-16: from some time T on no pattern changes, and each group moves as a linear network
-    trained on the data of its label alone (eqs 15, 16)."""
+    trained on the data of its label alone (eqs 15, 16); and that the size of the start has to be
+    chosen after its directions."""
     early = [each for each in survey.found if settles(each) <= each.tau[0] / np.log(10.0)]
     gaps = [linear_group(each, sign) for each in early for sign in each.alive]
     tried = len(survey.found)
@@ -289,6 +297,7 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
         bound("largest distance of a linear network from its group, t = 100 later",
               max(gaps, default=np.nan), "<=", CLOSE, "", digits=2),
         *survey.followed,
+        *sectors.waiting_size_comes_last(sectors.ends()),
     ]  # fmt: skip
 
 
@@ -578,6 +587,11 @@ def margin_rises(X: NDArray, W: NDArray) -> float:
     first = factor * square * float(np.sum(W * W))
     second = 2.0 * float(log_gap(np.array(log_l))) * float(c @ f)
     return (first - second) / (first + abs(second))
+
+
+def leaves_the_other() -> Late:
+    """The flow of a neuron, at first active on a datum of either label, to a loss of e^-1e6."""
+    return flows.followed(sectors.one_group(np.array([[1.0, 3.0]])))
 
 
 def constants_hold(survey: Survey, seed: int) -> Statement:
