@@ -10,7 +10,6 @@ from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
 from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
-from reluflow.papers.phuong2021inductive.sectors import spans
 from scipy.integrate import solve_ivp
 
 LINE = Start(
@@ -157,13 +156,6 @@ def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> 
     monkeypatch.setattr(type(late), "distances", property(lambda _: distances))
     assert limit_page.by_slope(late) == pytest.approx(7.0, rel=1e-9)
     assert distances[-1, 0] ** 2 * late.tau[-1] < 6.0
-
-
-def test_data_that_carry_nothing_span_nothing() -> None:
-    """(Span) asks for support examples: (3, 1) lies beyond the margin of (1, 0)."""
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    assert not spans(np.array([[1.0, 0.0], [3.0, 1.0], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
-    assert spans(np.array([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
 
 
 @pytest.mark.parametrize("longer", [0.9, 1.1])

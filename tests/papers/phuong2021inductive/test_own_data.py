@@ -20,7 +20,7 @@ from reluflow.papers.phuong2021inductive import figures, flows, own_data
 from reluflow.papers.phuong2021inductive.flows import Start, follow_long
 from reluflow.papers.phuong2021inductive.limit import point
 from reluflow.papers.phuong2021inductive.own_data import LABELS, PARAMETERS, PLANE, Experiment
-from reluflow.papers.phuong2021inductive.sectors import chances, fates, velocity
+from reluflow.papers.phuong2021inductive.sectors import velocity
 from reluflow.papers.phuong2021inductive.setting import breaks, right_angles, supported
 from reluflow.parameters import check
 from scipy.optimize import approx_fprime
@@ -70,18 +70,6 @@ def test_max_margin_vectors_and_their_support_examples() -> None:
     assert few["(Span)"].tolist() == ["does not hold", "does not hold"]
     lone = given([[1, 0], [-1, 0], [0, 1]], [1, 1, -1])
     assert own_data.vectors_table(lone)["norm"].tolist() == ["there is none", "≈1.000"]
-
-
-@pytest.mark.parametrize("turn", [0.0, 100.0, 200.0, 300.0])
-@pytest.mark.parametrize("mirror", [1.0, -1.0])
-def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) -> None:
-    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
-    Q = np.array([[c, s], [-s, c]]) @ np.diag([1.0, mirror])
-    assert chances(1e-3 * PLANE @ Q, LABELS) == pytest.approx(chances(PLANE, LABELS))
-    alone, by_lemma = (fates(PLANE @ Q, LABELS, 40, np.random.default_rng(0), lives)
-                       for lives in (False, True))  # fmt: skip
-    assert np.array_equal(alone, by_lemma)
-    assert np.any(alone)
 
 
 @pytest.mark.parametrize("x", [(3.0, 1.0), (0.1, -0.7)])
