@@ -145,6 +145,18 @@ def test_a_neuron_that_waits_is_left_behind_in_the_law() -> None:
     assert limit_page.follows_the_law(flows.Survey([late], 0)).slack({"flow": late}) > 0.04
 
 
+def test_what_is_drawn_is_all_that_the_sentences_allow() -> None:
+    """Data that are not (OS), where it is not asked for; one datum; neurons of unequal sizes."""
+    rng = np.random.default_rng(0)
+    drawn = [draw(rng) for draw in limit_page.both_ends_equal().draws.values() for _ in range(9)]
+    assert not all(sectors.is_separable(item["X"], item["y"]) for item in drawn)
+    whole = [sectors._whole(rng) for _ in range(40)]
+    assert {len(item["y"]) for item in whole} == {1, 2, 3, 4}
+    assert {len(set(item["y"])) for item in whole if len(item["y"]) == 4} == {1, 2}
+    start = flows.start(LINE.X, LINE.y, flows.NEAR_ZERO, rng)
+    assert np.ptp(start.log_norms) > 3.0
+
+
 def test_no_flow_is_not_that_none_was_lost() -> None:
     assert not flows.Survey([], 0).followed[0].holds
 

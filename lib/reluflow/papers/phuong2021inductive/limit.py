@@ -42,7 +42,7 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 
 @statement(
     "d|w|²/dt = da²/dt = twice what (58) prints",
-    extended(setting.support_draws(), _neurons),
+    extended({**setting.support_draws(), **sectors.ANY_DATA}, _neurons),
     tolerance=1e-9,
     fixed=("y", "a"),
 )

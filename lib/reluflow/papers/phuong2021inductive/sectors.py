@@ -431,12 +431,13 @@ def at_home(given: Start, log_size: float) -> NDArray:
 def homecomings(seed: int, count: int) -> tuple[int, int]:
     """How many neurons of `count` networks are at home from LOG_SIZE, or from a smaller size if not
     all five of them are at that one, and their number: on (OS) data with (Span) in the plane or in
-    space, each with five Gaussian directions of mixed signs."""
+    space, each with five Gaussian directions of mixed signs, the last one e^-4 times as long as the
+    first."""
     rng, total = np.random.default_rng(seed), 0
     for _ in range(count):
         X, y = setting.spanning(2, 3, rng).values()
         W0, signs = rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1])
-        one = Start(X, y, W0, np.zeros(5), signs)
+        one = Start(X, y, W0, -np.arange(5.0), signs)
         for factor in (1.0, 2.0, 4.0, 8.0, 16.0):
             home = at_home(one, factor * LOG_SIZE)
             if home.all():
@@ -712,12 +713,10 @@ def half_spaces_hold_one_label(X: NDArray, y: NDArray) -> bool:
 
 
 def _whole(rng: np.random.Generator) -> dict[str, Any]:
-    """Small whole numbers, about half of them (OS)."""
-    n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-    X = rng.integers(-2, 3, (n, d)).astype(float)
-    X[~X.any(axis=1)] = 1.0
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    return {"X": X * np.where(X @ X[0] * y < 0.0, -1.0, 1.0)[:, None], "y": y}
+    """One to four data of small whole numbers, some 0 or of one label, about half of them (OS)."""
+    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+    return {"X": X * np.where(X @ X[0] * y * y[0] < 0.0, -1.0, 1.0)[:, None], "y": y}
 
 
 @statement("(OS) and that every datum separates the others are one",
