@@ -17,13 +17,6 @@ from reluflow.papers.phuong2021inductive.setting import limit
 from torch.nn import functional
 
 
-def drawn(depth, networks=3, n=7, d=4, width=5, seed=0):
-    rng = np.random.default_rng(seed)
-    weights = [rng.standard_normal((networks, *shape)) for shape in shapes(depth, width, d)]
-    X = rng.standard_normal((networks, n, d))
-    return weights, X, rng.choice([-1.0, 1.0], (networks, n))
-
-
 def torch_loss(weights, X, y):
     f = X @ weights[0].T
     for W in weights[1:-1]:
@@ -37,7 +30,9 @@ def torch_loss(weights, X, y):
 )
 def test_slopes_and_minibatches_are_those_of_a_plain_loop(depth, mean, size):
     """For outputs of any size."""
-    weights, X, y = drawn(depth, n=10)
+    rng = np.random.default_rng(0)
+    weights = [rng.standard_normal((3, *shape)) for shape in shapes(depth, 5, 4)]
+    X, y = rng.standard_normal((3, 10, 4)), rng.choice([-1.0, 1.0], (3, 10))
     weights[-1] *= size
     gradients, loss = slopes(weights, X, y)
     rngs = [np.random.default_rng(k) for k in range(3)]
