@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,11 +23,9 @@ from reluflow.papers.phuong2021inductive.cnn import ACROSS, MINUS, PLUS, Shown
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
 from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
+from reluflow.papers.phuong2021inductive.own_data import Trained
 from reluflow.papers.phuong2021inductive.sectors import Fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
-
-if TYPE_CHECKING:  # this trains networks, which the figures do not
-    from reluflow.papers.phuong2021inductive.own_data import Trained
 
 # --- Pictures of G on the circle, and of the chance that neurons die ------------------------------
 

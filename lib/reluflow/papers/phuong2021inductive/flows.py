@@ -511,10 +511,8 @@ def _follow(
 
 def _ended(whole: Smoothed, flow: Smoothed, seen: NDArray, until: float, z: NDArray) -> bool:
     """Whether the flow of the data that are seen has come to its end, or a neuron sees more."""
-    if seen.all():
-        return False
-    more = bool((whole.seen_by(z, _SEES) & ~seen).any())
-    return more or bool(flow.log_loss(z) <= -np.exp(until))
+    more = not seen.all() and bool((whole.seen_by(z, _SEES) & ~seen).any())
+    return more or bool(not seen.all() and flow.log_loss(z) <= -np.exp(until))
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:

@@ -689,7 +689,6 @@ X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [-1.0, -2.0], [-2.0, -1.0]])
 Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 NEURONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
-_LOG_NORM = -20.0
 
 
 @cache
@@ -701,7 +700,7 @@ def general_loss_ends() -> tuple[float, float]:
     field = GradientFlow(chart, LINEAR, X, Y, TIME)
     path = integrate(
         field,
-        chart.along(NEURONS, _LOG_NORM),
+        chart.along(NEURONS, -20.0),
         100.0,
         at_zero=0.0,
         rtol=1e-8,

@@ -471,8 +471,6 @@ def small_enough(found: tuple[int, int], seed: int, count: int) -> list[Evidence
 
 _ROUNDING = 1e-12
 _FIXED = ("X", "y", "sign", "pulls", "shares")
-DEEP = 300.0
-"""log(1/loss) at the end, a loss of 1e-130."""
 
 
 def _pulls(within: bool, item: Instance, rng: np.random.Generator) -> Instance:
@@ -599,7 +597,7 @@ NEAR = 1e-3
 def positive_only(p: int) -> Late:
     """The flow of p neurons with a_j > 0 from norm e^-10, to a loss e^-300 of the positive data."""
     turned = np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)
-    return followed(one_group(np.stack([np.ones(p), turned], axis=1)), DEEP)
+    return followed(one_group(np.stack([np.ones(p), turned], axis=1)), 300.0)
 
 
 def one_group(W0: NDArray) -> Start:

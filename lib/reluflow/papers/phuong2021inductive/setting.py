@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, cycle, islice, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,24 +110,11 @@ def in_turn(draws: Mapping[str, Draw], rng: np.random.Generator, count: int) -> 
     return (draw(rng) for draw in islice(cycle(draws.values()), count))
 
 
-# --- Which pairs break (OS); and what records keep ------------------------------------------------
-
-
 def breaks(X: NDArray, y: NDArray, rows: slice = slice(None)) -> NDArray:
     """Which pairs of these rows and all data X (n, d), y (n,) violate (OS), eq (1), (m, n): <x_i,
     x_j> <= 0 in a class, > 0 across; on the diagonal those that are 0."""
     products, same = X[rows] @ X.T, np.equal.outer(y[rows], y)
     return np.where(same, products <= 0.0, products > 0.0)
-
-
-def short(values: Iterable[float]) -> list[float]:
-    """Numbers to six digits."""
-    return [float(f"{value:.6g}") for value in values]
-
-
-def of_record(kind: type, kept: Mapping[str, Any]) -> Any:
-    """A dataclass from what a record keeps, of which older ones have more."""
-    return kind(**{one.name: kept[one.name] for one in fields(kind) if one.name in kept})
 
 
 # --- What the parameters cells of the sections may hold -------------------------------------------
