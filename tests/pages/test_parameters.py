@@ -18,7 +18,7 @@ from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANG
 from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.setting import PARAMETERS as ALIGNMENT
 from reluflow.papers.phuong2021inductive import cnn, networks
-from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABILITY
+from reluflow.papers.phuong2021inductive.own_data import PARAMETERS as SEPARABILITY
 from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
 from reluflow.parameters import Parameter
 from reluflow.places import RECORDS

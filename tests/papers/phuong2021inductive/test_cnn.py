@@ -3,18 +3,27 @@
 import json
 from dataclasses import asdict, replace
 from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from reluflow.falsify import falsify
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.torch_threads import one_thread
 from reluflow.papers.phuong2021inductive import cnn
-from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, recorded
-from reluflow.papers.phuong2021inductive.setting import pair_products
+from reluflow.papers.phuong2021inductive.cnn import (
+    ACROSS,
+    AFTER,
+    BEFORE,
+    MINUS,
+    PAPER,
+    PLUS,
+    recorded,
+)
 
 SHORT = replace(PAPER, epochs=2)
 
@@ -48,7 +57,7 @@ def test_looks_features_and_what_is_kept_are_of_one_network(data):
     short = cnn.shown(json.loads(json.dumps(facts)))
     assert (short.steps.tolist(), short.epochs.tolist()) == ([0, 3, 6], [0, 1, 2])
     for side, Z in ((BEFORE, X), (AFTER, np.maximum(X, 0.0))):
-        kept, pairs = short.whole[side], pair_products(Z, data.y)
+        kept, pairs = short.whole[side], cnn.pair_products(Z, data.y)
         assert kept.means == pytest.approx(pairs.means, rel=1e-3, abs=1e-6)
         assert kept.number == 360 * 359 // 2
         assert short.violated[side][-1] == pytest.approx(kept.share)
@@ -129,3 +138,60 @@ def test_no_triple_is_better(n, seed, scale):
     assert cost(P, rows) == pytest.approx(best)
     for p, label in zip(P, labels, strict=True):
         assert np.hypot(*(p - P[rows[label]])) <= min(np.hypot(*(p - P[m])) for m in rows)
+
+
+few = st.integers(2, 9).flatmap(
+    lambda n: st.tuples(
+        arrays(float, (n, 3), elements=st.integers(-3, 3).map(float)),
+        arrays(float, n, elements=st.sampled_from([-1.0, 1.0])),
+    )
+)
+
+
+def by_kind(X, y):
+    i, j = np.triu_indices(len(y), 1)
+    products, same = (X[i] * X[j]).sum(axis=1), np.where(y[i] > 0, PLUS, MINUS)
+    kinds = np.where(y[i] == y[j], same, ACROSS)
+    return {kind: products[kinds == kind].tolist() for kind in (PLUS, MINUS, ACROSS)}
+
+
+@given(few, st.integers(1, 5))
+@settings(max_examples=30)
+def test_all_pairs_one_at_a_time(drawn, rows):
+    X, y = drawn
+    X, y = np.vstack([X, np.eye(4, 3)]), np.r_[y, 1.0, 1.0, -1.0, -1.0]
+    with patch.object(cnn, "_ROWS", rows):
+        found = cnn.pair_products(X, y)
+    expect = by_kind(X, y)
+    assert found.square == pytest.approx(np.mean([x @ x for x in X]), rel=1e-5)
+    for kind, values in expect.items():
+        assert found.pairs[kind] == len(values)
+        assert found.violations[kind] == sum(v > 0 if kind == ACROSS else v <= 0 for v in values)
+        assert found.means[kind] * found.square == pytest.approx(np.mean(values), rel=1e-4)
+        bins = found.square * np.linspace(*found.edges, 81)
+        inside = sum(bins[0] - 4e-4 <= v <= bins[-1] + 4e-4 for v in values)
+        assert sum(found.counts[kind]) == inside
+    for kind in (PLUS, MINUS):
+        wins = [(a > b) + (a == b) / 2 for a in expect[kind] for b in expect[ACROSS]]
+        assert found.right[kind] == pytest.approx(np.mean(wins), rel=1e-5)
+    least, most = (f(np.quantile(v, q) for v in expect.values()) / found.square
+                   for f, q in ((min, 0.001), (max, 0.999)))  # fmt: skip
+    assert found.edges == pytest.approx([least, most], rel=1e-4, abs=1e-9)
+    assert found.number == sum(map(len, expect.values()))
+
+
+@given(few, st.integers(1, 5))
+@settings(max_examples=30)
+def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
+    X, y = drawn
+    with patch.object(cnn, "_ROWS", rows):
+        low, high = cnn.left_out(X, y)
+    n = len(y)
+
+    def separable(kept):
+        pairs = [(i, j, X[i] @ X[j]) for i in kept for j in kept if j <= i]
+        return all(v > 0 if y[i] == y[j] else v <= 0 for i, j, v in pairs)
+
+    least = min(out for out in range(n + 1) if any(map(separable, combinations(range(n), n - out))))
+    assert low <= least <= high
+    assert least > 1 or high == least

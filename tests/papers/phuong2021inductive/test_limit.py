@@ -10,7 +10,6 @@ from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
 from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
-from reluflow.papers.phuong2021inductive.sectors import spans
 from scipy.integrate import solve_ivp
 
 LINE = Start(
@@ -81,7 +80,7 @@ def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None
 def test_each_datum_of_a_lost_label_and_the_rate_of_the_loss(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """One datum fitted and one missed by more have a loss of 2 log 2 and more; t^(-0.99), or a hump
     on the way, is no O(1/t); and of (8) and (9), which (10) does not show, is asked as well."""
-    one, late = sectors.leaves_the_other(), of_sizes.found[-1]
+    one, late = limit_page.leaves_the_other(), of_sizes.found[-1]
     claim, every = limit_page.constants_hold(of_sizes, 0), limit_page.every_start(of_sizes, 0)
     hump = late.log_t + 9.0 * (np.arange(len(late.tau)) == 70)
     for log_t in (1.01 * late.tau, hump):
@@ -146,6 +145,18 @@ def test_a_neuron_that_waits_is_left_behind_in_the_law() -> None:
     assert limit_page.follows_the_law(flows.Survey([late], 0)).slack({"flow": late}) > 0.04
 
 
+def test_what_is_drawn_is_all_that_the_sentences_allow() -> None:
+    """Data that are not (OS), where it is not asked for; one datum; neurons of unequal sizes."""
+    rng = np.random.default_rng(0)
+    drawn = [draw(rng) for draw in limit_page.both_ends_equal().draws.values() for _ in range(9)]
+    assert not all(sectors.is_separable(item["X"], item["y"]) for item in drawn)
+    whole = [sectors._whole(rng) for _ in range(40)]
+    assert {len(item["y"]) for item in whole} == {1, 2, 3, 4}
+    assert {len(set(item["y"])) for item in whole if len(item["y"]) == 4} == {1, 2}
+    start = flows.start(LINE.X, LINE.y, flows.NEAR_ZERO, rng)
+    assert np.ptp(start.log_norms) > 3.0
+
+
 def test_no_flow_is_not_that_none_was_lost() -> None:
     assert not flows.Survey([], 0).followed[0].holds
 
@@ -157,13 +168,6 @@ def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> 
     monkeypatch.setattr(type(late), "distances", property(lambda _: distances))
     assert limit_page.by_slope(late) == pytest.approx(7.0, rel=1e-9)
     assert distances[-1, 0] ** 2 * late.tau[-1] < 6.0
-
-
-def test_data_that_carry_nothing_span_nothing() -> None:
-    """(Span) asks for support examples: (3, 1) lies beyond the margin of (1, 0)."""
-    y = np.array([1.0, 1.0, -1.0, -1.0])
-    assert not spans(np.array([[1.0, 0.0], [3.0, 1.0], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
-    assert spans(np.array([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
 
 
 @pytest.mark.parametrize("longer", [0.9, 1.1])

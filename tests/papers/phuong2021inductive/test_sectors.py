@@ -58,17 +58,19 @@ def test_four_points_and_a_basis_fit_into_an_orthant() -> None:
     assert sectors.spread_of_a_basis(np.eye(3, dtype=int) + 1) <= 1.0
 
 
-@given(st.floats(90.0, 170.0), st.floats(0.5, 4.0))
+@given(SEEDS)
 @settings(max_examples=4)
-def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) -> None:
-    X, y = sectors.plane(gap, width)
-    shares = sectors.chances(X, y)
+def test_arcs_by_hand_are_the_fates_of_the_limit_flow(seed: int) -> None:
+    """Whichever way the data lie, whatever their unit; and a neuron that sees its label lives."""
+    X, y = setting.supported(2, (1, 2), np.random.default_rng(seed)).values()
     around = 180
-    grid = 2.0 * np.pi * (np.arange(around) + 0.5) / around
-    U = np.stack([np.cos(grid), np.sin(grid)], axis=1)
-    for k, sign in enumerate((1.0, -1.0)):
+    U = sectors.unit(2.0 * np.pi * (np.arange(around) + 0.5) / around)
+    for share, sign in zip(sectors.chances(1e-3 * X, y), (1.0, -1.0), strict=False):
         dead = [sectors.align(X, y, u, sign).status == "dead" for u in U]
-        assert abs(sum(dead) / around - shares[k]) <= 2.0 / around
+        assert abs(sum(dead) / around - share) <= 2.0 / around
+    alone, by_lemma = (sectors.fates(X, y, 40, np.random.default_rng(0), lives)
+                       for lives in (False, True))  # fmt: skip
+    assert np.array_equal(alone, by_lemma)
 
 
 def test_neurons_are_at_home_at_one_size_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,31 +11,129 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import kendalltau
 
 from reluflow.approx import approx
 from reluflow.falsify import PLANTED, Instance, Statement, given, planted
 from reluflow.images import Images, digits, mnist, mnist_folder
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
-from reluflow.papers.phuong2021inductive.networks import slopes
-from reluflow.papers.phuong2021inductive.setting import (
-    ACROSS,
-    MINUS,
-    PLUS,
-    SECTION,
-    Pairs,
-    left_out,
-    of_record,
-    pair_products,
-    short,
-    top_plane,
-)
+from reluflow.papers.phuong2021inductive.networks import Look, of_record, short, slopes
+from reluflow.papers.phuong2021inductive.setting import SECTION, breaks, top_plane
 from reluflow.parameters import DEVICE
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 
 if TYPE_CHECKING:  # torch takes seconds, and only who makes a record needs it
     from torch import Tensor, nn
+
+# --- Inner products of pairs of data: within either of two classes, and across them ---------------
+
+PLUS, MINUS, ACROSS = "both +1", "both -1", "one of each"
+"""The three kinds of pair."""
+_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The inner products <x_i, x_j>, i < j, of all pairs of n data, by kind of pair.
+
+    pairs, violations  how many there are, and how many violate (OS): <= 0 in a class, > 0 across
+    square  the mean of |x_i|^2, the unit of what follows; numbers have six digits
+    right   of a class: the chance that a random pair of it has a larger product than one across; a
+            tie counts as a half
+    means   the mean product
+    edges, counts  histograms of 80 bins from the least 0.1 % quantile to the largest 99.9 % one
+    """
+
+    pairs: Mapping[str, int]
+    violations: Mapping[str, int]
+    square: float
+    right: Mapping[str, float]
+    means: Mapping[str, float]
+    edges: Sequence[float]
+    counts: Mapping[str, list[int]]
+
+    @property
+    def number(self) -> int:
+        return sum(self.pairs.values())
+
+    @property
+    def violating(self) -> int:
+        return sum(self.violations.values())
+
+    @property
+    def share(self) -> float:
+        return self.violating / self.number
+
+    @property
+    def chance(self) -> float:
+        """The chance that a pair of one class, either with one half, lies to the right."""
+        return float(np.mean([self.right[PLUS], self.right[MINUS]]))
+
+
+def pair_products(X: NDArray, y: NDArray) -> Pairs:
+    """All inner products of data X (n, d) with labels y (n,), two of each, in the precision of X:
+    in blocks of rows, as 12 665 data have 80 million pairs."""
+    order = np.argsort(-y, kind="stable")
+    X, split, n = X[order], int((y > 0).sum()), len(y)
+    same: list[list[NDArray]] = [[], []]
+    across = []
+    for group, (first, last) in enumerate(((0, split), (split, n))):
+        for at in range(first, last, _ROWS):
+            rows = X[at : min(at + _ROWS, last)]
+            block = rows @ X[at:last].T
+            same[group].append(block[np.triu_indices(len(rows), 1, last - at)])
+            if group == 0:
+                across.append((rows @ X[split:].T).ravel())
+    kinds = (PLUS, MINUS, ACROSS)
+    products = dict(zip(kinds, map(np.concatenate, (*same, across)), strict=True))
+    for values in products.values():
+        values.sort()
+    square = float(np.einsum("ij,ij->i", X, X, dtype=float).mean())
+    least = {kind: int(np.searchsorted(values, 0.0, "right")) for kind, values in products.items()}
+    wins = [np.mean([np.searchsorted(products[ACROSS], products[kind], side)
+                     for side in ("left", "right")]) for kind in kinds[:2]]  # fmt: skip
+    means = [float(values.mean(dtype=float)) / square for values in products.values()]
+    ends = [np.quantile(values, [0.001, 0.999]) / square for values in products.values()]
+    edges = min(e[0] for e in ends), max(e[1] for e in ends)
+    bins = np.linspace(*edges, 81)
+    return Pairs(
+        pairs={kind: len(values) for kind, values in products.items()},
+        violations=least | {ACROSS: len(products[ACROSS]) - least[ACROSS]},
+        square=short([square])[0],
+        right=dict(zip(kinds, short(float(w) / len(products[ACROSS]) for w in wins), strict=False)),
+        means=dict(zip(kinds, short(means), strict=True)),
+        edges=short(edges),
+        counts={k: np.histogram(v / square, bins)[0].tolist() for k, v in products.items()},
+    )
+
+
+def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
+    """How many of the data X (n, d) with labels y (n,) have to be left out for the others to be
+    orthogonally separable: a lower and an upper bound.
+
+    Data are the nodes of a graph, pairs that violate (OS) its edges, and data that are 0 are left
+    out at once. The upper bound takes the datum with the most violations until none is left; the
+    lower bound is a maximal set of violating pairs without a common datum.
+    """
+    keep = np.einsum("ij,ij->i", X, X) > 0.0
+    zeros, X, y = int((~keep).sum()), X[keep], y[keep]
+    edges = np.empty((len(y), len(y)), bool)
+    for at in range(0, len(y), _ROWS):
+        edges[at : at + _ROWS] = breaks(X, y, slice(at, at + _ROWS))
+    np.fill_diagonal(edges, False)
+    free, low = np.ones(len(y), bool), zeros
+    for node in np.argsort(edges.sum(axis=1), kind="stable"):  # the fewest violations first
+        if free[node] and (found := edges[node] & free).any():
+            free[[node, int(found.argmax())]] = False
+            low += 1
+    degrees, alive, high = edges.sum(axis=1), np.ones(len(y), bool), zeros
+    while degrees.any():
+        worst = int(degrees.argmax())
+        degrees -= edges[worst] & alive
+        degrees[worst], alive[worst] = 0, False
+        high += 1
+    return low, high
+
 
 # --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
 
@@ -663,10 +761,12 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray]) -> list[Evidence]:
 
 def silhouette(plane: NDArray, groups: Sequence[NDArray]) -> float:
     """How clearly the three `clusters` are apart: the mean silhouette, at most 1."""
-    from sklearn.metrics import silhouette_score
-
-    _, plus, minus = groups
-    return float(silhouette_score(plane, plus + 2 * minus))
+    member, sizes = np.transpose(groups), np.sum(groups, axis=1)
+    sums = np.linalg.norm(plane[:, None] - plane[None], axis=2) @ member
+    inside = sums[member] / np.maximum(member @ sizes - 1, 1)
+    outside = np.where(member, np.inf, sums / sizes).min(axis=1)
+    scores = (outside - inside) / np.maximum(outside, inside)
+    return float(np.where(member @ sizes > 1, scores, 0.0).mean())
 
 
 def clusters(plane: NDArray, second: NDArray) -> list[NDArray]:
@@ -683,7 +783,10 @@ def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
 
 
 def _kendall(values: Sequence[float]) -> float:
-    return float(kendalltau(range(len(values)), values).statistic)
+    """Kendall's correlation, with ties, of values and their places."""
+    orders = np.sign(np.subtract.outer(values, values))
+    places = np.sign(np.subtract.outer(*[range(len(values))] * 2))
+    return float((orders * places).sum() / np.sqrt((orders**2).sum() * (places**2).sum()))
 
 
 # --- Appendix D of Phuong & Lampert 2021 under other readings and from other seeds ----------------
@@ -841,6 +944,11 @@ def adam_makes_clusters(X: NDArray, y: NDArray, found: Starts) -> Statement:
         strict=True,
         witness={"runs": runs, PLANTED: 100.0},
     )  # fmt: skip
+
+
+def in_plane(network: Neurons | Look) -> tuple[NDArray, NDArray]:
+    """The rows of W in its top two singular directions (h, 2), and the layer above (h,)."""
+    return top_plane(network.W), network.a
 
 
 def measured(found: Starts) -> list[Evidence]:

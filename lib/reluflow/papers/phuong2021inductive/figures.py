@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,15 +19,13 @@ from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.phuong2021inductive import networks, sectors, setting
+from reluflow.papers.phuong2021inductive.cnn import ACROSS, MINUS, PLUS, Shown
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant
 from reluflow.papers.phuong2021inductive.networks import HIGH, SPECTRUM, Case, Course, Look
+from reluflow.papers.phuong2021inductive.own_data import Trained
 from reluflow.papers.phuong2021inductive.sectors import Fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, height, top_plane
-
-if TYPE_CHECKING:  # these train networks, which the figures do not
-    from reluflow.papers.phuong2021inductive.cnn import Shown
-    from reluflow.papers.phuong2021inductive.own_data import Trained
 
 # --- Pictures of G on the circle, and of the chance that neurons die ------------------------------
 
@@ -307,9 +305,9 @@ def training(trained: Trained) -> Figure:
 # --- Figures 3 and 4, and how features become separable along training ----------------------------
 
 _KINDS = {
-    setting.ACROSS: (SECOND, "a 0 and a 1"),
-    setting.MINUS: (NEGATIVE, "two images of 0"),
-    setting.PLUS: (POSITIVE, "two images of 1"),
+    ACROSS: (SECOND, "a 0 and a 1"),
+    MINUS: (NEGATIVE, "two images of 0"),
+    PLUS: (POSITIVE, "two images of 1"),
 }
 """The three kinds of pair; the label of a 1 is positive."""
 _SIDES = ("-", style.INK), ((0, (4.0, 2.0)), style.QUIET)

@@ -215,15 +215,16 @@ def _left(given: Start, chart: Neurons, z: NDArray) -> float:
 # --- Starts of flows: orthogonally separable data of every kind, neurons of every size ------------
 
 LINE = Start(np.array([[2.0], [-3.0]]), np.array([1.0, -1.0]), np.array([[1.0], [-1.0], [-1.0]]),
-             np.zeros(3), np.array([1.0, -1.0, 1.0]))  # fmt: skip
-"""On the line: the third neuron is active on the wrong datum alone, and stays so for ever."""
+             np.array([0.0, -25.0, 3.0]), np.array([1.0, -1.0, 1.0]))  # fmt: skip
+"""On the line, of norms 1, e^-25 and e^3: the third neuron is active on the wrong datum alone, and
+stays so for ever."""
 DRAWN_ANEW = note(
     "data drawn anew, which the argument covers",
     "on the line, where one flow is followed instead; with data opposite to one of the other "
     "label, or at right angles to all of them, where the integrator stops",
 )
 NEAR_ZERO = -20.0
-"""ln of the norms at the start that count as near zero, 2e-9."""
+"""ln of the largest norm at the start that counts as near zero, 2e-9."""
 
 
 @dataclass(frozen=True)
@@ -259,12 +260,14 @@ def together(*surveys: Survey) -> Survey:
 
 
 def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator) -> Start:
-    """Four Gaussian directions of lengths e^log_norm times 1/2 to 1, a_j > 0 for every second one;
-    the first two are active on a datum of their label, so that no group is empty."""
+    """Four Gaussian directions of lengths e^log_norm times 1/2 to 1, or from its square on where it
+    is below 1/2; a_j > 0 for every second one; the first two are active on a datum of their label,
+    so that no group is empty."""
     W0, signs = rng.standard_normal((4, X.shape[1])), np.array([1.0, -1.0, 1.0, -1.0])
     for j, sign in enumerate(signs[:2]):
         W0[j] *= np.sign(W0[j] @ X[rng.choice(np.flatnonzero(y == sign))])
-    return Start(X, y, W0, log_norm + np.log(rng.uniform(0.5, 1.0, 4)), signs)
+    shares = max(1.0, -log_norm / np.log(2.0)) * np.log(rng.uniform(0.5, 1.0, 4))
+    return Start(X, y, W0, log_norm + shares, signs)
 
 
 def flows(seed: int, count: int, kinds: Sequence[str], sizes: Sequence[float]) -> Survey:
@@ -431,7 +434,7 @@ class Smoothed(GradientFlow):
 
     def seen_by(self, z: NDArray, slope: float) -> NDArray:
         """The data (n,) at which some neuron has more than this slope."""
-        return np.asarray((slopes(self.cosines(z), self.width) > slope).any(axis=1))
+        return slopes(self.cosines(z).max(axis=1), self.width) > slope
 
     def of(self, seen: NDArray) -> Smoothed:
         """The flow on the loss of the data that are seen, (n,), on the clock log log(1/loss)."""
@@ -441,8 +444,9 @@ class Smoothed(GradientFlow):
 
     def small(self, z: NDArray) -> bool:
         """Whether some data are seen, and all that are not let go have a loss below e^-2."""
-        small = self.of(self.seen_by(z, _HOLDS)).log_loss(z) < -_BEGUN
-        return small and bool(self.seen_by(z, _SEES).any())
+        most = slopes(self.cosines(z).max(axis=1), self.width)
+        outputs = np.where(most > _HOLDS, self.chart.outputs(z, self.X), np.inf * self.y)
+        return bool(most.max() > _SEES and self.loss.log_value(outputs, self.y) < -_BEGUN)
 
 
 def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, most: float = MOST) -> Path:
@@ -507,7 +511,7 @@ def _follow(
 
 def _ended(whole: Smoothed, flow: Smoothed, seen: NDArray, until: float, z: NDArray) -> bool:
     """Whether the flow of the data that are seen has come to its end, or a neuron sees more."""
-    more = bool((whole.seen_by(z, _SEES) & ~seen).any())
+    more = not seen.all() and bool((whole.seen_by(z, _SEES) & ~seen).any())
     return more or bool(not seen.all() and flow.log_loss(z) <= -np.exp(until))
 
 

@@ -42,7 +42,7 @@ def _neurons(item: Instance, rng: np.random.Generator) -> Instance:
 
 @statement(
     "d|w|²/dt = da²/dt = twice what (58) prints",
-    extended(setting.support_draws(), _neurons),
+    extended({**setting.support_draws(), **sectors.ANY_DATA}, _neurons),
     tolerance=1e-9,
     fixed=("y", "a"),
 )
@@ -245,6 +245,13 @@ def breaks_80(seed: int) -> list[Evidence]:
 
 # --- Equations (15)-(16): from some time on the two groups are linear networks on their own data --
 
+GROUPS = Reading(
+    f"two dimensions or more, and: {sectors.SIZE_LAST}",
+    f"{sectors.SIZE_FIRST} It is in none of J_0, J_+ and J_-, and adds to f on that datum. On the "
+    "line a neuron that starts on the wrong side keeps its direction and only shrinks: it is "
+    "active on the wrong label for ever, at any size.",
+)
+"""How os.eq15-16 is read."""
 CLOSE = 1e-3
 """How near linear networks must come to the groups of the full flow: both are followed at 1e-6."""
 _HORIZON = 100.0
@@ -277,7 +284,8 @@ def linear_group(each: Late, sign: float) -> float:
 
 def groups_become_linear(survey: Survey) -> list[Evidence]:
     """os.eq15-16: from some time T on no pattern changes, and each group moves as a linear network
-    trained on the data of its label alone (eqs 15, 16)."""
+    trained on the data of its label alone (eqs 15, 16); and that the size of the start has to be
+    chosen after its directions."""
     early = [each for each in survey.found if settles(each) <= each.tau[0] / np.log(10.0)]
     gaps = [linear_group(each, sign) for each in early for sign in each.alive]
     tried = len(survey.found)
@@ -289,6 +297,7 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
         bound("largest distance of a linear network from its group, t = 100 later",
               max(gaps, default=np.nan), "<=", CLOSE, "", digits=2),
         *survey.followed,
+        *sectors.waiting_size_comes_last(sectors.ends()),
     ]  # fmt: skip
 
 
@@ -580,6 +589,11 @@ def margin_rises(X: NDArray, W: NDArray) -> float:
     return (first - second) / (first + abs(second))
 
 
+def leaves_the_other() -> Late:
+    """The flow of a neuron, at first active on a datum of either label, to a loss of e^-1e6."""
+    return flows.followed(sectors.one_group(np.array([[1.0, 3.0]])))
+
+
 def constants_hold(survey: Survey, seed: int) -> Statement:
     """os.ours.constants: the closed form of all constants; a group that is empty has the constant
     0, and each of its data keeps a loss of log 2. The slack is what is left of the bars, in parts;
@@ -675,7 +689,6 @@ X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [-1.0, -2.0], [-2.0, -1.0]])
 Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 NEURONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
-_LOG_NORM = -20.0
 
 
 @cache
@@ -687,7 +700,7 @@ def general_loss_ends() -> tuple[float, float]:
     field = GradientFlow(chart, LINEAR, X, Y, TIME)
     path = integrate(
         field,
-        chart.along(NEURONS, _LOG_NORM),
+        chart.along(NEURONS, -20.0),
         100.0,
         at_zero=0.0,
         rtol=1e-8,

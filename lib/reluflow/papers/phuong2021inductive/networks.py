@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import comb
 from typing import Any, NamedTuple
 
@@ -29,9 +29,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     filtered_gaussian,
     in_orthants,
     limit,
-    of_record,
     own_margin,
-    short,
     supported,
     top_plane,
 )
@@ -1031,6 +1029,16 @@ SHELF = Shelf(
     (*SURVEYS, SEPARABILITY, ONE_DEEP),
 )
 PARAMETERS = {**SECTION, "scale": SHELF.parameter}
+
+
+def short(values: Iterable[float]) -> list[float]:
+    """Numbers to six digits."""
+    return [float(f"{value:.6g}") for value in values]
+
+
+def of_record(kind: type, kept: Mapping[str, Any]) -> Any:
+    """A dataclass from what a record keeps, of which older ones have more."""
+    return kind(**{one.name: kept[one.name] for one in fields(kind) if one.name in kept})
 
 
 def recorded(name: str, shelf: Shelf = SHELF) -> dict[str, list[Course]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +19,12 @@ from reluflow.errors import InputError
 from reluflow.geometry.separability import cosines, signed
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.papers.phuong2021inductive import flows
+from reluflow.papers.phuong2021inductive import flows, setting
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.networks import degrees_between, minibatch_ensemble, units
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit, own_margin
+from reluflow.parameters import Parameter, between, one_of
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
@@ -37,6 +39,28 @@ EXPERIMENT_NAMES = ("section-5.1", "plane", "digits:0-1")
 _MOST_DATA, _MOST_FEATURES = 1000, 100
 _MOST_WEIGHTS, _MOST_CROSSINGS = 660, 20_000
 """p (d + 1) and n p of a flow that takes at most half a minute."""
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "dataset": Parameter(
+        str,
+        '"section-5.1", "plane", two digits such as "digits:0-1", or the path of a CSV file with '
+        "labels +1 and -1",
+        bool,
+        "a name or a path, not empty",
+    ),
+    "d": Parameter(int, 'dimension of the data "section-5.1"', *between(2, 100)),
+    "n": Parameter(int, 'number of the data "section-5.1"', *between(4, 1000)),
+    "width": Parameter(int, "number of neurons", *between(1, 200)),
+    "scale": Parameter(float, "norm of every neuron at the start", *between(1e-12, 10)),
+    "optimiser": Parameter(
+        str,
+        'what trains: gradient "flow", or "sgd", descent on minibatches',
+        *one_of("flow", "sgd"),
+    ),
+    "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 2500)),
+    **setting.SECTION,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +79,7 @@ class Experiment:
 
 
 def of_parameters(p: Any) -> Experiment:
-    """The experiment of the page's checked parameters, which `setting.PARAMETERS` describes.
+    """The experiment of the page's checked parameters, which `PARAMETERS` describes.
 
     The signs are fixed before the directions are drawn; one more neuron is positive where the width
     is odd. Raises InputError, in one sentence, for data that cannot be used or are too many.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -431,12 +431,13 @@ def at_home(given: Start, log_size: float) -> NDArray:
 def homecomings(seed: int, count: int) -> tuple[int, int]:
     """How many neurons of `count` networks are at home from LOG_SIZE, or from a smaller size if not
     all five of them are at that one, and their number: on (OS) data with (Span) in the plane or in
-    space, each with five Gaussian directions of mixed signs."""
+    space, each with five Gaussian directions of mixed signs, the last one e^-4 times as long as the
+    first."""
     rng, total = np.random.default_rng(seed), 0
     for _ in range(count):
         X, y = setting.spanning(2, 3, rng).values()
         W0, signs = rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1])
-        one = Start(X, y, W0, np.zeros(5), signs)
+        one = Start(X, y, W0, -np.arange(5.0), signs)
         for factor in (1.0, 2.0, 4.0, 8.0, 16.0):
             home = at_home(one, factor * LOG_SIZE)
             if home.all():
@@ -470,8 +471,6 @@ def small_enough(found: tuple[int, int], seed: int, count: int) -> list[Evidence
 
 _ROUNDING = 1e-12
 _FIXED = ("X", "y", "sign", "pulls", "shares")
-DEEP = 300.0
-"""log(1/loss) at the end, a loss of 1e-130."""
 
 
 def _pulls(within: bool, item: Instance, rng: np.random.Generator) -> Instance:
@@ -536,22 +535,15 @@ SIZE_LAST = (
     "for almost all directions of the start there is a size below which it holds, and this size "
     "may depend on the directions"
 )
-_FIRST = (
+SIZE_FIRST = (
     "With the size first it is false, in the setting of Theorem 1, too: for every size up to 1 "
     "there is an open set of data and of directions, near those of the instance, from which a "
     "neuron comes to see one datum of its label and no other, and stays so for ever."
 )
-READING = Reading(SIZE_LAST, _FIRST)
+READING = Reading(SIZE_LAST, SIZE_FIRST)
 """How os.lem1 is read."""
-EARLY = Reading(f"of the neurons: {SIZE_LAST}", _FIRST)
+EARLY = Reading(f"of the neurons: {SIZE_LAST}", SIZE_FIRST)
 """How os.lem2.neg is read."""
-LINEAR = Reading(
-    f"two dimensions or more, and: {SIZE_LAST}",
-    f"{_FIRST} It is in none of J_0, J_+ and J_-, and adds to f on that datum. On the line a "
-    "neuron that starts on the wrong side keeps its direction and only shrinks: it is active on "
-    "the wrong label for ever, at any size.",
-)
-"""How os.eq15-16 is read."""
 
 
 def waiting_start(size: float) -> Start:
@@ -560,6 +552,7 @@ def waiting_start(size: float) -> Start:
     return Start(WAITING_X, WAITING_Y, W0, np.full(3, np.log(size)), WAITING_SIGNS)
 
 
+@cache
 def ends() -> list[Late]:
     """The flows from the norms WAITING_LARGE and WAITING_SMALL to a loss of e^-1e6. With all labels
     and signs of a exchanged the W of a flow is the same."""
@@ -604,15 +597,11 @@ NEAR = 1e-3
 def positive_only(p: int) -> Late:
     """The flow of p neurons with a_j > 0 from norm e^-10, to a loss e^-300 of the positive data."""
     turned = np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)
-    return followed(_one_group(np.stack([np.ones(p), turned], axis=1)), DEEP)
+    return followed(one_group(np.stack([np.ones(p), turned], axis=1)), 300.0)
 
 
-def leaves_the_other() -> Late:
-    """That of one neuron, at first active on a datum of either label, to a loss of e^-1e6."""
-    return followed(_one_group(np.array([[1.0, 3.0]])))
-
-
-def _one_group(W0: NDArray) -> Start:
+def one_group(W0: NDArray) -> Start:
+    """Neurons W0 (p, 2) with a_j > 0 and of norm e^-10, on ONE_GROUP_X."""
     p = len(W0)
     return Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p))
 
@@ -722,12 +711,10 @@ def half_spaces_hold_one_label(X: NDArray, y: NDArray) -> bool:
 
 
 def _whole(rng: np.random.Generator) -> dict[str, Any]:
-    """Small whole numbers, about half of them (OS)."""
-    n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-    X = rng.integers(-2, 3, (n, d)).astype(float)
-    X[~X.any(axis=1)] = 1.0
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    return {"X": X * np.where(X @ X[0] * y < 0.0, -1.0, 1.0)[:, None], "y": y}
+    """One to four data of small whole numbers, some 0 or of one label, about half of them (OS)."""
+    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.choice([-1.0, 1.0], n)
+    return {"X": X * np.where(X @ X[0] * y * y[0] < 0.0, -1.0, 1.0)[:, None], "y": y}
 
 
 @statement("(OS) and that every datum separates the others are one",

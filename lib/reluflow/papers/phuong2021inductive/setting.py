@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, cycle, islice, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
+from reluflow.parameters import EFFORT, SEED, Parameter
 
 # --- Random orthogonally separable data -----------------------------------------------------------
 #
@@ -111,13 +110,6 @@ def in_turn(draws: Mapping[str, Draw], rng: np.random.Generator, count: int) -> 
     return (draw(rng) for draw in islice(cycle(draws.values()), count))
 
 
-# --- Inner products of pairs of data: within either of two classes, and across them ---------------
-
-PLUS, MINUS, ACROSS = "both +1", "both -1", "one of each"
-"""The three kinds of pair."""
-_ROWS = 1000
-
-
 def breaks(X: NDArray, y: NDArray, rows: slice = slice(None)) -> NDArray:
     """Which pairs of these rows and all data X (n, d), y (n,) violate (OS), eq (1), (m, n): <x_i,
     x_j> <= 0 in a class, > 0 across; on the diagonal those that are 0."""
@@ -125,143 +117,9 @@ def breaks(X: NDArray, y: NDArray, rows: slice = slice(None)) -> NDArray:
     return np.where(same, products <= 0.0, products > 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """The inner products <x_i, x_j>, i < j, of all pairs of n data, by kind of pair.
-
-    pairs, violations  how many there are, and how many violate (OS): <= 0 in a class, > 0 across
-    square  the mean of |x_i|^2, the unit of what follows; numbers have six digits
-    right   of a class: the chance that a random pair of it has a larger product than one across; a
-            tie counts as a half
-    means   the mean product
-    edges, counts  histograms of 80 bins from the least 0.1 % quantile to the largest 99.9 % one
-    """
-
-    pairs: Mapping[str, int]
-    violations: Mapping[str, int]
-    square: float
-    right: Mapping[str, float]
-    means: Mapping[str, float]
-    edges: Sequence[float]
-    counts: Mapping[str, list[int]]
-
-    @property
-    def number(self) -> int:
-        return sum(self.pairs.values())
-
-    @property
-    def violating(self) -> int:
-        return sum(self.violations.values())
-
-    @property
-    def share(self) -> float:
-        return self.violating / self.number
-
-    @property
-    def chance(self) -> float:
-        """The chance that a pair of one class, either with one half, lies to the right."""
-        return float(np.mean([self.right[PLUS], self.right[MINUS]]))
-
-
-def short(values: Iterable[float]) -> list[float]:
-    """Numbers to six digits."""
-    return [float(f"{value:.6g}") for value in values]
-
-
-def of_record(kind: type, kept: Mapping[str, Any]) -> Any:
-    """A dataclass from what a record keeps, of which older ones have more."""
-    return kind(**{one.name: kept[one.name] for one in fields(kind) if one.name in kept})
-
-
-def pair_products(X: NDArray, y: NDArray) -> Pairs:
-    """All inner products of data X (n, d) with labels y (n,), two of each, in the precision of X:
-    in blocks of rows, as 12 665 data have 80 million pairs."""
-    order = np.argsort(-y, kind="stable")
-    X, split, n = X[order], int((y > 0).sum()), len(y)
-    same: list[list[NDArray]] = [[], []]
-    across = []
-    for group, (first, last) in enumerate(((0, split), (split, n))):
-        for at in range(first, last, _ROWS):
-            rows = X[at : min(at + _ROWS, last)]
-            block = rows @ X[at:last].T
-            same[group].append(block[np.triu_indices(len(rows), 1, last - at)])
-            if group == 0:
-                across.append((rows @ X[split:].T).ravel())
-    kinds = (PLUS, MINUS, ACROSS)
-    products = dict(zip(kinds, map(np.concatenate, (*same, across)), strict=True))
-    for values in products.values():
-        values.sort()
-    square = float(np.einsum("ij,ij->i", X, X, dtype=float).mean())
-    least = {kind: int(np.searchsorted(values, 0.0, "right")) for kind, values in products.items()}
-    wins = [np.mean([np.searchsorted(products[ACROSS], products[kind], side)
-                     for side in ("left", "right")]) for kind in kinds[:2]]  # fmt: skip
-    means = [float(values.mean(dtype=float)) / square for values in products.values()]
-    ends = [np.quantile(values, [0.001, 0.999]) / square for values in products.values()]
-    edges = min(e[0] for e in ends), max(e[1] for e in ends)
-    bins = np.linspace(*edges, 81)
-    return Pairs(
-        pairs={kind: len(values) for kind, values in products.items()},
-        violations=least | {ACROSS: len(products[ACROSS]) - least[ACROSS]},
-        square=short([square])[0],
-        right=dict(zip(kinds, short(float(w) / len(products[ACROSS]) for w in wins), strict=False)),
-        means=dict(zip(kinds, short(means), strict=True)),
-        edges=short(edges),
-        counts={k: np.histogram(v / square, bins)[0].tolist() for k, v in products.items()},
-    )
-
-
-def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
-    """How many of the data X (n, d) with labels y (n,) have to be left out for the others to be
-    orthogonally separable: a lower and an upper bound.
-
-    Data are the nodes of a graph, pairs that violate (OS) its edges, and data that are 0 are left
-    out at once. The upper bound takes the datum with the most violations until none is left; the
-    lower bound is a maximal set of violating pairs without a common datum.
-    """
-    keep = np.einsum("ij,ij->i", X, X) > 0.0
-    zeros, X, y = int((~keep).sum()), X[keep], y[keep]
-    edges = np.empty((len(y), len(y)), bool)
-    for at in range(0, len(y), _ROWS):
-        edges[at : at + _ROWS] = breaks(X, y, slice(at, at + _ROWS))
-    np.fill_diagonal(edges, False)
-    free, low = np.ones(len(y), bool), zeros
-    for node in np.argsort(edges.sum(axis=1), kind="stable"):  # the fewest violations first
-        if free[node] and (found := edges[node] & free).any():
-            free[[node, int(found.argmax())]] = False
-            low += 1
-    degrees, alive, high = edges.sum(axis=1), np.ones(len(y), bool), zeros
-    while degrees.any():
-        worst = int(degrees.argmax())
-        degrees -= edges[worst] & alive
-        degrees[worst], alive[worst] = 0, False
-        high += 1
-    return low, high
-
-
-# --- What the parameters cells of chapter 4 may hold ----------------------------------------------
+# --- What the parameters cells of the sections may hold -------------------------------------------
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
-
-PARAMETERS: Mapping[str, Parameter] = {
-    "dataset": Parameter(
-        str,
-        '"section-5.1", "plane", two digits such as "digits:0-1", or the path of a CSV file with '
-        "labels +1 and -1",
-        bool,
-        "a name or a path, not empty",
-    ),
-    "d": Parameter(int, 'dimension of the data "section-5.1"', *between(2, 100)),
-    "n": Parameter(int, 'number of the data "section-5.1"', *between(4, 1000)),
-    "width": Parameter(int, "number of neurons", *between(1, 200)),
-    "scale": Parameter(float, "norm of every neuron at the start", *between(1e-12, 10)),
-    "optimiser": Parameter(
-        str,
-        'what trains: gradient "flow", or "sgd", descent on minibatches',
-        *one_of("flow", "sgd"),
-    ),
-    "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 2500)),
-    **SECTION,
-}
 
 
 # --- The data of Section 5.1 of Phuong & Lampert 2021, drawn exactly ------------------------------
