@@ -127,7 +127,7 @@ def logs(seed: int, count: int) -> pd.DataFrame:
         W[:2] = 0.2 * W[:2] + np.array([y[y == -s] @ X[y == -s] * -s for s in signs[:2]])
         log_eps = float(rng.uniform(-6.0, 1.0) * np.log(10.0))
         loss = (EXPONENTIAL, LOGISTIC)[k % 2]
-        found = setting.Start(X, y, W, signs, log_eps, loss).flow(20.0, method=DOP853)
+        found = setting.Start(X, y, W, signs, log_eps, loss).flow(20.0, method=DOP853, rtol=1e-6)
         own = y[:, None] == signs
         wrong = sum((e.kind == "activate") != bool(own[e.datum, e.neuron]) for e in found.events)
         seen = [active for _, active in setting.patterns(found)]

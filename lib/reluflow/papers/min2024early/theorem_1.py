@@ -247,7 +247,7 @@ def at_our_scale(seed: int, count: int) -> pd.DataFrame:
         W[0] = u / np.linalg.norm(u) + 10.0 ** -rng.uniform(0.0, 4.0) * rng.standard_normal(d)
         at = Start(X, y, W, signs, loss=(EXPONENTIAL, TWICE_LOGISTIC)[k % 2])
         T, log_eps = enough_time(at), enough_log_eps(at)
-        found = replace(at, log_eps=log_eps).flow(T, method=DOP853)
+        found = replace(at, log_eps=log_eps).flow(T, method=DOP853, rtol=1e-6)
         needed = setting.alignment_times(found).max()
         return {"T": T, "needed": needed, "status": found.status, "log_eps": log_eps,
                 "log_eps_printed": at.log_eps_allowed(at.needed_zeta)}  # fmt: skip
