@@ -620,7 +620,7 @@ def turns_towards(loss: Loss) -> Statement:
         return {"w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
     @statement(f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-               extended(data_draws(), more),
+               extended({**setting.separable_draws((2, 8), (2, 6)), "odd": odd}, more),
                {"data of both labels, μ > 0":
                     lambda X, y: len(set(y)) == 2 and separation(X, y) > 0.0,
                 "w in S₊": lambda X, y, w: serves(X, y, w),
