@@ -83,7 +83,6 @@ def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
         ("x1,y\n1,1\n-1,-1\n", 'dataset "my" has one feature: the page takes 2 or more'),
         ("x1,x2,y\n" + "1,2,1\n" * 1000, r"101 neurons on 1000 data .* choose a smaller h"),
     ],

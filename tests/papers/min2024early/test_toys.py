@@ -1,12 +1,13 @@
 """The toy experiments of chapter 3: ensembles, places, the law of those left behind, fates."""
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early import figures, toys
+from reluflow.papers.min2024early import figures, mnist, toys
 from reluflow.papers.min2024early.toys import chance_astray, ensemble, euler, normal_starts
 from scipy.integrate import quad
 
@@ -34,23 +35,17 @@ X = np.array([[1.0, 0.2, 0.8], [0.4, 0.9, 0.9], [-0.8, -0.7, 1.0], [-0.2, -1.1, 
 Y = np.array([1.0, 1.0, -1.0, -1.0])
 
 
-def test_as_one_network_at_a_time_by_autograd() -> None:
+def test_as_one_network_at_a_time() -> None:
+    """By the descent of the page `mnist`, whose slope is autograd's."""
     W, v = normal_starts(3, 3, 9, 3, 0.4)
-    run = ensemble(X, Y, W, v, LOGISTIC, 0.05, [0, 201, 250], 50, euler)
-    for k, (w, u) in enumerate(zip(W, v, strict=True)):
-        for step in range(250):
-            if step % 50 == 0:
-                loss = LOGISTIC.value(np.maximum(X @ w.T, 0.0) @ u, Y)
-                assert run.loss[step // 50, k] == pytest.approx(float(loss), rel=1e-12)
-            dw, du = velocities(w, u, X, Y, LOGISTIC)
-            w, u = w + 0.05 * dw, u + 0.05 * du
-        np.testing.assert_allclose(run.at(250)[0][k], w, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(run.at(250)[1][k], u, rtol=1e-9, atol=1e-12)
-    dead = np.all(run.at(201)[0] @ X.T <= 0.0, axis=-1)
-    assert dead.any()
-    assert np.array_equal(run.at(201)[0][dead], run.at(250)[0][dead])
-    assert not np.array_equal(run.at(0)[0], run.at(250)[0])
+    run, problem = ensemble(X, Y, W, v, LOGISTIC, 0.05, [0, 201, 250], 50, euler), (X, Y, LOGISTIC)
     assert np.array_equal(run.clock, np.arange(0, 251, 50))
+    for k, start in enumerate(map(mnist.Neurons, W, v)):
+        states = list(islice(mnist.descent(mnist.ShallowLoss(*problem, 1.0), start, 0.05), 251))
+        np.testing.assert_allclose(run.loss[:, k], [s.loss for s in states[::50]], rtol=1e-12)
+        for step in (0, 201, 250):
+            found = mnist.Neurons(*(part[k] for part in run.at(step))).flat
+            np.testing.assert_allclose(found, states[step].neurons.flat, rtol=1e-9, atol=1e-12)
     with pytest.raises(ValueError, match="was not recorded"):
         run.at(4)
 
