@@ -359,19 +359,19 @@ def _carried(z: NDArray, here: GradientFlow, there: GradientFlow) -> NDArray:
 
 def log_steepness(
     U: NDArray, R: NDArray, signs: NDArray, X: NDArray, y: NDArray, loss: Loss
-) -> float:
-    """log |grad log L|^2 of balanced neurons of directions U (p, d), log norms R (p,) and `signs`
-    (p,) on X (n, d), y (n,).
+) -> NDArray:
+    """log |grad log L|^2 of balanced neurons of directions U (..., p, d), log norms R (..., p) and
+    `signs` (p,) on X (n, d), y (n,).
 
     |grad log L|^2 = sum_j e^(2 R_j) (|g_j|^2 + <g_j, u_j>^2), g_j = sum of c_i x_i over the data
     active at u_j, c_i = -d log L/df(x_i).
     """
-    before = X @ U.T
-    outputs = np.maximum(before, 0.0) @ (signs * np.exp(2.0 * R))
+    before = U @ X.T
+    outputs = ((signs * np.exp(2.0 * R))[..., None, :] @ np.maximum(before, 0.0))[..., 0, :]
     pull = loss.pull(outputs, y, loss.log_value(outputs, y))
-    g = ((before > 0.0) * pull[:, None]).T @ X
-    parts = (g * g).sum(axis=1) + (g * U).sum(axis=1) ** 2
-    return float(logsumexp(2.0 * R, b=parts))
+    g = ((before > 0.0) * pull[..., None, :]) @ X
+    parts = (g * g).sum(axis=-1) + (g * U).sum(axis=-1) ** 2
+    return np.asarray(logsumexp(2.0 * R, b=parts, axis=-1))
 
 
 def log_elapsed(tau: NDArray, steepness: NDArray) -> NDArray:

@@ -1,18 +1,23 @@
-"""Theorem 1: times and scales, trajectories against closed forms and a plain integrator."""
+"""Theorem 1: times and scales, trajectories against closed forms and a plain integrator; and what
+the main page says of any data: promises, neurons, pictures."""
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
+from reluflow.approx import written
+from reluflow.errors import InputError
 from reluflow.flows.alignment import Beside, align
-from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import alignment, convergence, setting, theorem_1
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
+from reluflow.papers.min2024early import alignment, convergence, mnist, own_data, setting, theorem_1
+from reluflow.papers.min2024early.own_data import Experiment, experiment
 from reluflow.papers.min2024early.theorem_1 import enclosed
 from scipy.integrate import solve_ivp
-
-from tests.papers.min2024early.test_toys import velocities
 
 PLANE, LABELS = setting.PRINTED["figure-6"].X, setting.PRINTED["figure-6"].y
 SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
@@ -37,24 +42,22 @@ def test_one_datum_a_label_has_a_closed_form() -> None:
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
 def test_against_a_plain_integrator_of_all_weights(loss) -> None:
-    """From eps = e^-6, where floats hold the weights, by automatic differentiation."""
+    """From eps = e^-6, where floats hold the weights, by the slope that is autograd's."""
     rng = np.random.default_rng(5)
     W0 = convergence.neurons(PLANE, LABELS, SIGNS, rng)
-    W0 /= np.linalg.norm(W0, axis=1, keepdims=True)
     W0[2] = [1.0, 2.0]
+    W0 /= np.linalg.norm(W0, axis=1, keepdims=True)
     each = convergence.begin(setting.Start(PLANE, LABELS, W0, SIGNS, -6.0, loss), t_1=1.0)
     assert each is not None
 
-    def rate(_: float, z: np.ndarray) -> np.ndarray:
-        parts = velocities(z[:8].reshape(4, 2), z[8:], PLANE, LABELS, loss)
-        return np.concatenate([part.ravel() for part in parts])
-
-    start = np.exp(-6.0) * np.concatenate([W0.ravel(), SIGNS * np.linalg.norm(W0, axis=1)])
-    end = solve_ivp(rate, (0.0, each.fall), start, rtol=1e-10, atol=1e-14).y[:, -1]
-    moment = each.at(np.array([each.fall]))
+    problem = mnist.ShallowLoss(PLANE, LABELS, loss, 1.0)
+    start = mnist.Neurons(np.exp(-6.0) * W0, np.exp(-6.0) * SIGNS)
+    path = solve_ivp(lambda _, z: problem.value_and_slope(start.like(z))[1].flat,
+                     (0.0, each.fall), start.flat, rtol=1e-10, atol=1e-14)  # fmt: skip
+    moment, end = each.at(np.array([each.fall])), start.like(path.y[:, -1])
     ours = np.exp(moment.R[0])[:, None] * moment.U[0]
-    np.testing.assert_allclose(ours, end[:8].reshape(4, 2), rtol=1e-3, atol=1e-4)
-    outputs = np.abs(np.maximum(PLANE @ end[:8].reshape(4, 2).T, 0.0) @ end[8:])
+    np.testing.assert_allclose(ours, end.W, rtol=1e-3, atol=1e-4)
+    outputs = np.abs(np.maximum(PLANE @ end.W.T, 0.0) @ end.v)
     assert min(outputs[:2].max(), outputs[2:].max()) == pytest.approx(0.25, abs=1e-3)
 
 
@@ -120,3 +123,74 @@ def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     plain = theorem_1.enough_time(other)
     assert plain == pytest.approx(1.5 * theorem_1.uniform_time(start.data.mu), rel=1e-14)
     assert theorem_1.enough_time(start) == pytest.approx(plain + 2.0 * np.log(1e7), rel=1e-6)
+
+
+# A reader's data.
+
+
+def given(**changed: Any) -> Experiment:
+    start = {"dataset": "figure-6", "h": 12, "log_eps": -40.0, "iterations": 9000}
+    return experiment(**start | changed)
+
+
+@pytest.fixture(scope="module")
+def own() -> Experiment:
+    return given()
+
+
+def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
+    rows, constants = own_data._promises(own).to_numpy().tolist(), own_data.constants_table(own)
+    mu, xi, *zetas = (written(constants[name].iloc[0]) for name in ("μ", "ξ", "ζ₁", "ζ₂"))
+    assert [mu, xi] == pytest.approx([10**-0.5, 0.1], rel=1e-3)
+    for zeta, row in zip((max(zetas), min(zetas)), rows[:2], strict=True):
+        t_1 = 16 * np.log(4) / (min(zeta, 0.1) * 10**-0.25 * 2**0.5)
+        assert row == pytest.approx([t_1, -0.5 * np.log(12) - 16 * 10**0.5 * t_1], rel=1e-3)
+    times = [time for _, time in own_data.promises_alignment_times(own)]
+    assert times == pytest.approx([time for time, _ in rows], rel=1e-3)
+    assert own_data.log_eps(own) == -40.0
+    chosen = own_data.log_eps(replace(own, log_eps=None))
+    assert chosen == pytest.approx(rows[2][1], rel=1e-3)
+
+
+def test_for_one_label_nothing_is_promised() -> None:
+    own = given(dataset="figure-7", log_eps=None)
+    assert (len(own_data.promise(own)), own_data.log_eps(own)) == (0, -50.0)
+
+
+def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
+    """Also for the logistic loss, whose flow is half as fast."""
+    for loss, factor in ((TWICE_LOGISTIC, 1.0), (LOGISTIC, 2.0)):
+        other = replace(own, loss=loss, log_eps=None)
+        (_, t_1), _, (_, time) = own_data.promises_alignment_times(other)
+        (_, same), _, (_, wanted) = own_data.promises_alignment_times(own)
+        assert (t_1, time) == (same, pytest.approx(factor * wanted))
+        grown = own_data.grow(other)
+        needed = written(own_data.growth_table(other, grown)[""]["the last of them at t"])
+        assert factor * 0.1 * wanted < needed < time
+
+
+def test_the_descent_is_that_of_the_mean_loss(own: Experiment) -> None:
+    """Each datum twice changes nothing."""
+    once = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
+    twice = replace(once, X=np.tile(own.X, (2, 1)), y=np.tile(own.y, 2))
+    pd.testing.assert_frame_equal(own_data.descend(once), own_data.descend(twice))
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_steps_that_diverge_are_told(own: Experiment, loss: str) -> None:
+    far = given(scale=1e5, step=1.0, iterations=200, loss=loss)
+    with pytest.raises(InputError, match='parameter "step": descent by steps of 1 diverges within'):
+        own_data.descend(far)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("x1,y\n1,1\n-1,-1\n", 'dataset "my.csv" has one feature: the page takes 2 or more'),
+        ("x1,x2,y\n" + "1,2,1\n" * 1000, r"101 neurons on 1000 data .* choose a smaller h"),
+    ],
+)
+def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(table, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        experiment(str(tmp_path / "my.csv"), h=101)

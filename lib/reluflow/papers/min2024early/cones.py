@@ -18,7 +18,7 @@ from reluflow.flows.alignment import align
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import SQUARE
 from reluflow.papers.min2024early import lemmas, setting
-from reluflow.papers.min2024early.setting import separable, separable_draws
+from reluflow.papers.min2024early.setting import few, separable, separable_draws
 from reluflow.statistics import SURE, wilson
 
 # --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------
@@ -74,8 +74,9 @@ BOTH_LABELS: Mapping[str, Callable[..., Any]] = {
 
 
 def data(dims: tuple[int, int] = (2, 50)) -> Draws:
-    """Draws of {"X", "y"} under (A1), data of both labels, and two kinds with one label only."""
-    return {**separable_draws(dims), **one_label(dims)}
+    """Draws of {"X", "y"} under (A1), data of both labels, two kinds with one label only, a single
+    datum and data on a line."""
+    return {**separable_draws(dims), **one_label(dims), "few": few}
 
 
 def one_label(dims: tuple[int, int] = (2, 50)) -> Draws:
@@ -380,7 +381,7 @@ def _is_allowed(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> bool:
 
 
 @statement("where S_dead = {0} every neuron ends in the cone of its sign",
-           {"plane": partial(_spanning, d=2), "space": partial(_spanning, d=3)},
+           {name: partial(_spanning, d=d) for d, name in ((1, "line"), (2, "plane"), (3, "space"))},
            {**BOTH_LABELS, "S_dead = {0}": only_zero,
             "(A2)": _is_allowed})  # fmt: skip
 def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> float:

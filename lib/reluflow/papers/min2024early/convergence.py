@@ -112,7 +112,9 @@ class Trajectory:
         field, chart = setting.parts(self.path)
         U, R = chart.split(Z)
         U = U / np.linalg.norm(U, axis=-1, keepdims=True)
-        return U, R, np.array([field.log_loss(z) for z in Z])
+        signed = np.maximum(U @ field.X.T, 0.0) * chart.signs[:, None]
+        outputs = (np.exp(2.0 * R)[:, None] @ signed)[:, 0]
+        return U, R, field.loss.log_value(outputs, field.y)
 
     @cached_property
     def aligning(self) -> Moments:
@@ -134,9 +136,9 @@ class Trajectory:
         Z = np.delete(Z, _POINTS * np.arange(1, len(legs)), axis=0)
         U, R, log_loss = self._moments(Z)
         on, given = np.flatnonzero(self.lives), self.given
-        steep = [log_steepness(u[on], r[on], given.signs[on], given.X, given.y, given.loss)
-                 for u, r in zip(U, R, strict=True)]  # fmt: skip
-        return Moments(U, R, log_loss, log_elapsed(-log_loss, np.array(steep)))
+        alive = U[:, on], R[:, on], given.signs[on]
+        steep = log_steepness(*alive, given.X, given.y, given.loss)
+        return Moments(U, R, log_loss, log_elapsed(-log_loss, steep))
 
 
 def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Trajectory | None:
@@ -618,7 +620,7 @@ def turns_towards(loss: Loss) -> Statement:
         return {"w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
     @statement(f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-               extended(data_draws(), more),
+               extended({**setting.separable_draws((2, 8), (2, 6)), "odd": odd}, more),
                {"data of both labels, μ > 0":
                     lambda X, y: len(set(y)) == 2 and separation(X, y) > 0.0,
                 "w in S₊": lambda X, y, w: serves(X, y, w),
@@ -667,12 +669,12 @@ def best_alignment(given: Start) -> Best:
     plus = max_margins(given.X, given.y)[0]
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
-    for log_eps in SCALES:
-        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=1e-3)
+    starts = [replace(given, log_eps=log_eps) for log_eps in SCALES]
+    whole = follow(starts[0], rtol=1e-7, t_1=1e-3)
+    for each in (whole, *(begin(start, rtol=1e-7, t_1=1e-3) for start in starts[1:])):
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
-    whole = follow(replace(given, log_eps=SCALES[0]), t_1=1e-3)
     assert whole is not None
     end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
     return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))

@@ -251,6 +251,7 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
                 label=f"slowest neuron drawn, $n = {n}$")  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel="separation $\\mu$",
            ylabel="time until home, in $1 / X_{\\min}$")  # fmt: skip
+    ax.minorticks_off()
     legend_below(fig, columns=3)
     return fig
 
@@ -366,6 +367,7 @@ def fall_times(found: Sequence[Trajectory]) -> Figure:
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
     ax.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
     ax.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
+    ax.minorticks_off()
     legend_below(fig, columns=3)
     return fig
 
@@ -391,6 +393,8 @@ def refined(runs: Sequence[Best]) -> Figure:
     right.loglog(eps, 0.4 * runs[0].angles[0] * (eps / eps[0]) ** (2.0 / 3.0), color=style.INK,
                  lw=0.9, label="slope 2/3")  # fmt: skip
     right.set(xlabel="$\\varepsilon$")
+    left.minorticks_off()
+    right.minorticks_off()
     legend_below(fig, columns=5)
     return fig
 
@@ -412,6 +416,7 @@ def ranks(found: Sequence[Trajectory]) -> Figure:
     grid = np.linspace(0.0, 1.0, 100)
     right.plot(grid, 2.0 / (1.0 + grid), color=style.INK, lw=1.0, label="$2 / (1 + \\mu)$")
     left.set(xlabel="$\\log_{10}(1/L)$", ylabel="stable rank", ylim=(0.95, 2.05))
+    left.minorticks_off()
     right.set(xlabel="$\\mu$", xlim=(0.0, 1.0))
     legend_below(fig, columns=3)
     return fig
@@ -465,6 +470,7 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
     for (name, time), (colour, line) in zip(bounds, lines, strict=False):
         ax.axvline(time, color=colour, ls=line, lw=1.4, label=name)
     ax.set(xlim=(first, last), ylim=(0.0, 1.05), xlabel="$t$", ylabel="share of the neurons")
+    ax.minorticks_off()
     legend_below(fig)
     return fig
 
@@ -677,6 +683,7 @@ def phases(runs: Mapping[str, pd.DataFrame]) -> Figure:
         ax.plot(late.epoch, late.directions, color=RANK, ls=(0, (1, 1.2)), lw=2.0,
                 label="changes in directions")  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="epoch", ylim=(1e-5, 1e3))
+        ax.minorticks_off()
     legend_below(fig)
     return fig
 
@@ -742,5 +749,6 @@ def left_behind(
                          marker=marker, label=f"the flow, {label}", zorder=3.0)  # fmt: skip
     ax.set(xscale="log", yscale="log", ylim=(1e-4, 1.0), xlabel="$\\mu$",
            ylabel="share of the neurons")  # fmt: skip
+    ax.minorticks_off()
     legend_below(fig, columns=3)
     return fig

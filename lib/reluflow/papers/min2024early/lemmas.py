@@ -29,6 +29,7 @@ from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.alignment import departure_residual, leaving
 from reluflow.papers.min2024early.setting import (
     Start,
+    few,
     none_lost,
     none_of,
     parts,
@@ -746,7 +747,7 @@ def _with_weights(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
     if np.all(np.round(X) == X):
         W = np.round(2.0 * W)
-    size = 10.0 ** rng.uniform(-6.0, 0.0) / np.linalg.norm(X, axis=1).max()
+    size = 10.0 ** rng.uniform(-6.0, 1.5) / np.linalg.norm(X, axis=1).max()
     return {"X": X, "y": y, "W": W * size, "v": v}
 
 
@@ -754,7 +755,7 @@ def velocity_points_inward(loss: Loss) -> Statement:
     """ea.eq46.1: y_i sign(v_j) <x_i, F_j> > 0 for all i, active j; F_j = -grad_(w_j) L."""
     return Statement(
         f"{loss.name} loss: yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons",
-        extended(separable_draws((2, 12), (2, 7)), _with_weights),
+        extended({**separable_draws((2, 12), (2, 7)), "few": few}, _with_weights),
         lambda item: float(_cosines(item, loss).min()),
         {**_A1,
          "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
@@ -848,7 +849,7 @@ def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
 
 
 @statement("every element of the inclusion that is not 0 crosses the boundaries the same way",
-           extended(separable_draws((2, 12), (2, 7)), _on_boundaries),
+           extended({**separable_draws((2, 12), (2, 7)), "few": few}, _on_boundaries),
            {**_A1, "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0))},
            strict=True, fixed=("y", "on"))  # fmt: skip
 def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray) -> float:

@@ -99,6 +99,14 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
             "parallel": parallel, "one against many": against_many}  # fmt: skip
 
 
+def few(rng: np.random.Generator) -> dict[str, NDArray]:
+    """A single datum, or data on a line, under (A1): lengths over twelve decades."""
+    n, d = (1, int(rng.integers(1, 5))) if rng.random() < 0.5 else (int(rng.integers(2, 5)), 1)
+    Z = np.abs(rng.standard_normal((n, d))) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
+    y = rng.choice([-1.0, 1.0], n)
+    return {"X": y[:, None] * Z, "y": y}
+
+
 # --- Second route: the limit flow in exact arithmetic: a polygon in weight space ------------------
 #
 # With dw/dsigma = s b(w), b(w) the sum of y_i x_i over the data with <x_i, w> > 0, the direction of
