@@ -224,7 +224,7 @@ def full():
 
 def test_recorded_steps_come_out_again(full):
     """Those of the other two the page takes again."""
-    assert deep.again(full["a-teacher-0.4"], 5, False) < 1e-3
+    assert deep.again(full["a-teacher-0.4"], 5) < 1e-3
 
 
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
@@ -233,7 +233,7 @@ def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
         problem = deep.DeepProblem(record.setting, 0)
         loss, _ = problem.loss_and_direction(problem.start)
         assert record.losses[0] == pytest.approx(loss, rel=1e-5)
-        at, w = record.start(half=True)
+        at, w = record.halfway
         kept = record.norms[record.steps == at][0]
         np.testing.assert_allclose(problem.norms(w), kept, rtol=1e-8)
 
@@ -247,7 +247,7 @@ def test_a_record_is_the_descent_in_one_piece(monkeypatch, tmp_path):
     assert shown == [*range(51), 100, *range(150, 201), 300]
     np.testing.assert_allclose(record.norms, plain.norms[shown], rtol=1e-4)
     np.testing.assert_allclose(record.losses, plain.losses[shown], rtol=1e-3)
-    assert max(deep.again(record, 50, half) for half in (False, True)) < 1e-4
+    assert deep.again(record, 50) < 1e-4
     signs, pieces = np.sign(np.diff(plain.norms[:, 0])), []
     for k, sign in enumerate(signs):  # monotone pieces one step at a time
         if k and signs[k - 1] == sign:
