@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.papers.lee2023magnitude import descent, descents, layers, population, rates
+from reluflow.papers.lee2023magnitude import descent, layers, population, rates
 from reluflow.papers.lee2023magnitude.population import (
     RISING,
     TURNING,
@@ -247,7 +247,7 @@ def test_a_magnitude_that_moves_otherwise_is_found(statement, start, monkeypatch
 
 def test_the_cubic_term_at_the_first_of_the_counterexamples():
     value = 2 * 10**8 * Fraction(29, 30) ** 516 - Fraction(2, 3) * 10**24 * Fraction(9, 10) ** 516
-    assert descents.demanded(10) == (516, pytest.approx(float(value), rel=1e-12))
+    assert descent.demanded(10) == (516, pytest.approx(float(value), rel=1e-12))
 
 
 @pytest.mark.parametrize(("at", "value"), [(1, -1e-9), (20, -1e-9), (20, math.nan)])
