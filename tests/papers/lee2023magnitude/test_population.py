@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.papers.lee2023magnitude import descent, layers, population, rates
+from reluflow.papers.lee2023magnitude import descent, laws, layers, population, rates
 from reluflow.papers.lee2023magnitude.population import (
     RISING,
     TURNING,
@@ -224,7 +224,7 @@ def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
         return tuple(s * g for s, g in zip(turned, right(*given), strict=True))
 
     monkeypatch.setattr(population, "quadrature_gradient", other)
-    slack = rates.falls_above_nullcline().slack(item_at(Start.at(2.0, 1.5, 2)))
+    slack = laws.falls_above_nullcline().slack(item_at(Start.at(2.0, 1.5, 2)))
     assert slack == min(turned)
 
 
