@@ -228,7 +228,7 @@ PLANTED = [
      "early = Start(X, Y, X, Y).flow(1.0).t", "Start"),
     ("lee2022support.dynamics", "loops[0],", "continuation_sides(one, one[0], [0.0], 0)[0],",
      "continuation_sides"),
-    ("lee2023magnitude.layers", "after = descents.vector_descent(start, eta, 1)",
+    ("lee2023magnitude.layers", "after = descent.vector_descent(start, eta, 1)",
      "after = run_from_the_middle(step)[0]", "run_from_the_middle"),
 ]  # fmt: skip
 

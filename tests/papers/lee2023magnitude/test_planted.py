@@ -225,7 +225,7 @@ SLOWER = (
 )
 
 
-# --- Lemma 2.1 and Propositions B.1, 3.1, 3.6 -----------------------------------------------------
+# --- Lemma 2.1, Propositions B.1, 3.1 and 3.6, and unique minimisers ------------------------------
 
 
 def wrong(name: str, judge: Check, when: Callable[..., bool], change: Callable[..., Any]) -> Any:
@@ -233,35 +233,25 @@ def wrong(name: str, judge: Check, when: Callable[..., bool], change: Callable[.
     return under(laws, name, but(getattr(laws, name), when, change), judge)
 
 
-def both(
-    name: str, judge: Check, when: Callable[..., bool], by: Any, of: Any = None
-) -> list[Check]:
-    """The function's numbers, or those that `of` says of a matrix, too large, and too small."""
-    ways = (lambda x, off=off: x + off * (of(x) if of else 1.0) for off in (by, -by))
-    return [wrong(name, judge, when, way) for way in ways]
-
-
-def trace(M: Any) -> Any:
-    return np.eye(len(M))
+def both(name: str, judge: Check, when: Callable[..., bool], by: Any) -> list[Check]:
+    """The function's numbers too large, and too small."""
+    return [wrong(name, judge, when, lambda x, off=off: x + off) for off in (by, -by)]
 
 
 lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments, 1, 10)
 CORNER = 2e-9 * np.outer(np.eye(5)[0], np.eye(5)[4])
-in_five = lambda u, *_: len(u) == 5  # noqa: E731
-in_ten = lambda theta, u, v: len(u) == 10  # noqa: E731
+in_five, in_ten = (lambda *given, d=d: len(given[-1]) == d for d in (5, 10))
 right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
+quarter = lambda *given: right_angle(*given) and in_five(*given)  # noqa: E731
 LEMMA_2_1 = (
     *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, CORNER)),
-    *each("together, against I/2", *both("gaussian_sector", lemma, right_angle, 1e-9, trace)),
+    *each("together, against I/2", *both("gaussian_sector", lemma, quarter, 1e-9 * np.eye(5))),
     *each("E[s(u.x) s(v.x)]", *both("relu_correlation", lemma, right_angle, 2e-9)),
 )  # fmt: skip
 B_1 = (
-    *each("both by quadrature", *both("sphere_sector", sphere, in_ten, 2e-10, trace)),
-    *each("the half-space", *both("sphere_sector", sphere, in_ten, 1e-10, trace)),
+    *each("both by quadrature", *both("sphere_sector", sphere, in_ten, 2e-10 * np.eye(10))),
+    *each("the half-space", *both("sphere_sector", sphere, in_ten, 1e-10 * np.eye(10))),
 )
-
-
-# --- Propositions 3.1 and 3.6 ---------------------------------------------------------------------
 
 
 def other_overlap() -> sp.Expr:
@@ -285,13 +275,10 @@ PROP_3_6 = each(
 )  # fmt: skip
 
 
-# --- Unique minimisers ----------------------------------------------------------------------------
-
-
-def law_in(d: int, points: Any, judge: Check) -> Check:
-    """What `judge` finds where the laws drawn in d dimensions are this one."""
+def law_in(dims: Sequence[int], points: Any, judge: Check) -> Check:
+    """What `judge` finds where the laws drawn in these dimensions are this one."""
     law = laws.finite_law(points)
-    return wrong("random_law", judge, lambda rng, k, *_: k == d, lambda _: law)
+    return wrong("random_law", judge, lambda rng, d, *_: d in dims, lambda _: law)
 
 
 def several(rng: np.random.Generator, same: bool, mean: int) -> Any:
@@ -306,24 +293,20 @@ def several(rng: np.random.Generator, same: bool, mean: int) -> Any:
 drawn = laws._several_minimisers
 symmetric, finite = (lambda k=k: laws.unique_minimisers(0, 12)[k] for k in range(2))
 density = partial(laws.minimiser_of_densities, 0, 8)
-LINE = [(1, 0), (-1, 0)]
-CROSS = [*LINE, (0, 1), (0, -1)]
+CROSS = [(1, 0), (-1, 0), (0, 1), (0, -1)]
 UNIQUE_SYMMETRIC = (
     ("with several minimisers", wrong("is_only_minimiser", symmetric,
                                       lambda law, _: law.is_symmetric, lambda _: False)),
-    ("symmetric laws of full rank", wrong("random_law", symmetric, lambda *_: True,
-                                          lambda _: laws.finite_law(laws.MERCEDES))),
+    ("symmetric laws of full rank", law_in([1, 2, 3], laws.MERCEDES, symmetric)),
 )  # fmt: skip
 UNIQUE_FINITE = (
     *each("the teachers tried disagree", *(
-        wrong("spans_every_side", law_in(2, points, finite), lambda law: law.d == 2,
+        wrong("spans_every_side", law_in([2], points, finite), lambda law: law.d == 2,
               lambda _, spans=spans: spans)
         for points, spans in ((laws.MERCEDES, True), (CROSS, False))
     )),
-    ("laws that meet", wrong("random_law", finite, lambda *_: True,
-                             lambda _: laws.finite_law(laws.MERCEDES))),
-    ("laws that do not", wrong("random_law", finite, lambda *_: True,
-                               lambda _: laws.finite_law(CROSS))),
+    ("laws that meet", law_in([1, 2, 3], laws.MERCEDES, finite)),
+    ("laws that do not", law_in([1, 2, 3], CROSS, finite)),
 )  # fmt: skip
 UNIQUE_DENSITY = (
     *each("without a corner", *(

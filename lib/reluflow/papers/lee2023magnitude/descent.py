@@ -1,26 +1,32 @@
-"""The page `descent`: Theorems 4.1, A.1 and A.2."""
+"""The page `descent`: Theorems 4.1, A.1 and A.2, and the descents that `layers` is tried on."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial, wraps
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 import sympy
+from mpmath import mpc, mpf
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement, extended, given
+from reluflow.falsify import Draws, Instance, Report, Statement, extended, falsify, given
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, note
-from reluflow.papers.lee2023magnitude import descents
-from reluflow.papers.lee2023magnitude.descents import SMALLNESS, Descent, draws, statement
-from reluflow.papers.lee2023magnitude.population import pull
-from reluflow.papers.lee2023magnitude.setting import gap_bounds, magnitude_bounds
+from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline, pull
+from reluflow.papers.lee2023magnitude.setting import (
+    Range,
+    Start,
+    gap_bounds,
+    magnitude_bounds,
+    step_limit,
+)
 
 # --- Theorem 4.1: descent beside a flow w(t) = g(e^(-ct)), and its error --------------------------
 #
@@ -324,6 +330,264 @@ def escaping_descent() -> Counterexample:
         )  # fmt: skip
 
 
+# --- Population descents that the statements of Section 4 and Appendix A are tried on -------------
+#
+# An instance is a start of `setting`, with "target", and a descent: "step" (), "steps" () how many
+# are taken, and "loose" (2,) > 1: the r and R that a theorem asks for are taken that much outside
+# the norms of the run. A step is called small against a number X if it is at most X over
+# "smallness" (), which is 10, 100 or 1000, by the kind of draw, or 1, where a statement needs no
+# small step. "asked" () is the number of steps for which the eps of Corollary 4.3 is taken, where
+# an instance has it.
+
+SMALLNESS = (10, 100, 1000)
+"""A step is tried at these fractions of what it is to be small against."""
+
+ROUNDING = 1e-12
+"""A slack below this share of the quantity is rounding."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """An instance, read."""
+
+    start: Start
+    step: float
+    steps: int
+    loose: tuple[float, float]
+    smallness: float
+    asked: int = 0
+
+    @classmethod
+    def of(cls, item: Instance) -> Descent:
+        """The descent of an instance."""
+        below, above = (float(number) for number in item["loose"])
+        step, share = float(item["step"]), float(item.get("smallness", 1.0))
+        asked = int(item.get("asked", 0))
+        return cls(Start.of(item), step, int(item["steps"]), (below, above), share, asked)
+
+    @property
+    def path(self) -> PopulationPath:
+        """Every step of it."""
+        return _path(self.start, self.step, self.steps)
+
+    def norm_range(self) -> tuple[float, float]:
+        """An r and an R with r < |w(T)| < R for all T > 0, those after the run included. After it
+        |w| stays above the smaller of its value and v* (1 - eps)^(1/(m+1)), and below the larger of
+        its value and v* (1 + eta v*^(2m))."""
+        path, m, target = self.path, self.start.m, self.start.target
+        length = path.length[1:]
+        rest = target * float(nullcline(path.phi[-1], m))
+        top = target * (1.0 + self.step * target ** (2 * m)) if m else target
+        low, high = float(min(length.min(), rest)), float(max(length.max(), top))
+        return low / self.loose[0], high * self.loose[1]
+
+    def ranges(self) -> tuple[float, float, float]:
+        """The least and the largest v_1...v_m / |w| over the run, which for balanced weights is
+        |w|^(m-1), and the largest v_1...v_m."""
+        product = self.path.v**self.start.m
+        ratio = product / self.path.length
+        return float(ratio.min()), float(ratio.max()), float(product.max())
+
+    def overshoot(self) -> float:
+        """eta max(v0, v*)^(2m)."""
+        return self.step * max(self.start.v, self.start.target) ** (2 * self.start.m)
+
+    def is_below(self, limit: float) -> bool:
+        """Whether the step is at most the limit over 10, 100 or 1000."""
+        return self.step * self.smallness <= limit
+
+
+ON_THE_ANGLE: Mapping[str, Callable[[Descent], bool]] = {
+    "no step overshoots": lambda run: run.overshoot() <= 1.0,
+    "r < |w(T)| < R": lambda run: min(run.loose) > 1.0,
+    "step small enough": lambda run: run.is_below(
+        step_limit(run.start.phi, *run.norm_range(), run.start.target, run.start.m)
+    ),
+}
+"""What Theorems 4.2 and A.2 suppose, and that eta max(v0, v*)^(2m) <= 1, for which they do not ask
+where they let v0 be large; it leaves out runs that diverge."""
+
+
+@lru_cache(maxsize=256)  # as many as `falsify` draws before it asks for their slacks
+def _path(start: Start, step: float, steps: int) -> PopulationPath:
+    with np.errstate(all="ignore"):  # a descent that diverges
+        return start.descent(step, steps)
+
+
+NEAR_ZERO: Range = (-60.0, -3.0)
+"""psi of a start near the ray opposite to the teacher: phi0 from 2e-26 to 0.1."""
+
+
+def limit_guess(start: Start) -> float:
+    """About what the step of an angle bound must be small against, before the run is known."""
+    R = max(start.v, start.target)
+    r = min(start.v, start.target * float(nullcline(start.phi, start.m)))
+    limit = step_limit(start.phi, r, R, start.target, start.m)
+    return min(limit, 1.0 / R ** (2 * start.m))
+
+
+def _instance(
+    layers: tuple[int, ...],
+    psi: Range,
+    rho: Range,
+    step: Callable[[Start, np.random.Generator], float],
+    steps: Mapping[int, float],
+    rng: np.random.Generator,
+) -> Instance:
+    """A start with psi and rho in these ranges and a descent, `steps` with their probabilities."""
+    m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
+    start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
+    return {
+        "psi": np.array(start.psi),
+        "rho": np.array(start.rho),
+        "target": np.array(target),
+        "step": np.array(step(start, rng)),
+        "steps": np.array(int(rng.choice(list(steps), p=list(steps.values())))),
+        "m": np.array(m),
+        "loose": 1.0 + 10.0 ** rng.uniform(-6.0, 0.0, 2),
+    }
+
+
+def draws(
+    layers: tuple[int, ...],
+    limit: Callable[[Start], float] = limit_guess,
+    psi: Range = (-3.0, 9.0),
+    rho: Range = (-3.0, 1.5),
+    shares: tuple[int, ...] = SMALLNESS,
+) -> Draws:
+    """Starts with psi and rho in these ranges; the step is limit(start) over one to two shares."""
+
+    def one(k: int, rng: np.random.Generator) -> Instance:
+        def step(start: Start, rng: np.random.Generator) -> float:
+            return limit(start) / k * rng.uniform(0.5, 1.0)
+
+        steps = {20: 0.3, 100: 0.4, 400: 0.3}
+        return {**_instance(layers, psi, rho, step, steps, rng), "smallness": np.array(k)}
+
+    return {f"step below X{f'/{k}' * (k > 1)}": partial(one, k) for k in shares}
+
+
+def everywhere(layers: tuple[int, ...]) -> Draws:
+    """`draws`, and starts with psi in `NEAR_ZERO` that are followed for up to 2000 steps."""
+
+    near = extended(
+        draws(layers, psi=NEAR_ZERO, shares=SMALLNESS[:1]),
+        lambda _, rng: {"steps": np.array(int(rng.choice([100, 400, 2000])))},
+    )
+    near = {f"{name}, phi0 below 0.1": draw for name, draw in near.items()}
+    return {**draws(layers), **near}
+
+
+FAR: Mapping[str, tuple[Range, Range]] = {
+    "moderate": ((-3.0, 3.0), (-2.0, 2.0)),
+    "phi0 near 0": (NEAR_ZERO, (-3.0, 3.0)),
+    "phi0 near pi": ((3.0, 30.0), (-3.0, 3.0)),
+    "|w0| tiny": ((-3.0, 9.0), (-12.0, -3.0)),
+    "|w0| huge": ((-3.0, 9.0), (3.0, 9.0)),
+}
+"""Ranges of psi and rho by kind of start, out to where nothing is tame."""
+
+
+def to_the_limit(layers: tuple[int, ...], limit: Callable[[Start], float]) -> Draws:
+    """Starts of every kind of `FAR`; every second step is within a tenth of limit(start), the
+    others are down to a thousandth of it."""
+
+    def step(start: Start, rng: np.random.Generator) -> float:
+        share = rng.uniform(0.9, 1.0) if rng.random() < 0.5 else 10.0 ** rng.uniform(-3.0, 0.0)
+        return share * limit(start)
+
+    steps = {20: 0.3, 100: 0.4, 400: 0.2, 2000: 0.1}
+    return {name: partial(_instance, layers, *at, step, steps) for name, at in FAR.items()}
+
+
+def statement(
+    says: str, draws: Draws, hypotheses: Mapping[str, Callable[[Descent], bool]], ours: str = ""
+) -> Callable[[Callable[[Descent], float]], Callable[[], Statement]]:
+    """Makes a Statement of the slack of a descent below it; if it is that of the claim `ours` of
+    our own, the hypotheses are named as in its `given`."""
+
+    def read(function: Callable[[Descent], Any]) -> Callable[[Instance], Any]:
+        return lambda item: function(Descent.of(item))
+
+    def of(slack: Callable[[Descent], float]) -> Callable[[], Statement]:
+        def made() -> Statement:
+            tests = {name: read(test) for name, test in hypotheses.items()}
+            tests = given(ours, **tests) if ours else tests
+            return Statement(says, draws, read(slack), tests, tolerance=ROUNDING)
+
+        return wraps(slack)(made)
+
+    return of
+
+
+# --- Second routes for the descent statements, |w*| = 1: plain vector steps in high precision -----
+
+DIGITS = 30
+
+
+class Place(NamedTuple):
+    """Weights w, a complex number with the teacher along 1, and the factors v_1, ..., v_m."""
+
+    w: mpc
+    v: tuple[mpf, ...]
+
+
+@mpmath.workdps(DIGITS)
+def balanced(theta0: Any, v0: Any, m: int) -> Place:
+    """The start with angle theta0 to the teacher and v_1 = ... = v_m = |w| = v0."""
+    size = mpf(v0)
+    return Place(size * mpmath.expj(mpf(theta0)), (size,) * m)
+
+
+@mpmath.workdps(DIGITS)
+def vector_descent(place: Place, step: Any, n_steps: int) -> Place:
+    """`n_steps` steps of descent by the vector form of Proposition 3.6, p = v_1...v_m:
+
+    -dL/dw = -p^2 w / 2 + p (phi w* + sin(phi) u) / (2 pi),
+
+    and -dL/dv_k = -(w . dL/dw) / v_k, since f depends on v_k w alone.
+    """
+    (w, v), step = place, mpf(step)
+    for _ in range(n_steps):
+        p, phi = mpmath.fprod(v), mpmath.pi - abs(mpmath.arg(w))
+        turning = phi + mpmath.sin(phi) * w / abs(w)
+        pull = -(p**2) * w / 2 + p * turning / (2 * mpmath.pi)
+        radial = (mpmath.conj(w) * pull).real
+        w, v = w + step * pull, tuple(a + step * radial / a for a in v)
+    return Place(w, v)
+
+
+# --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------
+#
+# Both say pi - phi(T) > 2 chi (1 - h)^T - 2/3 chi^3 (1 - 3h)^T, h = c eta = 1/(3k) at eta = X/k;
+# chi = 10^(4k/5) is large enough.
+
+
+def demanded(k: int) -> tuple[int, float]:
+    """At eta = X/k: the last T with 2 chi (1 - h)^T >= 5, and what pi - phi(T) must exceed."""
+    log_chi, h = 0.8 * k * math.log(10.0), 1.0 / (3.0 * k)
+    T = math.floor((log_chi - math.log(2.5)) / -math.log1p(-h))
+    return T, float(gap_bounds(T, -log_chi, 1.0, 1.0, 1.0, 1, 2.0 * h)[0])
+
+
+def demands() -> list[Evidence]:
+    """What Theorems 4.2 (any m) and A.2 ask pi - phi(T) to exceed, at two steps."""
+    return [
+        note(f"one fraction for all starts, cot(phi0/2) = 10^{4 * k // 5}: what pi - phi(T) is to "
+             f"exceed at eta = X/{k}, T = {T}", value)
+        for k in SMALLNESS[:2]
+        for T, value in [demanded(k)]
+    ]  # fmt: skip
+
+
+SMALL_STEPS = Reading(
+    taken="how small eta has to be may depend on the start, r and R",
+    others="no fraction of X serves all starts: each is too large for some start near phi0 = 0, "
+    "where the bound becomes negative; with (1 - c eta)^(3T) in place of (1 - 3c eta)^T every "
+    "eta < 2 with c eta < 1 serves all",
+)
+
+
 # --- Descent of one layer: Theorem A.1 on the magnitude, and Theorem A.2 on the angle -------------
 
 SEEN = 1e-280
@@ -391,7 +655,7 @@ def angle_slacks(run: Descent) -> tuple[NDArray, NDArray]:
     return (above - path.theta) / path.theta, (path.theta - below) / path.theta
 
 
-@statement("A.2: lower bound of phi(T), T >= 0", descents.everywhere((0,)), descents.ON_THE_ANGLE)
+@statement("A.2: lower bound of phi(T), T >= 0", everywhere((0,)), ON_THE_ANGLE)
 def angle(run: Descent) -> float:
     """ma.thmA.2.1: Theorem A.2, its lower bound of phi(T)."""
     return float(angle_slacks(run)[0].min())
@@ -400,7 +664,7 @@ def angle(run: Descent) -> float:
 @statement(
     f"A.2: upper bound of phi(T), T >= 0, phi0 >= {OPPOSITE}",
     draws((0,)),
-    {**descents.ON_THE_ANGLE, f"phi0 >= {OPPOSITE}": lambda run: run.start.phi >= OPPOSITE},
+    {**ON_THE_ANGLE, f"phi0 >= {OPPOSITE}": lambda run: run.start.phi >= OPPOSITE},
 )
 def angle_away(run: Descent) -> float:
     """ma.thmA.2.2: Theorem A.2, its upper bound of phi(T), away from phi0 = 0."""
@@ -415,7 +679,7 @@ def _share(run: Descent) -> float:
 @statement(
     "A.2 repaired: upper bound of phi(T), T >= 0",
     # r is about the smaller one of |w0| and the norm at which |w| turns.
-    descents.to_the_limit(
+    to_the_limit(
         (0,), lambda start: 2.0 * min(1.0, start.v / start.target, float(pull(start.phi)))
     ),
     {
@@ -435,7 +699,7 @@ def repaired_angle(run: Descent) -> float:
 
 @statement(
     "A.2, |w0| <= |w*|: lower bound of phi(T)",
-    draws((0,), lambda _: 2.0, (descents.NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
+    draws((0,), lambda _: 2.0, (NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
     {
         "|w0| <= |w*|": lambda run: run.start.rho <= 0.0,
         "step below 2": lambda run: run.is_below(2.0),
@@ -447,3 +711,23 @@ def small_angle(run: Descent) -> float:
     theta, v = run.path.theta[run.path.theta > SEEN], run.start.target
     _, above = gap_bounds(np.arange(len(theta)), run.start.psi, v, v, v, 0, run.step)
     return float(((above - theta) / theta).min())
+
+
+def try_all(seed: int, count: int, **statements: Callable[[], Statement]) -> dict[str, Report]:
+    return {name: falsify(made(), seed, count, 0) for name, made in statements.items()}
+
+
+def try_one_layer(seed: int, count: int) -> dict[str, Report]:
+    """Try Theorem A.1 and what is true of Theorem A.2 with `count` draws each. Where the proof of
+    A.2 is for small steps alone a search goes on from the worst draws, with three evaluations a
+    draw, for the statements have six variables."""
+    statements = {
+        "A.1": magnitude,
+        "A.1 small": small_magnitude,
+        "A.2 small": small_angle,
+        "A.2 repaired": repaired_angle,
+    }
+    for_small_steps = {"A.2 lower": angle, "A.2 upper": angle_away}
+    return try_all(seed, count, **statements) | {
+        name: falsify(made(), seed, count, 3 * count) for name, made in for_small_steps.items()
+    }

@@ -19,6 +19,7 @@ from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import deep_network, population, runs, setting
+from reluflow.papers.lee2023magnitude.bounds import flows
 from reluflow.papers.lee2023magnitude.population import (
     RISING,
     SHAPES,
@@ -237,9 +238,11 @@ def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool,
     (target, length), rate, more = sizes(reading, layers, norm), runs.RATES[layers], LOSSES[loss]
     start = Start.at(0.5 * math.pi, length, layers - 1, target)
     if more <= 2.0:
-        T = np.unique(np.round(np.geomspace(1.0, runs.STEPS, 120)))
+        (path,) = flows([start])
+        T = path.t / (more * rate)
+        kept = (T >= 1.0) & (T <= runs.STEPS)
         curvature = 0.5 * layers * max(target, length) ** (2 * start.m)
-        came, theta = more * rate * curvature < 0.1, start.flow(more * rate * T).theta
+        T, theta, came = T[kept], path.theta[kept], more * rate * curvature < 0.1
     else:
         T = np.arange(1.0, PROBE + 1.0)
         with np.errstate(all="ignore"):

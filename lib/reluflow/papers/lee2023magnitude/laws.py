@@ -19,9 +19,11 @@ from scipy.special import betainc, betaincinv, ndtr
 from scipy.stats import norm
 
 from reluflow.exact import fractions, null_vectors, rationals
-from reluflow.falsify import Instance, Statement, given
+from reluflow.falsify import Draws, Instance, Statement, given, planted, statement
 from reluflow.geometry import Cells, enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.papers.lee2023magnitude import population
+from reluflow.papers.lee2023magnitude.setting import Start, drawn
 
 # --- Second route: the matrices of Lemma 2.1 and Proposition B.1 by quadrature over the sector ----
 #
@@ -328,6 +330,61 @@ def layered_system() -> list[Evidence]:
     return [
         fact("identities that follow from the loss, m = 1..4 (SymPy)", sum(proved), len(proved))
     ]
+
+
+# --- Eq. (11), its first line: v = |w| falls exactly beyond v* (1 - eps)^(1/(m+1)), the nullcline -
+
+
+def starts(layers: Sequence[int], edge: float = 12.0) -> Draws:
+    """Starts of every kind that might be special: moderate ones, phi_0 near 0 and near pi, tiny and
+    huge norms, and both at once. `edge` is the largest |psi_0| and |rho_0|."""
+    middle, low, high = (-2.0, 2.0), (-edge, -2.0), (2.0, edge)
+    moderate, tiny, huge = (-1.0, 1.0), (-edge, -3.0), (3.0, edge)
+    kinds = {
+        "moderate": (middle, moderate),
+        "phi0 near 0": (low, moderate),
+        "phi0 near pi": (high, moderate),
+        "tiny norm": (middle, tiny),
+        "huge norm": (middle, huge),
+        "phi0 near 0, tiny norm": (low, tiny),
+        "phi0 near 0, huge norm": (low, huge),
+        "phi0 near pi, huge norm": (high, huge),
+    }
+    return drawn(layers, kinds)
+
+
+def resting(start: Start) -> float:
+    """The norm on the nullcline at a start's angle, |w*| = 1."""
+    return float(population.nullcline(start.phi, start.m))
+
+
+def beside_nullcline(layers: Sequence[int], rng: np.random.Generator) -> Instance:
+    """A start off the nullcline by a relative 1e-6 to 0.1, to either side."""
+    psi, m = rng.uniform(-2.0, 2.0), int(rng.choice(layers))
+    rho = math.log(float(population.nullcline(population.angle(psi), m)))
+    rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-5.9, -1.0)
+    return {"psi": np.array(psi), "rho": np.array(rho), "m": np.array(m)}
+
+
+@statement(
+    "|w| and all v_k fall exactly where v > v* (1 - ε)^(1/(m+1))",
+    {"near the nullcline": partial(beside_nullcline, range(6)), **starts(range(6), edge=3.5)},
+    {
+        "off the nullcline by more than 1e-6": lambda item: (
+            abs(resting(Start.of(item)) / Start.of(item).v - 1.0) > 1e-6
+        )
+    },
+)
+def falls_above_nullcline(item: Instance) -> float:
+    """ma.eq11.1: dv/dt < 0 if and only if v > v* (1 - eps)^(1/(m+1)) (eq. (11), its first line).
+    The sign of dv/dt is that of the loss's own gradient by quadrature, in all parameters. Starts on
+    the nullcline to within 1e-6 are left out: rounding decides their sign."""
+    start = Start.of(item)
+    m, v = start.m, start.v
+    w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
+    slope, slopes = population.quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
+    rates = np.array([-float(slope @ w) / v, *(-slopes)])
+    return 1.0 if np.all((rates < 0.0) == (v > planted(item) * resting(start))) else -1.0
 
 
 # --- Laws on finitely many points with rational coordinates and weights, and draws of them --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -14,9 +13,18 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, Report, Statement, extended, falsify
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude import descent, descents, setting
-from reluflow.papers.lee2023magnitude.descent import OPPOSITE, SEEN, angle_slacks
-from reluflow.papers.lee2023magnitude.descents import Descent, draws, statement, to_the_limit
+from reluflow.papers.lee2023magnitude import descent, setting
+from reluflow.papers.lee2023magnitude.descent import (
+    OPPOSITE,
+    SEEN,
+    Descent,
+    angle_slacks,
+    demands,
+    draws,
+    statement,
+    to_the_limit,
+    try_all,
+)
 from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
 from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, gap_bounds
 
@@ -37,7 +45,7 @@ CALM = "eta max(|w0|, v*)^(2m) <= 1/10"
 AWAY_TESTS = {
     FAR: lambda run: run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2,
     CALM: lambda run: run.overshoot() <= 0.1,
-    **{name: descents.ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
+    **{name: descent.ON_THE_ANGLE[name] for name in ("r < |w(T)| < R", "step small enough")},
     "r < |w0| < R": lambda run: run.norm_range()[0] < run.start.v < run.norm_range()[1],
 }
 """Starts away from phi0 = 0 and pi, with r < |w0| < R, while the printed condition is on T > 0
@@ -93,14 +101,16 @@ def corrected_angle(run: Descent) -> float:
     return float(np.minimum(slow - log_ratio, log_ratio - fast).min())
 
 
-def large_norm() -> list[Evidence]:
-    """ma.thm4.2 for m = v* = 1 and eta = X/10 = 1/15, where `CALM` does not hold: from phi0 = 5/2
-    and eta |w0|^2 = 5/2 a step turns w over, and |w| stays bounded and away from 0."""
+def one_fraction() -> list[Evidence]:
+    """ma.thm4.2: `demands`; and for m = v* = 1 and eta = X/10 = 1/15, where `CALM` does not hold,
+    from phi0 = 5/2 and eta |w0|^2 = 5/2 a step turns w over, and |w| stays bounded and away from
+    0."""
     step, start = 1.0 / 15.0, Start.at(2.5, math.sqrt(37.5), 1)
     path = start.descent(step, 30000)
     _, gap = gap_bounds(1.0, start.psi, 1.0, 1.0, 1.0, 1, step)
     at = "one fraction for all starts, phi0 = 5/2, |w0|^2 = 5/(2 eta), eta = X/10: "
     return [
+        *demands(),
         bound(f"{at}phi(1) below the lower bound", float(path.theta[1] - gap), ">", 0.0, ""),
         note("phi(1), and the lower bound", (float(path.phi[1]), math.pi - float(gap))),
         fact("its v_1 is positive again after 30000 steps", path.v[-1] > 0.0, True),
@@ -125,7 +135,7 @@ def small_steps(report: Report, on: str) -> Reading:
 
 # --- Descent of two layers: Theorem A.3, which fails on both sides, and its repair ----------------
 
-STEPS_A_3 = tuple(Fraction(1, k) for k in descents.SMALLNESS)
+STEPS_A_3 = tuple(Fraction(1, k) for k in descent.SMALLNESS)
 """Steps of the counterexample to Theorem A.3: v* = |w0| = v_1 = 1, phi0 = pi/2."""
 
 TWO_LAYERS = {
@@ -152,7 +162,7 @@ def two_layers(name: str) -> Statement:
         name,
         {**tried, **extended({f"{first}, long": one}, _prolonged)},
         {
-            "no step overshoots": descents.ON_THE_ANGLE["no step overshoots"],
+            "no step overshoots": descent.ON_THE_ANGLE["no step overshoots"],
             "step small against 1/v*^2": lambda run: run.is_below(1 / run.start.target**2),
         },
     )
@@ -190,6 +200,16 @@ def corrected_two_layers(run: Descent) -> float:
     return float(slacks[1:].min())
 
 
+def broken(report: Report) -> list[Evidence]:
+    """How many draws broke a statement, and at which smallness of the step."""
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in report.violations.items())
+    return [
+        fact(f"{report.says}: instances that break it", sum(report.violations.values()), 0),
+        note("of them, by the step", kinds or "none"),
+        note("instances tried, and drawn", (report.tried, report.drawn)),
+    ]
+
+
 def run_from_the_middle(step: Fraction) -> tuple[PopulationPath, NDArray, NDArray]:
     """Descent from phi0 = pi/2, |w0| = v_1 = v* = 1 until eta T = 20, and Theorem A.3's bounds."""
     path = Start(0.0, 0.0, 1).descent(float(step), math.ceil(20 / step))
@@ -207,11 +227,11 @@ def lower_bound_missed() -> Counterexample:
     low = [sum(bool(size(path)[1] <= lower[1]) for path, lower, _ in runs)
            for size in (lambda path: path.length, lambda path: path.v)]  # fmt: skip
     recheck = []
-    with mpmath.workdps(descents.DIGITS):
-        start = descents.balanced(mpmath.pi / 2, 1, 1)
+    with mpmath.workdps(descent.DIGITS):
+        start = descent.balanced(mpmath.pi / 2, 1, 1)
         for step in STEPS_A_3:
             eta = mpmath.mpf(1) / step.denominator
-            after = descents.vector_descent(start, eta, 1)
+            after = descent.vector_descent(start, eta, 1)
             lower = _printed_exactly(1, eta, 1 / mpmath.pi)
             recheck += [
                 bound(f"{name}(1) below the lower bound, step {step}, by a 30-digit vector step",
@@ -232,9 +252,9 @@ def upper_bound_passed() -> Counterexample:
     """ma.thmA.3.2: for |w| the upper bound fails at late T at every step size."""
     runs = [run_from_the_middle(step) for step in STEPS_A_3]
     above = sum(bool(path.length[-1] >= upper[-1]) for path, _, upper in runs)
-    with mpmath.workdps(descents.DIGITS):
+    with mpmath.workdps(descent.DIGITS):
         eta = mpmath.mpf(1) / 10
-        late = descents.vector_descent(descents.balanced(mpmath.pi / 2, 1, 1), eta, 200)
+        late = descent.vector_descent(descent.balanced(mpmath.pi / 2, 1, 1), eta, 200)
         excess = (abs(late.w) - _printed_exactly(200, eta, 1)) / eta
     return _from_the_middle(
         breaks=(
@@ -249,13 +269,13 @@ def upper_bound_passed() -> Counterexample:
 def _from_the_middle(
     breaks: tuple[Evidence, ...], recheck: tuple[Evidence, ...], route: str
 ) -> Counterexample:
-    start = descents.balanced(mpmath.pi / 2, 1, 1)
+    start = descent.balanced(mpmath.pi / 2, 1, 1)
     return Counterexample(
         instance={"v*": 1, "|w0| = v_1(0)": 1, "phi0": "pi/2", "step": list(STEPS_A_3)},
         assumptions={
             "balanced start": bool(abs(start.w) == start.v[0]),
             "the steps are a tenth, a hundredth, a thousandth of 1/v*^2 = 1/|w0|^2": all(
-                step * k == 1 for step, k in zip(STEPS_A_3, descents.SMALLNESS, strict=True)
+                step * k == 1 for step, k in zip(STEPS_A_3, descent.SMALLNESS, strict=True)
             ),
         },
         breaks=breaks,
@@ -264,27 +284,7 @@ def _from_the_middle(
     )
 
 
-# --- Every statement on descent, tried once -------------------------------------------------------
-
-
-def _tried(seed: int, count: int, **statements: Callable[[], Statement]) -> dict[str, Report]:
-    return {name: falsify(made(), seed, count, 0) for name, made in statements.items()}
-
-
-def try_one_layer(seed: int, count: int) -> dict[str, Report]:
-    """Try Theorem A.1 and what is true of Theorem A.2 with `count` draws each. Where the proof of
-    A.2 is for small steps alone a search goes on from the worst draws, with three evaluations a
-    draw, for the statements have six variables."""
-    statements = {
-        "A.1": descent.magnitude,
-        "A.1 small": descent.small_magnitude,
-        "A.2 small": descent.small_angle,
-        "A.2 repaired": descent.repaired_angle,
-    }
-    for_small_steps = {"A.2 lower": descent.angle, "A.2 upper": descent.angle_away}
-    return _tried(seed, count, **statements) | {
-        name: falsify(made(), seed, count, 3 * count) for name, made in for_small_steps.items()
-    }
+# --- Every statement on descent of several layers, tried once -------------------------------------
 
 
 def try_more_layers(seed: int, count: int) -> dict[str, Report]:
@@ -296,7 +296,7 @@ def try_more_layers(seed: int, count: int) -> dict[str, Report]:
     printed = {name: partial(two_layers, name) for name in TWO_LAYERS}
     proved = {"4.2 corrected": corrected_angle, "A.3 corrected": corrected_two_layers}
     return (
-        _tried(seed, count, **proved)
+        try_all(seed, count, **proved)
         | {name: falsify(made(), seed, 5 * count, 5 * count) for name, made in away.items()}
-        | _tried(seed, count, **printed)
+        | try_all(seed, count, **printed)
     )

@@ -28,37 +28,17 @@ from reluflow.falsify import (
 )
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import population
-from reluflow.papers.lee2023magnitude.laws import upper_tail
+from reluflow.papers.lee2023magnitude.laws import beside_nullcline, resting, starts, upper_tail
 from reluflow.papers.lee2023magnitude.population import FALLING, RISING, TURNING, Phases
 from reluflow.papers.lee2023magnitude.setting import Start, drawn, one_layer_length
 
 # --- Theorems 3.2 and 3.7: the flow comes to w* from every start off the edge phi_0 = 0 -----------
-#
-# Instances are starts, see `Start`; psi = log tan(phi/2) and rho = log(|w|/|w*|).
 
 REACHED = 1e-6
 """A flow has come to w* when |w - w*| is below this share of |w*|."""
 
 PATIENCE = 1e10
 """A flow that waits longer before it moves cannot be integrated in time."""
-
-
-def starts(layers: Sequence[int], edge: float = 12.0) -> Draws:
-    """Starts of every kind that might be special: moderate ones, phi_0 near 0 and near pi, tiny and
-    huge norms, and both at once. `edge` is the largest |psi_0| and |rho_0|."""
-    middle, low, high = (-2.0, 2.0), (-edge, -2.0), (2.0, edge)
-    moderate, tiny, huge = (-1.0, 1.0), (-edge, -3.0), (3.0, edge)
-    kinds = {
-        "moderate": (middle, moderate),
-        "phi0 near 0": (low, moderate),
-        "phi0 near pi": (high, moderate),
-        "tiny norm": (middle, tiny),
-        "huge norm": (middle, huge),
-        "phi0 near 0, tiny norm": (low, tiny),
-        "phi0 near 0, huge norm": (low, huge),
-        "phi0 near pi, huge norm": (high, huge),
-    }
-    return drawn(layers, kinds)
 
 
 def converges(layers: Sequence[int]) -> Statement:
@@ -95,27 +75,10 @@ def converges(layers: Sequence[int]) -> Statement:
     )
 
 
-# --- Eq. (11): where the magnitude falls, and how far depth lets it fall --------------------------
-#
-# v = |w| falls exactly beyond v* (1 - eps)^(1/(m+1)), the nullcline; |w(t)| is said to be monotone.
+# --- Eq. (11): |w(t)| is said to be monotone, and how far depth lets it fall ----------------------
 
 DEPTHS = (1, 2, 3, 5, 10, 20)
 """The numbers m of factors besides w on which eq. (11)'s text is tried."""
-
-DEEPER = (*DEPTHS, 50, 100)
-
-
-def resting(start: Start) -> float:
-    """The norm on the nullcline at a start's angle, |w*| = 1."""
-    return float(population.nullcline(start.phi, start.m))
-
-
-def _beside_nullcline(layers: Sequence[int], rng: np.random.Generator) -> Instance:
-    """A start off the nullcline by a relative 1e-6 to 0.1, to either side."""
-    psi, m = rng.uniform(-2.0, 2.0), int(rng.choice(layers))
-    rho = math.log(float(population.nullcline(population.angle(psi), m)))
-    rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-5.9, -1.0)
-    return {"psi": np.array(psi), "rho": np.array(rho), "m": np.array(m)}
 
 
 def followed(layers: Sequence[int]) -> Draws:
@@ -131,27 +94,6 @@ def followed(layers: Sequence[int]) -> Draws:
         "phi0 near pi, huge norm": (high, (3.0, 6.0)),
     }
     return drawn(layers, kinds)
-
-
-@statement(
-    "|w| and all v_k fall exactly where v > v* (1 - ε)^(1/(m+1))",
-    {"near the nullcline": partial(_beside_nullcline, range(6)), **starts(range(6), edge=3.5)},
-    {
-        "off the nullcline by more than 1e-6": lambda item: (
-            abs(resting(Start.of(item)) / Start.of(item).v - 1.0) > 1e-6
-        )
-    },
-)
-def falls_above_nullcline(item: Instance) -> float:
-    """ma.eq11.1: dv/dt < 0 if and only if v > v* (1 - eps)^(1/(m+1)) (eq. (11), its first line).
-    The sign of dv/dt is that of the loss's own gradient by quadrature, in all parameters. Starts on
-    the nullcline to within 1e-6 are left out: rounding decides their sign."""
-    start = Start.of(item)
-    m, v = start.m, start.v
-    w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
-    slope, slopes = population.quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
-    rates = np.array([-float(slope @ w) / v, *(-slopes)])
-    return 1.0 if np.all((rates < 0.0) == (v > planted(item) * resting(start))) else -1.0
 
 
 def about_phases(
@@ -211,14 +153,15 @@ def tendency(seed: int, count: int) -> list[Evidence]:
     """ma.eq11.3: of its fall and its rise, |w(t)| makes one by less than
     |w*| (1 - (1 - eps_0)^(1/(m+1))), which tends to 0 as m grows; m >= 1 (the text after eq. (11),
     as it can be meant)."""
+    deeper = (*DEPTHS, 50, 100)
 
     def slack(found: Phases, start: Start) -> float:
         part = min(start.v, 1.0) - found.least if found.kind == TURNING else -math.inf
         return 1.0 - resting(start) - part
 
     says = "|w| is monotone but for less than 1 - (1 - ε0)^(1/(m+1)) of |w*|"
-    nearly_monotone = about_phases(says, followed(DEEPER), slack, strict=True)
-    return [*survived(falsify(nearly_monotone, seed, count, 0)), note("m", DEEPER)]
+    nearly_monotone = about_phases(says, followed(deeper), slack, strict=True)
+    return [*survived(falsify(nearly_monotone, seed, count, 0)), note("m", deeper)]
 
 
 TENDENCY = Reading(
@@ -284,16 +227,11 @@ def try_orders(seed: int, count: int) -> Mapping[str, Report]:
     return {name: falsify(one, seed, count, 0) for name, one in statements.items()}
 
 
-def upwards(value: float) -> float:
-    """A deviation, up to a multiple of 1e-6: below it is the rounding of how it was computed."""
-    return math.ceil(value / 1e-6) * 1e-6
-
-
 def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[Evidence]:
     """ma.text.scale.1, ma.text.scale.2, ma.text.scale.3: small starts turn faster (layers m = 0),
     slower (m >= 2), which for m >= 2 is said of the loss as well, or as fast (1) (Section 3.2).
     That time's exponent is d log(time) / d log|w_0|, |w_0| = 1e-4 to 1e-3 of |w*|, from a right
-    angle to a loss of 1e-4."""
+    angle to a loss of 1e-4; its deviation is told up to a multiple of 1e-6, for rounding."""
     report, sizes = orders[name := "m = " + ", ".join(map(str, layers))], np.log([1e-4, 1e-3])
     powers = {
         m: np.diff(np.log(population.time_to_loss(0.0, sizes, m, 1e-4)))[0] / np.diff(sizes)[0]
@@ -302,7 +240,8 @@ def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[E
     }
     return [
         *(deviation(f"m = {m}: exponent of |w0| in the time to a small loss, against {1 - m}",
-                    upwards(abs(power - (1 - m))), "", digits=2) for m, power in powers.items()),
+                    math.ceil(abs(power - (1 - m)) / 1e-6) * 1e-6, "", digits=2)
+          for m, power in powers.items()),
         *report.checks(f"{name}: {report.says}"),
         note("seed", report.seed),
     ]  # fmt: skip
@@ -338,7 +277,7 @@ def two_phases(layers: Sequence[int]) -> Statement:
         expected = RISING if start.v <= resting(start) else TURNING
         return 1.0 if found.flips <= 1 and found.kind == expected else -1.0
 
-    near = {"near the nullcline": partial(_beside_nullcline, layers)}
+    near = {"near the nullcline": partial(beside_nullcline, layers)}
     return about_phases(
         "|w| only rises, or falls once and then rises",
         {**near, **followed(layers), **drawn(layers, FAR)},
