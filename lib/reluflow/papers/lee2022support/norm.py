@@ -1,10 +1,12 @@
-"""The page `norm`: Theorems 4.7 and F.6, Lemmas F.8 and F.9."""
+"""The page `norm`: Theorems 4.7 and F.6, Lemmas F.7, F.8 and F.9."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import cycle, islice, permutations
 
 import numpy as np
 from flint import fmpq_poly
@@ -24,22 +26,25 @@ from reluflow.falsify import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells
+from reluflow.geometry import enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.landscape import local_minima, loss
+from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     NORMS,
+    Crossing,
     Radius,
     also,
     assumptions,
     crossings,
     data_draws,
+    directed,
     gentle_radius,
     guaranteed_radius,
     meets,
     meets_cell,
+    nontrivial,
     parallel_classes,
     small,
     small_flows,
@@ -52,13 +57,87 @@ from reluflow.papers.lee2022support.setting import (
 )
 from reluflow.papers.lee2022support.small_flows import (
     ASSUMED,
-    at_crossings,
-    conditions,
+    at_rest,
     keeps_all,
-    norm_lost,
+    leaving_draws,
+    nontrivial_draws,
+    pieces,
     planar,
     planar_data,
+    sign_changes,
 )
+
+# --- The norm along the flow: g(w) = -1/2 d|w|^2/dt (Definition D.3 and Lemma F.7) ----------------
+
+
+def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
+    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7), w (..., d)."""
+    w = np.asarray(w, float)
+    return (w * gradient(X, y, w)).sum(axis=-1)
+
+
+def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t. Where all of |w|^2's maxima and minima are is
+    told by the zeros of its derivative on each piece of the path, a sum of exponentials,
+    d|w|^2/ds = sum_k 2 l_k b_k (v_k.limit e^(-l_k s) - b_k e^(-2 l_k s)), v_k the columns of V."""
+    states = [path.states[:1]]
+    for piece, end in pieces(X, y, path):
+        slopes = piece.rates * piece.b
+        rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
+        parts = np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b])
+        turns = np.array(sign_changes(np.bincount(which.ravel(), parts), rates))
+        last = path.at([end]) if np.isfinite(end) else path.end[None]
+        states += [piece.after(turns[turns < end - piece.t0]), last]
+    squares = (np.vstack(states) ** 2).sum(axis=1)
+    return float(np.max(np.maximum.accumulate(squares) - squares))
+
+
+def _by_a_boundary(item: Instance, rng: np.random.Generator) -> Instance:
+    """w on the boundary of the first datum, and v of any size."""
+    p, q = item["X"][0]
+    w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
+    return {"w": w, "v": rng.normal(size=2) * 10.0 ** rng.uniform(-9.0, 0.0) * np.linalg.norm(w)}
+
+
+@statement("g is continuous across boundaries", extended(data_draws(2), _by_a_boundary),
+           fixed=("X", "y"))  # fmt: skip
+def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
+    """sv.lemF.7: part 2, |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
+    moved, h = np.abs(X @ v), np.abs(X @ w)
+    allowed = float(moved @ (2.0 * h + moved + y))
+    jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
+    terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
+    noise = 1e-13 * float(terms @ (terms + y))
+    return (allowed - jump + noise) / (allowed + noise)
+
+
+def rate_at_minima(seed: int, count: int) -> list[Evidence]:
+    """Lemma F.7, part 3: g = 0 at the local minima of `count` planar data sets."""
+    rng, worst, flat = np.random.default_rng(seed), 0.0, 0
+    for draw in islice(cycle(nontrivial_draws(2, (2, 5)).values()), count):
+        item = draw(rng)
+        X, y = item["X"], item["y"]
+        for minimum in local_minima(X, y):
+            h = np.abs(X @ minimum.w)
+            worst = max(worst, abs(float(norm_rate(X, y, minimum.w))) / float(h @ h + y @ y))
+            flat += not minimum.support
+    return [
+        bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9, "of |Xw|^2 + |y|^2"),
+        note("data sets whose minima were enumerated", count),
+        note("of them with a dead plateau, g = 0 all around its points", flat),
+    ]
+
+
+INCREASING = Reading(
+    taken="the norm increases at a moment if its square has a positive derivative then; a "
+    "local minimum is on the boundary of the norm-increasing subset if g = 0 there, as the "
+    "statement explains it",
+    others="if to increase means to be strictly increasing near the moment, part 1 fails: "
+    "a norm can strictly increase through a moment with g = 0, and the flow above does. "
+    "If the boundary is the topological one, part 3 fails on dead plateaus: for n = d = 1, "
+    "x = y = 1 the minimum w = -1 has g = 0 in a whole neighbourhood.",
+)
+
 
 # --- Second route: the norm's overshoot in rational arithmetic, which follows no flow -------------
 
@@ -245,6 +324,14 @@ def sharp_family() -> list[Evidence]:
 # --- Whether small flows in the plane end in a global minimum (Lemma F.8, Theorem 4.7) ------------
 
 
+def keeps_all_data() -> Statement:
+    """sv.lemF.8.1: where the all-active cell holds its virtual minimum."""
+    hypotheses = {**ASSUMED, "q(w0) > 0": nontrivial,
+                  "the all-active cell holds its minimum": keeps_all}  # fmt: skip
+    return at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
+                   hypotheses, gone=True)  # fmt: skip
+
+
 @statement("the all-active minimum is global", data_draws(2),
            {**ASSUMED, "the all-active cell holds its minimum": keeps_all})  # fmt: skip
 def all_active_is_global(X: NDArray, y: NDArray) -> float:
@@ -405,6 +492,93 @@ def met_at_the_end(case: Counterexample) -> list[Evidence]:
         note("the counterexample: limit of the flow", tuple(map(float, end))),
         note("the counterexample: the limit is a local minimum", held),
     ]  # fmt: skip
+
+
+# --- Conditions B1-B4 of Theorem F.6 at a crossing, and what they come to in the plane ------------
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """B1-B4 of Theorem F.6 at one crossing, each as a slack that is positive where it holds.
+
+    B1     min_k of the right-hand side less |Delta e_k|
+    B2     the right-hand side less y_0, in units of y_0; NaN where H or H~ is singular
+    full   B3: whether H~ (and H, whose inverse B2 needs) has full rank
+    B4     -x_0.w_P^* / (|x_0| |w_P^*|)
+    inner  1 - x_0.H^-1 x_0, which the proof takes to be positive
+    """
+
+    B1: float
+    B2: float
+    full: bool
+    B4: float
+    inner: float
+
+    @property
+    def hold(self) -> bool:
+        """Whether B1-B4 all hold."""
+        return self.full and min(self.B1, self.B2, self.B4) > 0.0
+
+
+def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
+    """B1-B4 at a crossing, read in the paper's favour where it leaves something open. The signs of
+    e_k make c_k^* >= 0 (Definition D.2); the eigenvectors of H~ are taken in the order and with the
+    signs that bring them nearest to those of H. X (n, d), y (n,)."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    before, after = X[crossing.before], X[crossing.after]
+    d, w0 = X.shape[1], crossing.w
+    if rank(before) < d or rank(after) < d:
+        return Conditions(np.nan, np.nan, False, np.nan, np.nan)
+    old = np.linalg.lstsq(before, y[crossing.before], rcond=0)[0]
+    new = np.linalg.lstsq(after, y[crossing.after], rcond=0)[0]
+    # From the data, not from H, whose small eigenvalues rounding would hide.
+    roots, E = (v[::-1].T for v in np.linalg.svd(before, full_matrices=False)[1:])
+    rates = roots**2
+    E = E * np.where(E.T @ old < 0.0, -1.0, 1.0)
+    turned = np.linalg.svd(after, full_matrices=False)[2][::-1].T
+    c, target, size = E.T @ w0, E.T @ old, np.linalg.norm(w0)
+    room = rates[0] / rates[-1] * c / size
+    orders = (turned[:, list(order)] for order in permutations(range(d)))
+    x, label = X[crossing.datum], y[crossing.datum]
+    inner = 1.0 - float(np.sum((x @ E / roots) ** 2))
+    # The bracket of B2 times c_k, so that c_k = 0 needs no division.
+    bracket = (target - c) / rates - np.linalg.norm(new - w0) / size / rates[-1] * c
+    right = x @ old + inner / np.linalg.norm(x) * float(np.min(bracket * rates**2))
+    B1 = max(float(np.min(room - _apart(E, other))) for other in orders)
+    B4 = float(-(x @ old) / (np.linalg.norm(x) * np.linalg.norm(old)))
+    return Conditions(B1, float((right - label) / label), True, B4, inner)
+
+
+def _apart(E: NDArray, turned: NDArray) -> NDArray:
+    """|Delta e_k| (d,) under the better sign of each turned eigenvector."""
+    same, opposite = (np.linalg.norm(turned - sign * E, axis=0) for sign in (1.0, -1.0))
+    return np.minimum(same, opposite)
+
+
+def at_crossings(item: Instance, norm: float = NORMS[1]) -> list[tuple[Crossing, Conditions]]:
+    """The crossings of a small start's flow, and B1-B4 at each."""
+    X, y = item["X"], item["y"]
+    return [(step, conditions(X, y, step)) for step in crossings(X, small_flows(item, [norm])[0])]
+
+
+def plane_never_meets_B2() -> Statement:
+    """sv.ours.crossing.plane: where the flow leaves the all-active cell."""
+
+    def leaves(item: Instance) -> bool:
+        return nontrivial(item) and not keeps_all(item)
+
+    def at(item: Instance, norm: float) -> float:
+        lost = [met for step, met in at_crossings(item, norm) if step.before.all()]
+        return min((-min(m.B2, m.B4) if m.full else np.nan for m in lost), default=np.nan)
+
+    def slack(item: Instance) -> float:
+        value = at(item, NORMS[1])
+        return value if not value <= 0.0 else max(at(item, norm) for norm in NORMS)
+
+    return Statement("B2, B3 and B4 do not all hold where the flow leaves the all-active cell",
+                     extended(leaving_draws((3, 6)), directed), slack,
+                     given("sv.ours.crossing.plane", data=planar, leaves=leaves),
+                     steady=False)  # fmt: skip
 
 
 # --- Second route: Theorem F.6's conditions as they are printed -----------------------------------

@@ -32,12 +32,20 @@ from reluflow.papers.lee2022support.setting import (
     nontrivial,
     reactivations,
     remembered,
+    small,
     small_flows,
     smallest_force,
     start_direction,
     visited_cells,
 )
-from reluflow.papers.lee2022support.small_flows import leaving_draws, pieces, sign_changes
+from reluflow.papers.lee2022support.small_flows import (
+    at_rest,
+    leaving_draws,
+    nontrivial_draws,
+    pieces,
+    planar,
+    sign_changes,
+)
 from reluflow.places import RECORDS
 from reluflow.statistics import wilson
 
@@ -312,6 +320,13 @@ def parting_starts(
         ),
         route="Sturm's theorem on exact polynomials in exp(-t)",
     )  # fmt: skip
+
+
+def ends_at_rest() -> Statement:
+    """sv.ours.small.plane: the flow ends in the `resting_point`."""
+    hypotheses = given("sv.ours.small.plane", data=planar, start=small)
+    return at_rest("small starts end where the data say, and take nothing back",
+                   nontrivial_draws(2), hypotheses, gone=False)  # fmt: skip
 
 
 # --- How often, in more data and more dimensions --------------------------------------------------
