@@ -28,32 +28,15 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2022support import rational
+from reluflow.papers.lee2022support import rational, setting
 from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     Crossing,
-    Radius,
-    also,
-    assumptions,
-    crossings,
     data_draws,
-    directed,
-    gentle_radius,
-    guaranteed_radius,
     meets,
-    meets_cell,
-    nontrivial,
-    parallel_classes,
-    small,
     small_flows,
-    smallest_force,
-    start_direction,
-    unit_of_norm,
-    virtual_minimum,
-    visited_cells,
-    within,
 )
 from reluflow.papers.lee2022support.small_flows import (
     ASSUMED,
@@ -186,7 +169,7 @@ def _draws() -> Draws:
         top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])
         return {"y": 10.0 ** rng.uniform(-1.0, 1.0) * item["X"] @ top}
 
-    return also("aligned", all_active_draws(), aligned)
+    return setting.also("aligned", all_active_draws(), aligned)
 
 
 def all_active(item: Instance) -> bool:
@@ -196,7 +179,7 @@ def all_active(item: Instance) -> bool:
 
 def gently(item: Instance) -> bool:
     """Whether the starts of `NORMS` are in the all-active cell, and shorter than rho."""
-    return all_active(item) and within(item, gentle_radius)
+    return all_active(item) and setting.within(item, setting.gentle_radius)
 
 
 STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
@@ -204,7 +187,7 @@ STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
 
 def never_drops(
     says: str, draws: Draws, hypotheses: Mapping[str, Callable[[Instance], bool]],
-    norms: Sequence[float] = NORMS, radius: Radius = guaranteed_radius,
+    norms: Sequence[float] = NORMS, radius: setting.Radius = setting.guaranteed_radius,
 ) -> Statement:  # fmt: skip
     """|w(t)| never drops from starts of these norms, in units of the radius of the data."""
 
@@ -221,7 +204,7 @@ def never_drops(
 
 def norm_never_drops() -> Statement:
     """sv.lemF.9.1: the coincidence c_2^* = 0 is among the draws."""
-    return never_drops("the norm never drops", _draws(), STARTED, radius=gentle_radius)
+    return never_drops("the norm never drops", _draws(), STARTED, radius=setting.gentle_radius)
 
 
 def norm_drops_little() -> Statement:
@@ -233,7 +216,7 @@ def norm_drops_little() -> Statement:
         return 1.0 - drop / float(w0 @ w0)
 
     def slack(item: Instance) -> float:
-        return min(room(item, path) for path in small_flows(item, NORMS, gentle_radius))
+        return min(room(item, path) for path in small_flows(item, NORMS, setting.gentle_radius))
 
     hypotheses = given("sv.ours.small.norm", data=planar, start=gently)
     return Statement("the square of the norm drops by at most |w0|^2", _draws(), slack, hypotheses,
@@ -262,16 +245,16 @@ TINY = [Fraction(1, 10**k) for k in (4, 7, 10)]
 def overshoot() -> Counterexample:
     """The norm drops, however small the start: two data with w* along the top eigenvector of H."""
     X, y, v = OVERSHOOT
-    w0 = SMALL[0] * unit_of_norm(X, y) * v
+    w0 = SMALL[0] * setting.unit_of_norm(X, y) * v
     lost = norm_lost(X, y, affine_flow(X, y, w0)) / float(w0 @ w0)
     rates = {eps: rate_polynomial(X, y, [eps * int(c) for c in v]) for eps in TINY}
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},
         assumptions={
-            **assumptions(X, y),
+            **setting.assumptions(X, y),
             "d = 2": X.shape[1] == 2,
             "w0 in the all-active cell": bool(np.all(X @ v > 0)),
-            "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
+            "q(w0) > 0": setting.smallest_force(X, y, [1e-6 * v]) > 0,
             "no boundary is crossed": not any(affine_flow(X, y, size * v).events for size in SMALL),
         },
         breaks=(bound("drop of |w|^2 on the exact flow, |w0| a hundredth of min y_i / |x_i|", lost,
@@ -326,7 +309,7 @@ def sharp_family() -> list[Evidence]:
 
 def keeps_all_data() -> Statement:
     """sv.lemF.8.1: where the all-active cell holds its virtual minimum."""
-    hypotheses = {**ASSUMED, "q(w0) > 0": nontrivial,
+    hypotheses = {**ASSUMED, "q(w0) > 0": setting.nontrivial,
                   "the all-active cell holds its minimum": keeps_all}  # fmt: skip
     return at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
                    hypotheses, gone=True)  # fmt: skip
@@ -348,7 +331,7 @@ def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int), "w*": all_three.w},
         assumptions={
-            **assumptions(X, y),
+            **setting.assumptions(X, y),
             "d = 2": X.shape[1] == 2,
             "w* is a stationary point in the all-active cell": all_three.is_local_minimum,
         },
@@ -380,7 +363,7 @@ def realisable_is_global() -> Statement:
     def more(item: Instance, rng: np.random.Generator) -> Instance:
         w = all_active_direction(item["X"], rng) * 10.0 ** rng.uniform(-1.0, 1.0)
         new = derive({**item, "w_GM": w})
-        return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
+        return {**new, "u": setting.start_direction(new["X"], np.abs(new["y"]), rng)}
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -393,7 +376,7 @@ def realisable_is_global() -> Statement:
         labels=lambda item: (
             bool(np.all(item["y"] > 0.0)) and np.array_equal(item["y"], item["X"] @ item["w_GM"])
         ),
-        start=small,
+        start=setting.small,
     )
     says, draws = "labels y = X w_GM: the limit has loss zero", extended(data_draws(2), more)
     return Statement(says, draws, slack, tests, fixed=("y", "u"), derive=derive)
@@ -404,7 +387,7 @@ def realisable_is_global() -> Statement:
 
 def first_resting(X: ArrayLike, y: ArrayLike, cells: Sequence[NDArray]) -> int:
     """The first of the cells, by their active data, that holds its virtual minimum, or -1."""
-    return next((k for k, on in enumerate(cells) if meets_cell(X, y, on)), -1)
+    return next((k for k, on in enumerate(cells) if setting.meets_cell(X, y, on)), -1)
 
 
 def off_boundaries(item: Instance) -> bool:
@@ -412,7 +395,7 @@ def off_boundaries(item: Instance) -> bool:
     has, a flow can converge to that boundary, to a point that is no local minimum."""
     X, y = np.asarray(item["X"], float), np.asarray(item["y"], float)
     for active in enumerate_cells(X).patterns:
-        w, free = virtual_minimum(X, y, active)
+        w, free = setting.virtual_minimum(X, y, active)
         sizes = np.linalg.norm(X, axis=1) * np.linalg.norm(w)
         if free.shape[1] == 0 and np.any(np.abs(X @ w) <= 1e-9 * sizes):
             return False
@@ -423,10 +406,10 @@ def converges_in_first_resting_cell() -> Statement:
     """sv.ours.small.first: the last cell is the first one met that holds a stationary point."""
 
     def slack(item: Instance) -> float:
-        (path,) = small_flows(item, NORMS[:1], gentle_radius)
+        (path,) = small_flows(item, NORMS[:1], setting.gentle_radius)
         if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
             return np.nan
-        cells = visited_cells(item["X"], path)
+        cells = setting.visited_cells(item["X"], path)
         return 1.0 if first_resting(item["X"], item["y"], cells) == len(cells) - 1 else -1.0
 
     tests = given("sv.ours.small.first", data=planar, start=gently, minima=off_boundaries)
@@ -442,14 +425,14 @@ point of its boundary, at which the cell's own virtual minimum lies."""
 def end_on_boundary() -> Counterexample:
     """A flow that meets no cell with a stationary point."""
     X, y, v = INTO_A_BOUNDARY
-    first = first_resting(X, y, visited_cells(X, affine_flow(X, y, 1e-6 * v)))
+    first = first_resting(X, y, setting.visited_cells(X, affine_flow(X, y, 1e-6 * v)))
     fitted = rational.fit(X, y, [0, 1, 2])
     exact = [preactivation_polynomial(X, y, 1, [eps * int(c) for c in v]) for eps in TINY]
     zeros = [zeros_between(polynomial, 0, 1) for polynomial in exact]
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 1), eps > 0"},
         assumptions={
-            **assumptions(X, y),
+            **setting.assumptions(X, y),
             "d = 2": X.shape[1] == 2,
             "w0 in the all-active cell": bool(np.all(X @ v > 0)),
         },
@@ -558,14 +541,17 @@ def _apart(E: NDArray, turned: NDArray) -> NDArray:
 def at_crossings(item: Instance, norm: float = NORMS[1]) -> list[tuple[Crossing, Conditions]]:
     """The crossings of a small start's flow, and B1-B4 at each."""
     X, y = item["X"], item["y"]
-    return [(step, conditions(X, y, step)) for step in crossings(X, small_flows(item, [norm])[0])]
+    return [
+        (step, conditions(X, y, step))
+        for step in setting.crossings(X, small_flows(item, [norm])[0])
+    ]
 
 
 def plane_never_meets_B2() -> Statement:
     """sv.ours.crossing.plane: where the flow leaves the all-active cell."""
 
     def leaves(item: Instance) -> bool:
-        return nontrivial(item) and not keeps_all(item)
+        return setting.nontrivial(item) and not keeps_all(item)
 
     def at(item: Instance, norm: float) -> float:
         lost = [met for step, met in at_crossings(item, norm) if step.before.all()]
@@ -576,7 +562,7 @@ def plane_never_meets_B2() -> Statement:
         return value if not value <= 0.0 else max(at(item, norm) for norm in NORMS)
 
     return Statement("B2, B3 and B4 do not all hold where the flow leaves the all-active cell",
-                     extended(leaving_draws((3, 6)), directed), slack,
+                     extended(leaving_draws((3, 6)), setting.directed), slack,
                      given("sv.ours.crossing.plane", data=planar, leaves=leaves),
                      steady=False)  # fmt: skip
 
@@ -616,7 +602,7 @@ def merged(item: Instance) -> Instance:
     datum |a| u with the label a.y / |a|, which changes the loss by a constant."""
     X, y = np.asarray(item["X"], float), np.asarray(item["y"], float)
     rows, labels = [], []
-    for members in map(sorted, parallel_classes(X)):
+    for members in map(sorted, setting.parallel_classes(X)):
         sizes = np.linalg.norm(X[members], axis=1)
         shares = sizes / np.linalg.norm(sizes)
         rows.append(X[members[0]] / shares[0])
@@ -648,7 +634,7 @@ def one_datum() -> Reading:
     """What x_0 and H~ are where data share a boundary, and what the theorem says otherwise."""
     X, y, v = TOGETHER
     alone = merged({"X": X, "y": y})
-    (step,) = crossings(alone["X"], affine_flow(alone["X"], alone["y"], SMALL[-1] * v))
+    (step,) = setting.crossings(alone["X"], affine_flow(alone["X"], alone["y"], SMALL[-1] * v))
     label = alone["y"][-1]
     most = label * (1.0 + conditions(alone["X"], alone["y"], step).B2)
     return Reading(
@@ -667,7 +653,7 @@ def two_at_once() -> Counterexample:
     """B1-B4 hold at the one crossing for either x_0, and the norm drops from small starts."""
     X, y, v = TOGETHER
     paths = [affine_flow(X, y, eps * v) for eps in SMALL]
-    steps = [step for path in paths for step in crossings(X, path)]
+    steps = [step for path in paths for step in setting.crossings(X, path)]
     met = [conditions(X, y, step) for step in steps]
     # A crossing in (p, 0) without the flow: x_1 and x_2 are active before it, all data after it.
     on, every = X @ v > 0, np.full(len(y), True)
@@ -679,10 +665,10 @@ def two_at_once() -> Counterexample:
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (2, -1), eps > 0"},
         assumptions={
-            **assumptions(X, y),
-            "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
+            **setting.assumptions(X, y),
+            "q(w0) > 0": setting.smallest_force(X, y, [1e-6 * v]) > 0,
             "one boundary is crossed, once, x_3 and x_4 becoming active": all(
-                [step.datum for step in crossings(X, path)] == [2, 3] for path in paths
+                [step.datum for step in setting.crossings(X, path)] == [2, 3] for path in paths
             ),
             "B1 there": min(m.B1 for m in met) > 0,
             "B2 there, for x_0 = x_3 and for x_0 = x_4": min(m.B2 for m in met) > 0,
