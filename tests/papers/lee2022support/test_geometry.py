@@ -51,6 +51,17 @@ def test_as_few_draws_as_a_low_effort_makes_try_a_statement(statement, seed) -> 
     assert report.survives
 
 
+def test_no_kind_of_draws_takes_the_place_of_another() -> None:
+    """Two that had one name left whole numbers of either sign, and full rank in space, undrawn."""
+    rng = np.random.default_rng(0)
+    adjacent, strict = geometry.one_class_between_cells(), geometry.relu_below_linear_where_unfit()
+    drawn = [one(rng)["X"] for kind, one in adjacent.draws.items() if "signed, integers" in kind]
+    assert min(X.min() for X in drawn) < 0.0
+    assert all((X == np.round(X)).all() for X in drawn)
+    spaces = [one(rng) for kind, one in strict.draws.items() if kind.startswith("unfit, uniform")]
+    assert 3 in [np.linalg.matrix_rank(item["X"]) for item in spaces]
+
+
 def test_half_of_the_bend_beside_a_boundary_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A promise of 1/2 eps (y_j |x_j|^2 - 1/2 eps kappa_j): only nearly equal sides deny it."""
     right = geometry.fall_from_boundary

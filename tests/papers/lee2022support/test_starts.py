@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reluflow import pages
+from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
@@ -34,6 +35,14 @@ def test_protected_at_the_edge_of_the_ball() -> None:
         assert protected(X, y, [1, height], w_gm).tolist() == kept  # it is strict
     # x_j.w0 > 0 is asked by itself: with X w_GM = y it follows from (6), so here it does not.
     assert protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
+
+
+def test_a_limit_that_misses_labels_all_of_which_are_protected_is_seen(monkeypatch) -> None:
+    flow = affine_flow
+    monkeypatch.setattr(
+        starts, "affine_flow", lambda *of: replace(p := flow(*of), end=1.001 * p.end)
+    )
+    assert falsify(starts.protected_stay(), 0, 20, 0).violations
 
 
 def test_entry_is_into_the_cell_of_all_data() -> None:

@@ -480,6 +480,12 @@ def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
 
 
+def few(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """For `extended`: the first data alone, of any number and rank."""
+    n = int(rng.integers(1, len(item["y"]) + 1))
+    return {"X": item["X"][:n], "y": item["y"][:n]}
+
+
 @remembered
 def guaranteed_radius(X: NDArray, y: NDArray) -> float:
     """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.

@@ -63,11 +63,13 @@ def _inside(straight: bool, rng: np.random.Generator) -> dict[str, NDArray]:
            tolerance=1e-8)  # fmt: skip
 def protected_stay(item: Instance) -> float:
     """sv.thm4.2: the least (x_j.w(t) - (y_j - |x_j| |w0 - w_GM|)) / y_j of the protected data,
-    which the proof makes >= 0; -1 where an event deactivates one."""
+    which the proof makes >= 0; -1 where an event deactivates one, or where all are protected and
+    some datum switches or is not fitted by the limit."""
     X, w_gm, w0 = item["X"], item["w_gm"], item["w0"]
     y, path = X @ w_gm, affine_flow(X, X @ w_gm, w0)
     safe = protected(X, y, w0, w_gm)
-    if safe[setting.deactivated(path)].any():
+    fitted = not path.events and np.abs(X @ path.end / y - 1.0).max() <= 1e-8
+    if safe[setting.deactivated(path)].any() or (safe.all() and not fitted):
         return -1.0
     lower = y - np.linalg.norm(X, axis=1) * np.linalg.norm(w0 - w_gm)
     return float(((planted(item) * path.at(path.grid(60)) @ X.T - lower) / y)[:, safe].min())
