@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from reluflow.approx import MARK
 from reluflow.datasets import Dataset
 from reluflow.errors import InputError
@@ -118,10 +116,10 @@ def mine(d: int) -> Dataset:
     return Dataset("mine", X, np.ones(d), printed=False)
 
 
-@given(d=st.integers(1, 9), seed=st.integers(0, 2**32))
-def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
+@pytest.mark.parametrize("d", [1, 2, 9])
+def test_default_initial_points_for_own_data(d: int) -> None:
     data = mine(d)
-    points = examples.starting_points(data, seed=seed)
+    points = examples.starting_points(data, seed=d)
     radius = np.linalg.norm(np.linalg.solve(data.X, data.y))
     assert points.shape == (3, d)
     assert np.all(points >= 0)

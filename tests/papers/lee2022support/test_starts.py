@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from reluflow import pages
+from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.papers.lee2022support import norm, setting, small_flows, starts
 from reluflow.papers.lee2022support.landscape import local_minima, loss
+from reluflow.papers.lee2022support.norm import conditions, norm_lost, norm_rate
 from reluflow.papers.lee2022support.setting import Crossing, crossings, draw_many
-from reluflow.papers.lee2022support.small_flows import conditions, norm_lost, norm_rate
 from reluflow.papers.lee2022support.starts import protected
 from reluflow.places import RECORDS
 
@@ -34,6 +35,14 @@ def test_protected_at_the_edge_of_the_ball() -> None:
         assert protected(X, y, [1, height], w_gm).tolist() == kept  # it is strict
     # x_j.w0 > 0 is asked by itself: with X w_GM = y it follows from (6), so here it does not.
     assert protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
+
+
+def test_a_limit_that_misses_labels_all_of_which_are_protected_is_seen(monkeypatch) -> None:
+    flow = affine_flow
+    monkeypatch.setattr(
+        starts, "affine_flow", lambda *of: replace(p := flow(*of), end=1.001 * p.end)
+    )
+    assert falsify(starts.protected_stay(), 0, 20, 0).violations
 
 
 def test_entry_is_into_the_cell_of_all_data() -> None:
@@ -110,8 +119,8 @@ def test_a_minimum_on_a_boundary_is_decided_exactly() -> None:
 
 def test_a_datum_that_is_given_up_counts_where_none_may_be() -> None:
     item = {"X": X3, "y": np.array([4.0, 1.0, 1.0]), "u": np.ones(2)}
-    assert small_flows.keeps_all_data().slack(item) == -1.0
-    assert small_flows.ends_at_rest().slack(item) > 0.0
+    assert norm.keeps_all_data().slack(item) == -1.0
+    assert starts.ends_at_rest().slack(item) > 0.0
 
 
 # --- The norm -------------------------------------------------------------------------------------
@@ -142,8 +151,8 @@ def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
     def shifted(X, y, w):
         return norm_rate(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
 
-    monkeypatch.setattr(small_flows, "norm_rate", shifted)
-    largest = small_flows.rate_at_minima(0, 5)[0]
+    monkeypatch.setattr(norm, "norm_rate", shifted)
+    largest = norm.rate_at_minima(0, 5)[0]
     assert largest.value == pytest.approx(1e-6, rel=1e-3)
     assert not largest.holds
 
@@ -183,8 +192,8 @@ def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
 
 def test_one_crossing_that_misses_a_condition_is_enough_to_reject(monkeypatch):
     statement = norm.strict_under_conditions()
-    ((step, _),) = small_flows.at_crossings(norm.merged(PARALLEL), 1e-6)
-    good = small_flows.Conditions(1.0, 1.0, True, 1.0, 1.0)
+    ((step, _),) = norm.at_crossings(norm.merged(PARALLEL), 1e-6)
+    good = norm.Conditions(1.0, 1.0, True, 1.0, 1.0)
     for bad, missed in (({"inner": -1e-9}, "inner"), ({"B1": -1e-9}, "conditions")):
         met = [(step, good), (step, replace(good, **bad))]
         monkeypatch.setattr(norm, "at_crossings", lambda item, met=met: met)

@@ -27,6 +27,7 @@ from reluflow.papers.lee2022support.setting import (
     common_point,
     continuation_sides,
     data_on,
+    few,
     first_continuations,
     foot,
     in_dimensions,
@@ -345,7 +346,7 @@ def unique_flow() -> Statement:
     def data(item: Instance) -> bool:
         return meets(item, "A2") and bool(item["X"].any(axis=1).all())
 
-    draws = extended(also("signed", TOLD, signed), start)
+    draws = extended(also("few", also("signed", TOLD, signed), few), start)
     return Statement("A2, random start: one flow", draws, slack, given("sv.ours.unique", data=data))
 
 

@@ -219,8 +219,6 @@ def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) 
 def norm_shares(found: pd.DataFrame, n: int) -> Figure:
     """Of `survey_norms`, data sets of n data each: the shares of data active at the start and in
     the limit, and the limit's loss gap, against |w0|."""
-    import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
-
     fig, (left, right) = panels(1, 2, height=3.2)
     norms, loss_gap = found.index.to_numpy(), found["excess"].to_numpy()
     trials = np.full(len(norms), n * loss_gap.shape[1])
@@ -236,10 +234,11 @@ def norm_shares(found: pd.DataFrame, n: int) -> Figure:
         hits = np.rint(found[column] * n).sum(axis=1)
         style.shares(left, at, hits, trials, color=colour, marker=marker, lw=1.4, label=name)
     left.set(ylim=(-0.03, 1.03), ylabel="share of the data")
-    sns.lineplot(x=np.repeat(norms, loss_gap.shape[1]), y=loss_gap.ravel(), errorbar=("pi", 50),
-                 ax=right, color="#0072B2", err_kws={"lw": 0}, marker="o",
-                 label="mean of the data sets", legend=False)  # fmt: skip
-    end = np.array([norms[-2], 0.9 * np.quantile(loss_gap[-1], 0.75)])
+    low, high = np.quantile(loss_gap, [0.25, 0.75], axis=1)
+    right.fill_between(norms, low, high, color="#0072B2", alpha=0.2, lw=0)
+    right.plot(norms, loss_gap.mean(axis=1), color="#0072B2", marker="o", mec="white",
+               label="mean of the data sets")  # fmt: skip
+    end = np.array([norms[-2], 0.9 * high[-1]])
     frame.halo_text(right, end, "middle half", color="#0072B2")
     right.set(xscale="log", xlabel=label, ylabel="loss above global, in units of $L(0)$")
     right.set_ylim(bottom=-0.02)
@@ -716,6 +715,7 @@ def clock_values(paths: Paths, step: float, until: float | None) -> dict[str, ND
 def time_axis(ax: Axes, clocks: Mapping[str, NDArray]) -> None:
     """Set scale, limits and label of the time axis."""
     ax.set_xscale("log")
+    ax.xaxis.minorticks_off()  # of four decades and more
     ax.set_xlim(min(t[0] for t in clocks.values()), max(t[-1] for t in clocks.values()))
     ax.set_xlabel("iteration  ($t$ / step)")
 

@@ -33,6 +33,7 @@ from reluflow.papers.lee2022support.setting import (
     also,
     assumptions,
     data_draws,
+    few,
     in_dimensions,
     meets,
     meets_cell,
@@ -67,10 +68,15 @@ def _flat(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"X": X}
 
 
+def _lower(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """Two columns made alike, or fewer data."""
+    return _flat(item, rng) if rng.integers(2) else few(item, rng)
+
+
 def _of_any_rank(dimensions: Iterable[int], largest: int) -> Draws:
-    """Data of rank d, parallel and equal ones among them, and with two columns made alike."""
+    """Data of rank d, parallel and equal ones among them, and such as may have a lower one."""
     plain = in_dimensions(dimensions, largest, ("uniform", "integers", "degenerate"))
-    return also("flat", plain, _flat)
+    return also("lower", plain, _lower)
 
 
 def adjacent_pairs(X: ArrayLike) -> list[tuple[NDArray, NDArray]]:
@@ -148,9 +154,9 @@ def one_class_between_cells() -> Statement:
     def opposite(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], (len(item["X"]), 1))}
 
-    plain = in_dimensions((1, 2, 3), 5, ("directions", "integers"))
+    plain = in_dimensions((1, 2, 3), 5, ("directions", "integers", "decades"))
     special = _of_any_rank((1, 2, 3), 5)
-    draws = {**extended(plain, signed), **also("opposite", special, opposite)}
+    draws = also("signed", plain, signed) | also("opposite", special, opposite)
     tests = given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all()))
     says = "open cells are adjacent exactly if they differ in one class of parallel data"
     return Statement(says, draws, slack, tests, fixed=("X", "y"))
@@ -230,7 +236,7 @@ def mixed_labels() -> Draws:
         other = rng.choice([-2.0, -1.0, 0.0], len(y)) * y
         return {"y": np.where(rng.uniform(size=len(y)) < share, y, other)}
 
-    plane = in_dimensions((1, 2), 5, ("uniform", "directions", "integers"))
+    plane = in_dimensions((1, 2), 5, ("uniform", "directions", "integers", "decades"))
     return extended({**plane, **in_dimensions((3,), 4, ("integers",))}, mix)
 
 
@@ -251,7 +257,7 @@ def minima_in_positive_cells() -> Statement:
 
     tests = given("sv.ours.minima.count", data=lambda item: meets(item, "A1"))
     says = "no more partitions with a local minimum than the positive data have cells"
-    draws = also("flat", mixed_labels(), _flat)
+    draws = also("lower", mixed_labels(), _lower)
     return Statement(says, draws, slack, tests, fixed=("X", "y"))
 
 
@@ -566,7 +572,7 @@ def relu_below_linear_where_unfit() -> Statement:
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
     wider = {kind: one for kind, one in _under_A2().items() if "d = 1" not in kind}
-    wider |= extended(in_dimensions((3,), 5, _KINDS), _flat)
+    wider |= also("flat", in_dimensions((3,), 5, _KINDS), _flat)
     draws = {**_under_A2(), **also("unfit", wider, _unfit)}
     says = "it is smaller where the linear fit is zero or negative on a datum"
     return replace(relu_below_linear(), says=says, draws=draws, fixed=(),

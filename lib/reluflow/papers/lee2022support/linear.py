@@ -480,7 +480,7 @@ def plane_keeps_sign() -> Statement:
     """sv.ours.reduction.plane: the least of `plane_coordinates` of up to 6 data of rank 2."""
 
     def draw(kind: str, rng: np.random.Generator) -> Instance:
-        n, d = int(rng.integers(2, 7)), int(rng.integers(3, 7))
+        n, d = int(rng.integers(2, 7)), int(rng.integers(2, 7))
         whole = kind == "whole numbers"
         while True:
             A = rng.integers(0, 4, (n, 2)).astype(float) if whole else rng.uniform(size=(n, 2))

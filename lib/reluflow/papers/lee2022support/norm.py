@@ -1,10 +1,12 @@
-"""The page `norm`: Theorems 4.7 and F.6, Lemmas F.8 and F.9."""
+"""The page `norm`: Theorems 4.7 and F.6, Lemmas F.7, F.8 and F.9."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import cycle, islice, permutations
 
 import numpy as np
 from flint import fmpq_poly
@@ -24,41 +26,101 @@ from reluflow.falsify import (
 )
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells
+from reluflow.geometry import enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2022support import rational
-from reluflow.papers.lee2022support.landscape import local_minima, loss
+from reluflow.papers.lee2022support import rational, setting
+from reluflow.papers.lee2022support.landscape import gradient, local_minima, loss
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
 from reluflow.papers.lee2022support.setting import (
     NORMS,
-    Radius,
-    also,
-    assumptions,
-    crossings,
+    Crossing,
     data_draws,
-    gentle_radius,
-    guaranteed_radius,
     meets,
-    meets_cell,
-    parallel_classes,
-    small,
     small_flows,
-    smallest_force,
-    start_direction,
-    unit_of_norm,
-    virtual_minimum,
-    visited_cells,
-    within,
 )
 from reluflow.papers.lee2022support.small_flows import (
     ASSUMED,
-    at_crossings,
-    conditions,
+    at_rest,
     keeps_all,
-    norm_lost,
+    leaving_draws,
+    nontrivial_draws,
+    pieces,
     planar,
     planar_data,
+    sign_changes,
 )
+
+# --- The norm along the flow: g(w) = -1/2 d|w|^2/dt (Definition D.3 and Lemma F.7) ----------------
+
+
+def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
+    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7), w (..., d)."""
+    w = np.asarray(w, float)
+    return (w * gradient(X, y, w)).sum(axis=-1)
+
+
+def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t. Where all of |w|^2's maxima and minima are is
+    told by the zeros of its derivative on each piece of the path, a sum of exponentials,
+    d|w|^2/ds = sum_k 2 l_k b_k (v_k.limit e^(-l_k s) - b_k e^(-2 l_k s)), v_k the columns of V."""
+    states = [path.states[:1]]
+    for piece, end in pieces(X, y, path):
+        slopes = piece.rates * piece.b
+        rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
+        parts = np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b])
+        turns = np.array(sign_changes(np.bincount(which.ravel(), parts), rates))
+        last = path.at([end]) if np.isfinite(end) else path.end[None]
+        states += [piece.after(turns[turns < end - piece.t0]), last]
+    squares = (np.vstack(states) ** 2).sum(axis=1)
+    return float(np.max(np.maximum.accumulate(squares) - squares))
+
+
+def _by_a_boundary(item: Instance, rng: np.random.Generator) -> Instance:
+    """w on the boundary of the first datum, and v of any size."""
+    p, q = item["X"][0]
+    w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
+    return {"w": w, "v": rng.normal(size=2) * 10.0 ** rng.uniform(-9.0, 0.0) * np.linalg.norm(w)}
+
+
+@statement("g is continuous across boundaries", extended(data_draws(2), _by_a_boundary),
+           fixed=("X", "y"))  # fmt: skip
+def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
+    """sv.lemF.7: part 2, |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
+    moved, h = np.abs(X @ v), np.abs(X @ w)
+    allowed = float(moved @ (2.0 * h + moved + y))
+    jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
+    terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
+    noise = 1e-13 * float(terms @ (terms + y))
+    return (allowed - jump + noise) / (allowed + noise)
+
+
+def rate_at_minima(seed: int, count: int) -> list[Evidence]:
+    """Lemma F.7, part 3: g = 0 at the local minima of `count` planar data sets."""
+    rng, worst, flat = np.random.default_rng(seed), 0.0, 0
+    for draw in islice(cycle(nontrivial_draws(2, (2, 5)).values()), count):
+        item = draw(rng)
+        X, y = item["X"], item["y"]
+        for minimum in local_minima(X, y):
+            h = np.abs(X @ minimum.w)
+            worst = max(worst, abs(float(norm_rate(X, y, minimum.w))) / float(h @ h + y @ y))
+            flat += not minimum.support
+    return [
+        bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9, "of |Xw|^2 + |y|^2"),
+        note("data sets whose minima were enumerated", count),
+        note("of them with a dead plateau, g = 0 all around its points", flat),
+    ]
+
+
+INCREASING = Reading(
+    taken="the norm increases at a moment if its square has a positive derivative then; a "
+    "local minimum is on the boundary of the norm-increasing subset if g = 0 there, as the "
+    "statement explains it",
+    others="if to increase means to be strictly increasing near the moment, part 1 fails: "
+    "a norm can strictly increase through a moment with g = 0, and the flow above does. "
+    "If the boundary is the topological one, part 3 fails on dead plateaus: for n = d = 1, "
+    "x = y = 1 the minimum w = -1 has g = 0 in a whole neighbourhood.",
+)
+
 
 # --- Second route: the norm's overshoot in rational arithmetic, which follows no flow -------------
 
@@ -107,7 +169,7 @@ def _draws() -> Draws:
         top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])
         return {"y": 10.0 ** rng.uniform(-1.0, 1.0) * item["X"] @ top}
 
-    return also("aligned", all_active_draws(), aligned)
+    return setting.also("aligned", all_active_draws(), aligned)
 
 
 def all_active(item: Instance) -> bool:
@@ -117,7 +179,7 @@ def all_active(item: Instance) -> bool:
 
 def gently(item: Instance) -> bool:
     """Whether the starts of `NORMS` are in the all-active cell, and shorter than rho."""
-    return all_active(item) and within(item, gentle_radius)
+    return all_active(item) and setting.within(item, setting.gentle_radius)
 
 
 STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
@@ -125,7 +187,7 @@ STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
 
 def never_drops(
     says: str, draws: Draws, hypotheses: Mapping[str, Callable[[Instance], bool]],
-    norms: Sequence[float] = NORMS, radius: Radius = guaranteed_radius,
+    norms: Sequence[float] = NORMS, radius: setting.Radius = setting.guaranteed_radius,
 ) -> Statement:  # fmt: skip
     """|w(t)| never drops from starts of these norms, in units of the radius of the data."""
 
@@ -142,7 +204,7 @@ def never_drops(
 
 def norm_never_drops() -> Statement:
     """sv.lemF.9.1: the coincidence c_2^* = 0 is among the draws."""
-    return never_drops("the norm never drops", _draws(), STARTED, radius=gentle_radius)
+    return never_drops("the norm never drops", _draws(), STARTED, radius=setting.gentle_radius)
 
 
 def norm_drops_little() -> Statement:
@@ -154,7 +216,7 @@ def norm_drops_little() -> Statement:
         return 1.0 - drop / float(w0 @ w0)
 
     def slack(item: Instance) -> float:
-        return min(room(item, path) for path in small_flows(item, NORMS, gentle_radius))
+        return min(room(item, path) for path in small_flows(item, NORMS, setting.gentle_radius))
 
     hypotheses = given("sv.ours.small.norm", data=planar, start=gently)
     return Statement("the square of the norm drops by at most |w0|^2", _draws(), slack, hypotheses,
@@ -183,16 +245,16 @@ TINY = [Fraction(1, 10**k) for k in (4, 7, 10)]
 def overshoot() -> Counterexample:
     """The norm drops, however small the start: two data with w* along the top eigenvector of H."""
     X, y, v = OVERSHOOT
-    w0 = SMALL[0] * unit_of_norm(X, y) * v
+    w0 = SMALL[0] * setting.unit_of_norm(X, y) * v
     lost = norm_lost(X, y, affine_flow(X, y, w0)) / float(w0 @ w0)
     rates = {eps: rate_polynomial(X, y, [eps * int(c) for c in v]) for eps in TINY}
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},
         assumptions={
-            **assumptions(X, y),
+            **setting.assumptions(X, y),
             "d = 2": X.shape[1] == 2,
             "w0 in the all-active cell": bool(np.all(X @ v > 0)),
-            "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
+            "q(w0) > 0": setting.smallest_force(X, y, [1e-6 * v]) > 0,
             "no boundary is crossed": not any(affine_flow(X, y, size * v).events for size in SMALL),
         },
         breaks=(bound("drop of |w|^2 on the exact flow, |w0| a hundredth of min y_i / |x_i|", lost,
@@ -245,6 +307,14 @@ def sharp_family() -> list[Evidence]:
 # --- Whether small flows in the plane end in a global minimum (Lemma F.8, Theorem 4.7) ------------
 
 
+def keeps_all_data() -> Statement:
+    """sv.lemF.8.1: where the all-active cell holds its virtual minimum."""
+    hypotheses = {**ASSUMED, "q(w0) > 0": setting.nontrivial,
+                  "the all-active cell holds its minimum": keeps_all}  # fmt: skip
+    return at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
+                   hypotheses, gone=True)  # fmt: skip
+
+
 @statement("the all-active minimum is global", data_draws(2),
            {**ASSUMED, "the all-active cell holds its minimum": keeps_all})  # fmt: skip
 def all_active_is_global(X: NDArray, y: NDArray) -> float:
@@ -261,7 +331,7 @@ def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int), "w*": all_three.w},
         assumptions={
-            **assumptions(X, y),
+            **setting.assumptions(X, y),
             "d = 2": X.shape[1] == 2,
             "w* is a stationary point in the all-active cell": all_three.is_local_minimum,
         },
@@ -293,7 +363,7 @@ def realisable_is_global() -> Statement:
     def more(item: Instance, rng: np.random.Generator) -> Instance:
         w = all_active_direction(item["X"], rng) * 10.0 ** rng.uniform(-1.0, 1.0)
         new = derive({**item, "w_GM": w})
-        return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
+        return {**new, "u": setting.start_direction(new["X"], np.abs(new["y"]), rng)}
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -306,7 +376,7 @@ def realisable_is_global() -> Statement:
         labels=lambda item: (
             bool(np.all(item["y"] > 0.0)) and np.array_equal(item["y"], item["X"] @ item["w_GM"])
         ),
-        start=small,
+        start=setting.small,
     )
     says, draws = "labels y = X w_GM: the limit has loss zero", extended(data_draws(2), more)
     return Statement(says, draws, slack, tests, fixed=("y", "u"), derive=derive)
@@ -317,7 +387,7 @@ def realisable_is_global() -> Statement:
 
 def first_resting(X: ArrayLike, y: ArrayLike, cells: Sequence[NDArray]) -> int:
     """The first of the cells, by their active data, that holds its virtual minimum, or -1."""
-    return next((k for k, on in enumerate(cells) if meets_cell(X, y, on)), -1)
+    return next((k for k, on in enumerate(cells) if setting.meets_cell(X, y, on)), -1)
 
 
 def off_boundaries(item: Instance) -> bool:
@@ -325,7 +395,7 @@ def off_boundaries(item: Instance) -> bool:
     has, a flow can converge to that boundary, to a point that is no local minimum."""
     X, y = np.asarray(item["X"], float), np.asarray(item["y"], float)
     for active in enumerate_cells(X).patterns:
-        w, free = virtual_minimum(X, y, active)
+        w, free = setting.virtual_minimum(X, y, active)
         sizes = np.linalg.norm(X, axis=1) * np.linalg.norm(w)
         if free.shape[1] == 0 and np.any(np.abs(X @ w) <= 1e-9 * sizes):
             return False
@@ -336,10 +406,10 @@ def converges_in_first_resting_cell() -> Statement:
     """sv.ours.small.first: the last cell is the first one met that holds a stationary point."""
 
     def slack(item: Instance) -> float:
-        (path,) = small_flows(item, NORMS[:1], gentle_radius)
+        (path,) = small_flows(item, NORMS[:1], setting.gentle_radius)
         if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
             return np.nan
-        cells = visited_cells(item["X"], path)
+        cells = setting.visited_cells(item["X"], path)
         return 1.0 if first_resting(item["X"], item["y"], cells) == len(cells) - 1 else -1.0
 
     tests = given("sv.ours.small.first", data=planar, start=gently, minima=off_boundaries)
@@ -355,14 +425,14 @@ point of its boundary, at which the cell's own virtual minimum lies."""
 def end_on_boundary() -> Counterexample:
     """A flow that meets no cell with a stationary point."""
     X, y, v = INTO_A_BOUNDARY
-    first = first_resting(X, y, visited_cells(X, affine_flow(X, y, 1e-6 * v)))
+    first = first_resting(X, y, setting.visited_cells(X, affine_flow(X, y, 1e-6 * v)))
     fitted = rational.fit(X, y, [0, 1, 2])
     exact = [preactivation_polynomial(X, y, 1, [eps * int(c) for c in v]) for eps in TINY]
     zeros = [zeros_between(polynomial, 0, 1) for polynomial in exact]
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 1), eps > 0"},
         assumptions={
-            **assumptions(X, y),
+            **setting.assumptions(X, y),
             "d = 2": X.shape[1] == 2,
             "w0 in the all-active cell": bool(np.all(X @ v > 0)),
         },
@@ -407,6 +477,96 @@ def met_at_the_end(case: Counterexample) -> list[Evidence]:
     ]  # fmt: skip
 
 
+# --- Conditions B1-B4 of Theorem F.6 at a crossing, and what they come to in the plane ------------
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """B1-B4 of Theorem F.6 at one crossing, each as a slack that is positive where it holds.
+
+    B1     min_k of the right-hand side less |Delta e_k|
+    B2     the right-hand side less y_0, in units of y_0; NaN where H or H~ is singular
+    full   B3: whether H~ (and H, whose inverse B2 needs) has full rank
+    B4     -x_0.w_P^* / (|x_0| |w_P^*|)
+    inner  1 - x_0.H^-1 x_0, which the proof takes to be positive
+    """
+
+    B1: float
+    B2: float
+    full: bool
+    B4: float
+    inner: float
+
+    @property
+    def hold(self) -> bool:
+        """Whether B1-B4 all hold."""
+        return self.full and min(self.B1, self.B2, self.B4) > 0.0
+
+
+def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
+    """B1-B4 at a crossing, read in the paper's favour where it leaves something open. The signs of
+    e_k make c_k^* >= 0 (Definition D.2); the eigenvectors of H~ are taken in the order and with the
+    signs that bring them nearest to those of H. X (n, d), y (n,)."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    before, after = X[crossing.before], X[crossing.after]
+    d, w0 = X.shape[1], crossing.w
+    if rank(before) < d or rank(after) < d:
+        return Conditions(np.nan, np.nan, False, np.nan, np.nan)
+    old = np.linalg.lstsq(before, y[crossing.before], rcond=0)[0]
+    new = np.linalg.lstsq(after, y[crossing.after], rcond=0)[0]
+    # From the data, not from H, whose small eigenvalues rounding would hide.
+    roots, E = (v[::-1].T for v in np.linalg.svd(before, full_matrices=False)[1:])
+    rates = roots**2
+    E = E * np.where(E.T @ old < 0.0, -1.0, 1.0)
+    turned = np.linalg.svd(after, full_matrices=False)[2][::-1].T
+    c, target, size = E.T @ w0, E.T @ old, np.linalg.norm(w0)
+    room = rates[0] / rates[-1] * c / size
+    orders = (turned[:, list(order)] for order in permutations(range(d)))
+    x, label = X[crossing.datum], y[crossing.datum]
+    inner = 1.0 - float(np.sum((x @ E / roots) ** 2))
+    # The bracket of B2 times c_k, so that c_k = 0 needs no division.
+    bracket = (target - c) / rates - np.linalg.norm(new - w0) / size / rates[-1] * c
+    right = x @ old + inner / np.linalg.norm(x) * float(np.min(bracket * rates**2))
+    B1 = max(float(np.min(room - _apart(E, other))) for other in orders)
+    B4 = float(-(x @ old) / (np.linalg.norm(x) * np.linalg.norm(old)))
+    return Conditions(B1, float((right - label) / label), True, B4, inner)
+
+
+def _apart(E: NDArray, turned: NDArray) -> NDArray:
+    """|Delta e_k| (d,) under the better sign of each turned eigenvector."""
+    same, opposite = (np.linalg.norm(turned - sign * E, axis=0) for sign in (1.0, -1.0))
+    return np.minimum(same, opposite)
+
+
+def at_crossings(item: Instance, norm: float = NORMS[1]) -> list[tuple[Crossing, Conditions]]:
+    """The crossings of a small start's flow, and B1-B4 at each."""
+    X, y = item["X"], item["y"]
+    return [
+        (step, conditions(X, y, step))
+        for step in setting.crossings(X, small_flows(item, [norm])[0])
+    ]
+
+
+def plane_never_meets_B2() -> Statement:
+    """sv.ours.crossing.plane: where the flow leaves the all-active cell."""
+
+    def leaves(item: Instance) -> bool:
+        return setting.nontrivial(item) and not keeps_all(item)
+
+    def at(item: Instance, norm: float) -> float:
+        lost = [met for step, met in at_crossings(item, norm) if step.before.all()]
+        return min((-min(m.B2, m.B4) if m.full else np.nan for m in lost), default=np.nan)
+
+    def slack(item: Instance) -> float:
+        value = at(item, NORMS[1])
+        return value if not value <= 0.0 else max(at(item, norm) for norm in NORMS)
+
+    return Statement("B2, B3 and B4 do not all hold where the flow leaves the all-active cell",
+                     extended(leaving_draws((3, 6)), setting.directed), slack,
+                     given("sv.ours.crossing.plane", data=planar, leaves=leaves),
+                     steady=False)  # fmt: skip
+
+
 # --- Second route: Theorem F.6's conditions as they are printed -----------------------------------
 
 
@@ -442,7 +602,7 @@ def merged(item: Instance) -> Instance:
     datum |a| u with the label a.y / |a|, which changes the loss by a constant."""
     X, y = np.asarray(item["X"], float), np.asarray(item["y"], float)
     rows, labels = [], []
-    for members in map(sorted, parallel_classes(X)):
+    for members in map(sorted, setting.parallel_classes(X)):
         sizes = np.linalg.norm(X[members], axis=1)
         shares = sizes / np.linalg.norm(sizes)
         rows.append(X[members[0]] / shares[0])
@@ -474,7 +634,7 @@ def one_datum() -> Reading:
     """What x_0 and H~ are where data share a boundary, and what the theorem says otherwise."""
     X, y, v = TOGETHER
     alone = merged({"X": X, "y": y})
-    (step,) = crossings(alone["X"], affine_flow(alone["X"], alone["y"], SMALL[-1] * v))
+    (step,) = setting.crossings(alone["X"], affine_flow(alone["X"], alone["y"], SMALL[-1] * v))
     label = alone["y"][-1]
     most = label * (1.0 + conditions(alone["X"], alone["y"], step).B2)
     return Reading(
@@ -493,7 +653,7 @@ def two_at_once() -> Counterexample:
     """B1-B4 hold at the one crossing for either x_0, and the norm drops from small starts."""
     X, y, v = TOGETHER
     paths = [affine_flow(X, y, eps * v) for eps in SMALL]
-    steps = [step for path in paths for step in crossings(X, path)]
+    steps = [step for path in paths for step in setting.crossings(X, path)]
     met = [conditions(X, y, step) for step in steps]
     # A crossing in (p, 0) without the flow: x_1 and x_2 are active before it, all data after it.
     on, every = X @ v > 0, np.full(len(y), True)
@@ -505,10 +665,10 @@ def two_at_once() -> Counterexample:
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (2, -1), eps > 0"},
         assumptions={
-            **assumptions(X, y),
-            "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
+            **setting.assumptions(X, y),
+            "q(w0) > 0": setting.smallest_force(X, y, [1e-6 * v]) > 0,
             "one boundary is crossed, once, x_3 and x_4 becoming active": all(
-                [step.datum for step in crossings(X, path)] == [2, 3] for path in paths
+                [step.datum for step in setting.crossings(X, path)] == [2, 3] for path in paths
             ),
             "B1 there": min(m.B1 for m in met) > 0,
             "B2 there, for x_0 = x_3 and for x_0 = x_4": min(m.B2 for m in met) > 0,

@@ -480,6 +480,12 @@ def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
 
 
+def few(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """For `extended`: the first data alone, of any number and rank."""
+    n = int(rng.integers(1, len(item["y"]) + 1))
+    return {"X": item["X"][:n], "y": item["y"][:n]}
+
+
 @remembered
 def guaranteed_radius(X: NDArray, y: NDArray) -> float:
     """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
@@ -598,12 +604,9 @@ def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDAr
     orthonormal basis (d, d - rank) of the directions along which it is free. Both are exact but for
     the last rounding.
     """
-    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
-    A, d = X[active], X.shape[1]
-    if not A.any():
-        return np.zeros(d), np.eye(d)
-    exact = minima.problem(A, y[active])
-    W, N = minima.fit(matrix(exact.rows, d), exact.labels)
+    exact, own, d = _read(X, y), np.flatnonzero(active).tolist(), np.shape(X)[1]
+    rows, labels = ([values[i] for i in own] for values in (exact.rows, exact.labels))
+    W, N = minima.fit(matrix(rows, d), labels)
     basis = exact.span(N)
     w = without(exact.weight(W.entries()), basis)
     return np.array([nearest(v) for v in w]), unit_vectors(basis, d)
@@ -615,8 +618,10 @@ def meets_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> bool:
     There is a least-squares fit w of the active data with x_i.w > 0 on them (the fitted values are
     the same for all fits) and x_i.w <= 0 on the others: exactly, for the data as they are read.
     """
-    active = np.asarray(active, bool)
-    exact = minima.problem(np.asarray(X, float), np.asarray(y, float))
+    exact, active = _read(X, y), np.asarray(active, bool)
     return (
         minima.placed(exact.rows, exact.labels, len(exact.scale), active, closed=True) is not None
     )
+
+
+_read = remembered(minima.problem)

@@ -17,27 +17,16 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support import setting
 from reluflow.papers.lee2022support.rational import preactivation_polynomial, zeros_between
-from reluflow.papers.lee2022support.setting import (
-    assumptions,
-    crossings,
-    data_draws,
-    deactivated,
-    directed,
-    forced,
-    guaranteed_radius,
-    in_dimensions,
-    meets,
-    near_boundary_start,
-    nontrivial,
-    reactivations,
-    remembered,
-    small_flows,
-    smallest_force,
-    start_direction,
-    visited_cells,
+from reluflow.papers.lee2022support.small_flows import (
+    at_rest,
+    leaving_draws,
+    nontrivial_draws,
+    pieces,
+    planar,
+    sign_changes,
 )
-from reluflow.papers.lee2022support.small_flows import leaving_draws, pieces, sign_changes
 from reluflow.places import RECORDS
 from reluflow.statistics import wilson
 
@@ -74,11 +63,13 @@ def _inside(straight: bool, rng: np.random.Generator) -> dict[str, NDArray]:
            tolerance=1e-8)  # fmt: skip
 def protected_stay(item: Instance) -> float:
     """sv.thm4.2: the least (x_j.w(t) - (y_j - |x_j| |w0 - w_GM|)) / y_j of the protected data,
-    which the proof makes >= 0; -1 where an event deactivates one."""
+    which the proof makes >= 0; -1 where an event deactivates one, or where all are protected and
+    some datum switches or is not fitted by the limit."""
     X, w_gm, w0 = item["X"], item["w_gm"], item["w0"]
     y, path = X @ w_gm, affine_flow(X, X @ w_gm, w0)
     safe = protected(X, y, w0, w_gm)
-    if safe[deactivated(path)].any():
+    fitted = not path.events and np.abs(X @ path.end / y - 1.0).max() <= 1e-8
+    if safe[setting.deactivated(path)].any() or (safe.all() and not fitted):
         return -1.0
     lower = y - np.linalg.norm(X, axis=1) * np.linalg.norm(w0 - w_gm)
     return float(((planted(item) * path.at(path.grid(60)) @ X.T - lower) / y)[:, safe].min())
@@ -120,23 +111,27 @@ def limits_outside(X: NDArray, w_gm: NDArray, w0: NDArray) -> float:
 
 # --- Lemma F.5: small starts with q(w0) > 0 enter the all-active cell; how small is enough --------
 
-ENTRY = in_dimensions((2, 3, 4), 8)
+ENTRY = setting.in_dimensions((2, 3, 4), 8)
 """Draws of data, in four dimensions, too."""
 
 
 def entered(X: ArrayLike, path: Trajectory) -> bool:
     """Whether all data are active at some time of the path, told from its events."""
-    return any(on.all() for on in visited_cells(X, path))
+    return any(on.all() for on in setting.visited_cells(X, path))
+
+
+def _met(item: Instance) -> bool:
+    return setting.meets(item, "A1", "A2", "A3")
 
 
 def _just_within(item: Instance) -> NDArray:
     """The start along "u" whose norm is just below delta_0."""
-    length = (1.0 - 1e-9) * guaranteed_radius(item["X"], item["y"])
+    length = (1.0 - 1e-9) * setting.guaranteed_radius(item["X"], item["y"])
     return length / np.linalg.norm(item["u"]) * item["u"]
 
 
-@statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, directed),
-           {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
+@statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, setting.directed),
+           {"q(u) > 0": setting.nontrivial}, strict=True)  # fmt: skip
 def entry_printed(item: Instance) -> float:
     """sv.lemF.5: the largest min_j x_j.w / |x_j| over the path from the norm delta_0, in units of
     |w0|; NaN if the path is not unique, as from a start that is on a boundary to rounding."""
@@ -152,10 +147,10 @@ def entry_within() -> Statement:
     """sv.ours.delta: an explicit delta for Lemma F.5."""
 
     def inside(item: Instance) -> bool:
-        least = guaranteed_radius(item["X"], item["y"])
-        return nontrivial(item) and float(np.linalg.norm(_just_within(item))) < least
+        least = setting.guaranteed_radius(item["X"], item["y"])
+        return setting.nontrivial(item) and float(np.linalg.norm(_just_within(item))) < least
 
-    tests = given("sv.ours.delta", data=lambda item: meets(item, "A1", "A2", "A3"), start=inside)
+    tests = given("sv.ours.delta", data=_met, start=inside)
     return replace(entry_printed(), says="starts with q > 0 and |w0| < δ₀ enter", hypotheses=tests)
 
 
@@ -170,33 +165,35 @@ ROOM = 1e-3
 
 def _any_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     near = bool(rng.integers(2))
-    u = near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
+    u = setting.near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
     # Away from the dead cell, where nothing moves.
     return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
 
 
-_PLANE = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_draws().items()}}
+_PLANE = setting.data_draws(2, (3, 8))
+_PLANE |= {f"leaving, {kind}": one for kind, one in leaving_draws().items()}
 
 
 @statement("no datum comes back, starts of any direction", extended(_PLANE, _any_direction),
            {"the flow deactivates a datum":
-            lambda item: deactivated(small_flows(item, SHARES[1:2])[0])},
+            lambda item: setting.deactivated(setting.small_flows(item, SHARES[1:2])[0])},
            tolerance=1e-9, fixed=("u",))  # fmt: skip
 def never_reactivates(item: Instance) -> float:
     """sv.lem4.6: the cosine at which a lost datum stays off, at the first of three norms at which
     none comes back. Starts of all directions, q(w0) > 0 or not."""
     worst = -np.inf
     for norm in (SHARES[1], SHARES[2], SHARES[0]):
-        (path,) = small_flows(item, [norm])
-        gone = item["X"][deactivated(path)]
+        (path,) = setting.small_flows(item, [norm])
+        gone = item["X"][setting.deactivated(path)]
         cosines = gone @ path.end / (np.linalg.norm(gone, axis=1) * np.linalg.norm(path.end))
-        worst = max(worst, -1.0 if reactivations(path) else -np.max(cosines, initial=-np.inf))
+        back = setting.reactivations(path) > 0
+        worst = max(worst, -1.0 if back else -np.max(cosines, initial=-np.inf))
         if worst >= 0.0:
             break
     return worst
 
 
-@remembered
+@setting.remembered
 def _limit_rooms(X: NDArray, y: NDArray) -> tuple[float, float]:
     """How far the flow that leaves 0 is from the exceptions of Proposition 4.4.
 
@@ -205,11 +202,11 @@ def _limit_rooms(X: NDArray, y: NDArray) -> tuple[float, float]:
     crossing, the least share of time between two crossings, and the least |cosine| at which an
     x_j.w turns. Both are zero for a flow that does not converge, as one that touches a boundary.
     """
-    (path,) = small_flows({"X": X, "y": y}, SHARES[-1:])
+    (path,) = setting.small_flows({"X": X, "y": y}, SHARES[-1:])
     if path.status != "converged":
         return 0.0, 0.0
-    lengths, steps = np.linalg.norm(X, axis=1), crossings(X, path)
-    active = X[visited_cells(X, path)[-1]]
+    lengths, steps = np.linalg.norm(X, axis=1), setting.crossings(X, path)
+    active = X[setting.visited_cells(X, path)[-1]]
     s = np.linalg.svd(active, compute_uv=False)
     cosines = np.abs(X @ path.end) / (lengths * np.linalg.norm(path.end))
     regular = 1e3 * s[-1] / s[0] if rank(active) == X.shape[1] else 0.0
@@ -250,17 +247,17 @@ def small_starts_agree() -> Statement:
         return way > 0.0 or 0.0 < end <= ROOM
 
     def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        drawn = [start_direction(item["X"], item["y"], rng) for _ in range(3)]
+        drawn = [setting.start_direction(item["X"], item["y"], rng) for _ in range(3)]
         return {"U": np.array(drawn)}
 
     def slack(item: Instance) -> float:
         if min(rooms(item)) <= ROOM:
             return np.nan
         X, y = item["X"], item["y"]
-        along = [y @ X, *(u for u in item["U"] if forced(X, y, u))]
+        along = [y @ X, *(u for u in item["U"] if setting.forced(X, y, u))]
         worst = -np.inf
         for norm in SHARES[::-1]:
-            ends = np.array([small_flows({**item, "u": u}, [norm])[0].end for u in along])
+            ends = np.array([setting.small_flows({**item, "u": u}, [norm])[0].end for u in along])
             apart = np.linalg.norm(ends - ends[0], axis=1).max() / np.linalg.norm(ends[0])
             worst = max(worst, float(1e-6 - apart))
             if worst >= 0.0:
@@ -269,12 +266,13 @@ def small_starts_agree() -> Statement:
 
     tests = given(
         "sv.ours.small.agree",
-        data=lambda item: meets(item, "A1", "A2", "A3"),
+        data=_met,
         limit=lambda item: rooms(item)[0] > 0.0,
         crossings=crosses_at_speed,
     )
     says = "small starts agree where the flow from 0 crosses at speed, d = 3"
-    return Statement(says, extended(data_draws(3, (4, 7)), more), slack, tests, fixed=("U",))
+    draws = extended(setting.data_draws(3, (4, 7)), more)
+    return Statement(says, draws, slack, tests, fixed=("U",))
 
 
 def parting_starts(
@@ -292,15 +290,15 @@ def parting_starts(
     return evidence, Counterexample(
         instance={"X": X, "y": y, "w0": f"eps {tuple(lose)} and eps {tuple(keep)}, eps > 0"},
         assumptions={
-            **assumptions(X, y),
-            "-grad L(w0) > 0 at both": smallest_force(X, y, [1e-9 * v for v in starts]) > 0,
+            **setting.assumptions(X, y),
+            "-grad L(w0) > 0 at both": setting.smallest_force(X, y, [1e-9 * v for v in starts]) > 0,
             "H of full rank in every cell with q > 0": all(
                 rank(X[on]) == X.shape[1]
                 for on in enumerate_cells(X).patterns
                 if np.all(y[on] @ X[on] > 0)
             ),
             "H of full rank along both flows": all(
-                rank(X[on]) == X.shape[1] for path in paths for on in visited_cells(X, path)
+                rank(X[on]) == X.shape[1] for path in paths for on in setting.visited_cells(X, path)
             ),
         },
         breaks=(bound("distance of the limits, exact flows, eps = 1e-9", apart,
@@ -312,6 +310,13 @@ def parting_starts(
         ),
         route="Sturm's theorem on exact polynomials in exp(-t)",
     )  # fmt: skip
+
+
+def ends_at_rest() -> Statement:
+    """sv.ours.small.plane: the flow ends in the `resting_point`."""
+    hypotheses = given("sv.ours.small.plane", data=planar, start=setting.small)
+    return at_rest("small starts end where the data say, and take nothing back",
+                   nontrivial_draws(2), hypotheses, gone=False)  # fmt: skip
 
 
 # --- How often, in more data and more dimensions --------------------------------------------------

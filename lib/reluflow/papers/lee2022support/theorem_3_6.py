@@ -1,4 +1,4 @@
-"""The main page of chapter 1: Theorem 3.6, and what the norm of the start does."""
+"""The main page of chapter 1: Theorems 3.6 and 4.7, and what the norm of the start does."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reluflow.approx import counted, on_grain
+from reluflow.exact import rationals
 from reluflow.falsify import Draws, Instance, Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import StationarySet, nested_pairs
@@ -16,15 +18,22 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support import rational
 from reluflow.papers.lee2022support.landscape import local_minima, loss
 from reluflow.papers.lee2022support.setting import (
+    KINDS,
+    ORDINARY,
     DataSet,
     also,
     assumptions,
     draw,
+    draw_many,
     in_dimensions,
     meets,
+    plain_descent,
     remembered,
     signed,
+    smallest_force,
 )
+from reluflow.papers.lee2022support.small_flows import MISSED, planar_data
+from reluflow.statistics import wilson
 
 # --- Theorem 3.6: whether a local minimum with more support vectors has the smaller loss ----------
 
@@ -152,6 +161,75 @@ def within_bound() -> Statement:
 
     says, tests = "L(w1) is within the bound", _nested("sv.ours.nested.bound")
     return Statement(says, _draws(), slack, tests, tolerance=1e-9, fixed=("w_gm",))
+
+
+# --- Theorem 4.7: how often the limit of a small start in the plane is not global -----------------
+
+
+def survey_plane(seed: int, count: int) -> pd.DataFrame:
+    """What each of `count` planar data sets of every kind tells of small starts, a row each: its
+    `kind`, and of their end, the resting point, whether it
+
+    gives_up     has lost a datum
+    missed       is not a global minimum
+    not_largest  has fewer support vectors than some local minimum
+    """
+    items = list(draw_many(count * len(KINDS), 2, seed))
+    sizes, tables = np.array([len(item.y) for item in items]), []
+    for size in np.unique(sizes):
+        at = np.flatnonzero(sizes == size)
+        y = np.array([items[k].y for k in at])
+        told = planar_data(np.array([items[k].X for k in at]), y)
+        tables.append(pd.DataFrame({
+            "kind": [items[k].kind for k in at],
+            "gives_up": ~told.kept.all(axis=1),
+            "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
+            "not_largest": told.most > told.kept.sum(axis=1),
+        }, at))  # fmt: skip
+    return pd.concat(tables).sort_index()
+
+
+def share_missed(plane: pd.DataFrame, kinds: Sequence[str] = ORDINARY) -> tuple[float, ...]:
+    """The share of the data sets of these kinds that miss, and its 95 % interval (Wilson)."""
+    missed = plane.missed[plane.kind.isin(kinds)]
+    return (float(missed.mean()), *map(float, wilson(missed.sum(), len(missed))))
+
+
+def table_of_kinds(plane: pd.DataFrame) -> pd.DataFrame:
+    """One row a kind: data sets, how many give up a datum, and the share that misses."""
+    rows = {}
+    groups = {kind: (kind,) for kind in KINDS} | {"the first five together": ORDINARY}
+    for name, kinds in groups.items():
+        part = plane[plane.kind.isin(kinds)]
+        share, low, high = (on_grain(100.0 * v, 0.1) for v in share_missed(plane, kinds))
+        rows[name] = {"data sets": len(part), "give up a datum": counted(int(part.gives_up.sum())),
+                      "miss the global minimum": f"{share} % ({low} to {high})",
+                      "another minimum has more support":
+                          counted(int(part.not_largest.sum()))}  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def not_global(
+    plane: pd.DataFrame, seed: int, X: NDArray, y: NDArray
+) -> tuple[list[Evidence], Counterexample]:
+    """sv.thm4.7.1: by `survey_plane`, and by the data X, y that refute Theorem 3.6."""
+    w0 = np.array([1e-4, 1e-4])
+    end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
+    above = float(loss(X, y, end)) - local_minima(X, y)[0].loss
+    loop = plain_descent(X, y, w0, 0.01, 5000)[-1]
+    by_loop = rational.neuron_loss(X, y, rationals(loop)) - best.loss
+    evidence = [fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
+                fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
+                note("data sets", len(plane)), note("seed", seed)]  # fmt: skip
+    return evidence, Counterexample(
+        instance={"X": X.astype(int), "y": y.astype(int), "w0": w0},
+        assumptions={**assumptions(X, y), "q(w0) > 0": smallest_force(X, y, [w0]) > 0},
+        breaks=(bound("L(limit) - least loss, exact flow and enumerated minima",
+                      above, "<=", 0, ""),),
+        recheck=(bound("L(limit) - L(2, -1), limit by a plain descent loop", float(by_loop),
+                       "<=", 0, ""),),
+        route="5000 plain steps of descent from w0, losses in rational arithmetic",
+    )  # fmt: skip
 
 
 # --- Sections 4.1 and 5: what the norm of the start does to the support and to the loss -----------
