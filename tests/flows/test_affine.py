@@ -209,6 +209,14 @@ def test_a_crossing_slower_than_the_rounding_of_its_force() -> None:
     assert follows(X, [4.5e-5, 1.5e5, 3e3, 2.5e-4, 1.6e-6], [0.051, -0.025, -0.036], rtol=1e-9)
 
 
+def test_a_slide_that_ends_leaves_its_boundary_however_slowly() -> None:
+    """With rates 1e-11 of the fastest one. Where rounding may end it as it begins, that is said."""
+    X = 1.0 + 1e-6 * np.array([(-6, 7), (1, -1), (-2, -4)])
+    assert follows(X, (-1, 1, 1), (-1, 3), rtol=1e-5)
+    path = affine_flow(1.0 + 1e-7 * np.array([(-5, -1), (1, 1)]), (2, -1), (1, 1))
+    assert (path.status, changes(path)) == ("non-unique", [(1, "slide")])
+
+
 @pytest.mark.parametrize(
     ("labels", "size", "activation"),
     [("generic", 1e-3, "relu"), ("generic", 1e3, "linear"), ("residual", 1e-3, "linear"),
@@ -364,6 +372,12 @@ CASES = {  # X, y, w0; how it ends, after how many events, and where if no other
     "parallel data meet their boundary at once": (
         [(3, 1, 2, 0), (10, -6, 10, 0), (10, -6, 10, 0), (-6, -2, -4, 0), (-10, 6, -10, 0)],
         (1, 4, 0, 0, -2), (0, 5, 0, -5), AGREES),
+    "what rounding leaves of a start along all data that move it is 0": (
+        [(6, 8, -8, 7), (-6, -2, 4, -2)], (-3, 0), (-6, -2, 4, -2), AGREES),
+    "a label 0 is fitted from its own side, however near to it the start": (
+        [(-2, -3, -3), (-3, -1, 3)], (4, 0), (-9e-13, -2e-13, -2e-13), AGREES),
+    "opposite data with labels below zero attract from both sides": (
+        [(1, 0), (-1, 0), (0, 1)], (-1, -1, 2), (0, 1), "sliding", 2),
 }  # fmt: skip
 
 

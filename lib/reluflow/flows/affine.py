@@ -66,7 +66,7 @@ class Contact:
 
     data  (n,) those that are on their boundary, or stay on it
     came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
-          not be
+          not be; 2 where a surface lets go that surely held the flow at first
     """
 
     moment: Moment
@@ -103,7 +103,7 @@ def first_contact(
             sums, signs = flow.sums(rows), sides[rows]
             if room is not None:
                 sums, signs = sums.with_rows(room), np.append(signs, np.ones(len(room.a)))
-            contact = _contact(flow, sides, rows, zeros(sums, signs, moment.s))
+            contact = _contact(flow, sides, rows, zeros(sums, signs, moment.s), sums.a)
             if contact is not None:
                 return contact
     return None
@@ -149,13 +149,18 @@ def _suspects(moment: Moment, sides: NDArray, closest: NDArray, lo: float) -> ND
     return rows[keep & slopes.any(axis=1)]
 
 
-def _contact(flow: Segment, sides: NDArray, rows: NDArray, found: Zeros) -> Contact | None:
-    """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
+def _contact(
+    flow: Segment, sides: NDArray, rows: NDArray, found: Zeros, first: NDArray
+) -> Contact | None:
+    """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later, of
+    sums that begin at `first`."""
     if not found.t.size:
         return None
     wait, norms = found.t.min(), flow.data.norms
     now = (found.t <= wait * (1 + 4 * _EPS)) & (found.row < len(rows))
-    data, came = sides == 0.0, np.zeros(len(sides), int)
+    let_go = found.crosses & (found.row >= len(rows)) & (first[found.row] > 0.0)
+    data = sides == 0.0
+    came = np.where(data & let_go[found.t == wait].any(), 2, 0)
     data[rows[found.row[now]]] = True
     crossed = rows[found.row[now & found.crosses]]
     came[crossed] = sides[crossed]
@@ -256,7 +261,8 @@ def continuations(
     A face stands if the flow that it implies stays in it for small t > 0, decided on the first
     derivatives that do not vanish. `products` are the data's x.w and their errors, `active` (n,) is
     true for the data strictly active there;
-    `arrival` is the side from which a flow is known to cross a single surface, 0 where none is.
+    `arrival` is the side from which a flow is known to cross a single surface, 0 where none is; 2,
+    on either side, where it is known to let go.
 
     Raises ValueError if more surfaces meet at w than can be resolved.
     """
@@ -296,7 +302,9 @@ def _transversal(
     # w, which `known` does not count, turns that speed around. Where the other side pushes it on
     # even more, it is as sure there.
     sure = np.sign(speeds) * sure
-    if arrival:
+    if abs(arrival) == 2:  # one of the speeds has come to zero, and will have the other's sign
+        sure = np.full(2, sure[np.abs(speeds).argmax()])
+    elif arrival:
         ahead = surface.jump[1] >= surface.jump[0]
         sure = np.where([arrival < 0 or ahead, arrival > 0 or ahead], -arrival, sure)
     before, after = map(int, sure)

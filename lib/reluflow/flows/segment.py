@@ -520,12 +520,11 @@ def opening(
 
 
 def _off(V: NDArray, w: NDArray) -> NDArray:
-    """The part of w (d,) orthogonal to the columns of V (d, r), zero where there is no room."""
-    if V.shape[0] == V.shape[1]:
-        return np.zeros(len(w))
+    """The part of w (d,) orthogonal to the columns of V (d, r), zero where it is rounding alone."""
+    terms = 8 * _EPS * (np.abs(w) + np.abs(V) @ np.abs(V.T @ w))
     for _ in range(2):  # the second time what rounding has left
         w = w - V @ (V.T @ w)
-    return w
+    return w if (np.abs(w) > terms).any() and V.shape[0] > V.shape[1] else np.zeros(len(w))
 
 
 def _felt(X: NDArray, rest: NDArray) -> NDArray:
