@@ -255,8 +255,7 @@ def continuations(
     here: tuple[SwitchingSurface, ...],
     arrival: int = 0,
 ) -> tuple[Continuation, ...]:
-    """All ways in which a flow can leave a point on the surfaces `here`; at least two of them where
-    there are many.
+    """All ways in which a flow can leave a point on the surfaces `here`.
 
     A face stands if the flow that it implies stays in it for small t > 0, decided on the first
     derivatives that do not vanish. `products` are the data's x.w and their errors, `active` (n,) is
@@ -270,10 +269,6 @@ def continuations(
         clear = _transversal(X, y, products, active, here[0], arrival)
         if clear is not None:
             return clear
-    if len(here) > 3 and not active.any():
-        data = [j for surface in here for j in surface.data]
-        if (y[data] > 0).all():
-            return _from_rest(X[data], y[data], here)
     A, (h, known) = X[active], products
     H, v = A.T @ A, A.T @ (y - h)[active]
     # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
@@ -357,22 +352,6 @@ def _faces(X: NDArray) -> Iterator[tuple[int, ...]]:
                 yield tuple(map(int, sides))
 
 
-def _from_rest(X: NDArray, y: NDArray, here) -> tuple[Continuation, Continuation]:
-    """Two ways to go on from rest where all data X, y are on their boundary, with labels y > 0.
-
-    To stay is one: the support function sum y_j [x_j.v]_+ of the velocities around is never
-    negative, so zero is a mean of them. And from any x_j on, v -> sum of y_j x_j over x_j.v >= 0
-    climbs that function, until it comes to a v that is the velocity of its own cell.
-    """
-    v, before = X[0], None
-    while before is None or (before != (X @ v >= 0)).any():
-        before = X @ v >= 0
-        v = y[before] @ X[before]
-    rests = tuple(not surface.plus or not surface.minus for surface in here)
-    sides = tuple(1 if surface.normal @ v >= 0 else -1 for surface in here)
-    return Continuation((0,) * len(here), rests), Continuation(sides, (False,) * len(here))
-
-
 def _narrowed(N, jumps, convex, v, size) -> Iterator[tuple[int, ...]]:
     """Faces with each side of the surfaces that can repel; for those that only attract, just the
     sides that first derivatives leave open.
@@ -447,7 +426,6 @@ def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
     return Continuation(sides, tuple(map(bool, resting)))
 
 
-_ROUNDING = 40 * _EPS  # a weight vector this small, against what it is added up from, is 0
 _FADED = 28.0  # e^-28 is below 10^-12
 
 
@@ -517,8 +495,6 @@ def _relu_flow(data: Data, w: NDArray, max_events: int) -> Trajectory:
                 break
             events += _changes(t, state, choice, on_boundary)
             state = choice
-            if state.stay:  # and is on them, not its rounding off
-                w = tangent_projector(np.array(state.normals), len(w)) @ w
         h, known = np.where(on_boundary, 0.0, h), np.where(on_boundary, 0.0, known)
         current, contact = _course(data, w, (h, known), state, t)
         segments.append(current)
@@ -534,11 +510,10 @@ def _relu_flow(data: Data, w: NDArray, max_events: int) -> Trajectory:
             stalled = stalled + 1 if t + moment.s == t else 0
             t = t + moment.s
             w, (h, known) = moment.state, moment.products
-            whole = on_boundary.any() and len(span_of(data.X, norms, on_boundary)) == len(w)
-            if whole or length_of(w) <= _ROUNDING * moment.summed:
+            if on_boundary.any() and len(span_of(data.X, norms, on_boundary)) == len(w):
                 # It is 0, where all boundaries meet.
                 w, h, known = np.zeros_like(w), np.zeros_like(h), np.zeros_like(h)
-                on_boundary, came = norms > 0.0, np.zeros_like(came)
+                on_boundary = norms > 0.0
             if stalled > 2 * len(h):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
             if t > knots[-1]:
@@ -610,7 +585,12 @@ def _leave(
     here = switching_surfaces(data.X, data.y, np.nonzero(on_boundary)[0])
     crossed = [j for j in here[0].data if came[j]]
     arrival = int(came[crossed[0]] * (1 if crossed[0] in here[0].plus else -1)) if crossed else 0
-    strictly = state.on & ~on_boundary
+    strictly, place = state.on & ~on_boundary, f"the activation boundary of {_names(here)}"
+    if len(here) > 3 and not strictly.any() and (data.y[on_boundary] > 0.0).all():
+        # It may stay: the support function sum y_j [x_j.v]_+ of the velocities around is never
+        # negative, so zero is a mean of them. And from any x_j on, v -> sum of y_j x_j over
+        # x_j.v >= 0 climbs that function, until it comes to the velocity of its own cell.
+        return f"at least 2 different flows leave this point of {place}: the flow is not unique"
     # The point is on its surfaces: the modes are decided as if the contact were exact.
     try:
         modes = continuations(data.X, data.y, products, strictly, here, arrival)
@@ -621,7 +601,6 @@ def _leave(
         ) from None
     except ValueError as error:
         raise InputError(str(error)) from None
-    place = f"the activation boundary of {_names(here)}"
     if not modes:
         return f"no flow could be told to leave {place}: undecided"
     if len(modes) > 1:
