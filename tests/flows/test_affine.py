@@ -319,6 +319,9 @@ CASES = {  # X, y, w0; how it ends, after how many events, and where if no other
     "the same": (
         [(-2, -2), (3, -1), (2, 1), (-1, 2), (-3, 2), (3, 0)], (-4, -3, 0, -4, 3, -1), (6, -6),
         "sliding", 9),
+    "a slide that ends at the origin does not let go a rounding before": (
+        [(-1, -1), (1, 1), (1, -3), (-3, -1), (-1, -2), (2, 3), (-1, -1), (0, -1)],
+        (-3, 1, -3, -2, -2, -3, 0, 2), (0.34277472, -0.86555638), "sliding", 12, (0, 0)),
     "a start near a limit on a boundary: by 100 digits there is no event": (
         [(3, -3), (-2, -1), (-2, 4), (-1, 3), (-1, 1), (-3, -4), (6, 8)], (21, 3, 2, 0, 2, 2, 0),
         (4.01322122088338, -3.0067409709372344), AGREES),

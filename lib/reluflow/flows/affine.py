@@ -426,6 +426,7 @@ def _consistent(X, y, H, v, sizes, here, sides) -> Continuation | None:
     return Continuation(sides, tuple(map(bool, resting)))
 
 
+_ROUNDING = 40 * _EPS  # a weight vector this small, against what it is added up from, is 0
 _FADED = 28.0  # e^-28 is below 10^-12
 
 
@@ -510,7 +511,8 @@ def _relu_flow(data: Data, w: NDArray, max_events: int) -> Trajectory:
             stalled = stalled + 1 if t + moment.s == t else 0
             t = t + moment.s
             w, (h, known) = moment.state, moment.products
-            if on_boundary.any() and len(span_of(data.X, norms, on_boundary)) == len(w):
+            whole = on_boundary.any() and len(span_of(data.X, norms, on_boundary)) == len(w)
+            if whole or length_of(w) <= _ROUNDING * moment.summed:
                 # It is 0, where all boundaries meet.
                 w, h, known = np.zeros_like(w), np.zeros_like(h), np.zeros_like(h)
                 on_boundary = norms > 0.0
