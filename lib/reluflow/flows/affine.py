@@ -678,18 +678,21 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
 
 
 def _linear_flow(data: Data, w: NDArray) -> Trajectory:
-    only = segment(data, w, np.ones(len(data.y), bool))
-    sums, events = only.sums(np.arange(len(data.y))), list[Event]()
+    only, events = segment(data, w, np.ones(len(data.y), bool)), list[Event]()
+    here = switching_surfaces(data.X, data.y, np.flatnonzero(data.norms))
+    sums = only.sums(np.array([surface.data[0] for surface in here], int))
     side = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
     if only.rates.size:
         found = zeros(sums, side)
         row, t = found.row[found.crosses], found.t[found.crosses]
         for before, k in pairwise(np.argsort(t)):
-            if t[k] <= t[before] * (1 + 16 * _EPS):  # as rounding tells: of parallel data
+            if t[k] <= t[before] * (1 + 16 * _EPS):  # as rounding tells
                 t[k] = t[before]
-        for j, at in zip(row.tolist(), t.tolist(), strict=True):
-            side[j] = -side[j]
-            events.append(Event(at, j, "activate" if side[j] > 0 else "deactivate"))
+        for k, at in zip(row.tolist(), t.tolist(), strict=True):
+            side[k] = -side[k]
+            for j in here[k].data:  # parallel data, at once
+                up = (side[k] > 0) == (j in here[k].plus)
+                events.append(Event(at, j, "activate" if up else "deactivate"))
     events.sort(key=lambda event: (event.t, event.datum))
     knots = [0.0, *sorted({e.t for e in events})]
     told = "converged", "the limit of a linear flow"
