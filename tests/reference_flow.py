@@ -99,6 +99,8 @@ def reference_flow(
             if not crossed:
                 break
             t, w, was, smooth = t + s, segment.at(s), held, crossed[-1] < 0
+            if smooth and len(crossed) > 1:
+                raise NotTransversal("a datum lets go where others cross their boundaries")
             if smooth:  # the datum lets go
                 positive[held], crossed, held = crossed == (-2,), (held,), None
             else:

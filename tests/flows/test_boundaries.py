@@ -14,7 +14,6 @@ from reluflow.flows.affine import affine_flow, continuations
 from reluflow.flows.exponential_sums import zeros
 from reluflow.flows.segment import (
     Data,
-    Moment,
     products_of,
     segment,
     sliding_condition,
@@ -29,14 +28,27 @@ SEEDS = st.integers(0, 10**6)
 
 
 def random_flow(seed: int):
-    """A flow and its sides: many data, few or many rates."""
+    """A flow and its sides: many data, few or many rates, and one datum that comes to its boundary,
+    stays by it for a moment, and is just across or just not."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 80)), int(rng.integers(1, 13))
     X = rng.random((n, d)) if seed % 2 else rng.normal(size=(n, d))
     X *= 10.0 ** rng.uniform(-1.5 * (seed % 3), 0.0, d)
     y, w = rng.uniform(0.2, 3.0, n), rng.normal(size=d) * 10.0 ** rng.uniform(-6, 2)
-    on = X @ w > 0
-    return segment(Data(X, y), w, on), np.where(on, 1.0, -1.0)
+    flow = segment(Data(X, y), w, X @ w > 0)
+    if flow.rates.size and d > 2:
+        t = rng.exponential() / rng.choice(flow.rates)
+        (at,), v, x = flow.after(np.array([t])), flow.velocity(t), rng.normal(size=d)
+        Q = np.linalg.qr(np.stack([at, v], axis=1))[0]
+        off = 10.0 ** rng.uniform(-6, -1) * rng.choice([-1, 1])
+        x += off * at / np.linalg.norm(at) - Q @ Q.T @ x
+        X, y, on = np.vstack([X, x]), np.append(y, 1.0), np.append(X @ w > 0, False)
+        flow = segment(Data(X, y), w, on)
+    sides = np.where(X @ w > 0, 1.0, -1.0)
+    if len(X) > n:  # the others that come to theirs before are not asked
+        found = zeros(flow.sums(np.arange(n)), sides[:n])
+        sides[found.row[found.t < 2.0 * t]] = 0.0
+    return flow, sides
 
 
 def among_all(flow, sides):
@@ -69,23 +81,7 @@ def test_the_first_contact_is_the_first_of_all_data(seed, stays) -> None:
     assert (error <= rounding).all()
 
 
-@settings(FEW, max_examples=60)
-@given(SEEDS, st.floats(0.0, 8.0))
-def test_a_flow_is_called_free_only_where_it_meets_no_boundary_any_more(seed, part) -> None:
-    flow, sides = random_flow(seed)
-    assume(flow.rates.size)
-    moment = Moment(flow, part / flow.span[0])
-    assume((sides * moment.products[0] > 0.0).all())
-    wait = np.append(np.geomspace(1e-3, 50, 99) / flow.span[0], 1e300)
-    later = sides * (flow.after(moment.s + wait) @ flow.data.X.T)
-    if affine._free(moment, sides):
-        assert (later > 0.0).all()
-    elif flow.rates.size == 1:  # where the flow is straight, nothing else can be said
-        assert (later[-1] <= 1e-12 * flow.data.norms * (1 + moment.summed)).any()
-
-
-@pytest.mark.parametrize(("n", "d"), [(5, 2), (500, 20)])
-def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
+def test_a_flow_runs_on_one_thread_of_blas(monkeypatch) -> None:
     inside: list[int] = []
 
     def looked_at(step, *given, **named):
@@ -94,17 +90,13 @@ def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
 
     for module, name in ((affine, "opening"), (segments, "dgejsv")):
         monkeypatch.setattr(module, name, partial(looked_at, getattr(module, name)))
-    rng = np.random.default_rng(3)
-    X, y = rng.random((n, d)), rng.random(n)
-    ends = []
-    for threads in (1, 2):
-        with threadpool_limits(threads, user_api="blas"):
-            before = threadpool_info()
-            ends.append(affine_flow(X, y, np.ones(d), max_events=9).end)
-            affine_flow(X, y, np.ones(d), "linear")
-            assert threadpool_info() == before
+    X, y = np.random.default_rng(3).random((40, 5)), np.linspace(0.1, 1.0, 40)
+    with threadpool_limits(2, user_api="blas"):
+        before = threadpool_info()
+        for activation in ("relu", "linear"):
+            affine_flow(X, y, np.ones(5), activation, max_events=9)
+        assert threadpool_info() == before
     assert set(inside) == {1}
-    np.testing.assert_array_equal(*ends)
 
 
 def test_data_that_are_dependent_but_for_rounding_have_one_rate() -> None:
@@ -167,6 +159,7 @@ def test_parallel_data_share_a_surface() -> None:
         (1.0, 0.0, -1.0, [(-1,), (0,), (1,)]),
         (-1.0, 0.0, 1.0, [(0,)]),
         (-1.0, 0.0, -1.0, [(-1,)]),
+        (1.0, -1e-12, 0.0, [(-1,), (0,), (1,)]),  # not tangent, however slow
     ],
 )
 def test_one_surface(y1, force, bend, expected) -> None:

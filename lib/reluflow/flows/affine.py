@@ -66,7 +66,7 @@ class Contact:
 
     data  (n,) those that are on their boundary, or stay on it
     came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
-          not be
+          not be; 2 where a surface lets go that surely held the flow at first
     """
 
     moment: Moment
@@ -103,7 +103,7 @@ def first_contact(
             sums, signs = flow.sums(rows), sides[rows]
             if room is not None:
                 sums, signs = sums.with_rows(room), np.append(signs, np.ones(len(room.a)))
-            contact = _contact(flow, sides, rows, zeros(sums, signs, moment.s))
+            contact = _contact(flow, sides, rows, zeros(sums, signs, moment.s), sums.a)
             if contact is not None:
                 return contact
     return None
@@ -149,13 +149,18 @@ def _suspects(moment: Moment, sides: NDArray, closest: NDArray, lo: float) -> ND
     return rows[keep & slopes.any(axis=1)]
 
 
-def _contact(flow: Segment, sides: NDArray, rows: NDArray, found: Zeros) -> Contact | None:
-    """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
+def _contact(
+    flow: Segment, sides: NDArray, rows: NDArray, found: Zeros, first: NDArray
+) -> Contact | None:
+    """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later, of
+    sums that begin at `first`."""
     if not found.t.size:
         return None
     wait, norms = found.t.min(), flow.data.norms
     now = (found.t <= wait * (1 + 4 * _EPS)) & (found.row < len(rows))
-    data, came = sides == 0.0, np.zeros(len(sides), int)
+    let_go = found.crosses & (found.row >= len(rows)) & (first[found.row] > 0.0)
+    data = sides == 0.0
+    came = np.where(data & let_go[found.t == wait].any(), 2, 0)
     data[rows[found.row[now]]] = True
     crossed = rows[found.row[now & found.crosses]]
     came[crossed] = sides[crossed]
@@ -250,13 +255,13 @@ def continuations(
     here: tuple[SwitchingSurface, ...],
     arrival: int = 0,
 ) -> tuple[Continuation, ...]:
-    """All ways in which a flow can leave a point on the surfaces `here`; at least two of them where
-    there are many.
+    """All ways in which a flow can leave a point on the surfaces `here`.
 
     A face stands if the flow that it implies stays in it for small t > 0, decided on the first
     derivatives that do not vanish. `products` are the data's x.w and their errors, `active` (n,) is
     true for the data strictly active there;
-    `arrival` is the side from which a flow is known to cross a single surface, 0 where none is.
+    `arrival` is the side from which a flow is known to cross a single surface, 0 where none is; 2,
+    on either side, where it is known to let go.
 
     Raises ValueError if more surfaces meet at w than can be resolved.
     """
@@ -264,10 +269,6 @@ def continuations(
         clear = _transversal(X, y, products, active, here[0], arrival)
         if clear is not None:
             return clear
-    if len(here) > 3 and not active.any():
-        data = [j for surface in here for j in surface.data]
-        if (y[data] > 0).all():
-            return _from_rest(X[data], y[data], here)
     A, (h, known) = X[active], products
     H, v = A.T @ A, A.T @ (y - h)[active]
     # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
@@ -296,7 +297,9 @@ def _transversal(
     # w, which `known` does not count, turns that speed around. Where the other side pushes it on
     # even more, it is as sure there.
     sure = np.sign(speeds) * sure
-    if arrival:
+    if abs(arrival) == 2:  # one of the speeds has come to zero, and will have the other's sign
+        sure = np.full(2, sure[np.abs(speeds).argmax()])
+    elif arrival:
         ahead = surface.jump[1] >= surface.jump[0]
         sure = np.where([arrival < 0 or ahead, arrival > 0 or ahead], -arrival, sure)
     before, after = map(int, sure)
@@ -347,22 +350,6 @@ def _faces(X: NDArray) -> Iterator[tuple[int, ...]]:
                 sides = np.zeros(len(X), int)
                 sides[rest] = np.where(pattern, 1, -1)
                 yield tuple(map(int, sides))
-
-
-def _from_rest(X: NDArray, y: NDArray, here) -> tuple[Continuation, Continuation]:
-    """Two ways to go on from rest where all data X, y are on their boundary, with labels y > 0.
-
-    To stay is one: the support function sum y_j [x_j.v]_+ of the velocities around is never
-    negative, so zero is a mean of them. And from any x_j on, v -> sum of y_j x_j over x_j.v >= 0
-    climbs that function, until it comes to a v that is the velocity of its own cell.
-    """
-    v, before = X[0], None
-    while before is None or (before != (X @ v >= 0)).any():
-        before = X @ v >= 0
-        v = y[before] @ X[before]
-    rests = tuple(not surface.plus or not surface.minus for surface in here)
-    sides = tuple(1 if surface.normal @ v >= 0 else -1 for surface in here)
-    return Continuation((0,) * len(here), rests), Continuation(sides, (False,) * len(here))
 
 
 def _narrowed(N, jumps, convex, v, size) -> Iterator[tuple[int, ...]]:
@@ -509,8 +496,6 @@ def _relu_flow(data: Data, w: NDArray, max_events: int) -> Trajectory:
                 break
             events += _changes(t, state, choice, on_boundary)
             state = choice
-            if state.stay:  # and is on them, not its rounding off
-                w = tangent_projector(np.array(state.normals), len(w)) @ w
         h, known = np.where(on_boundary, 0.0, h), np.where(on_boundary, 0.0, known)
         current, contact = _course(data, w, (h, known), state, t)
         segments.append(current)
@@ -530,7 +515,7 @@ def _relu_flow(data: Data, w: NDArray, max_events: int) -> Trajectory:
             if whole or length_of(w) <= _ROUNDING * moment.summed:
                 # It is 0, where all boundaries meet.
                 w, h, known = np.zeros_like(w), np.zeros_like(h), np.zeros_like(h)
-                on_boundary, came = norms > 0.0, np.zeros_like(came)
+                on_boundary = norms > 0.0
             if stalled > 2 * len(h):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
             if t > knots[-1]:
@@ -602,7 +587,12 @@ def _leave(
     here = switching_surfaces(data.X, data.y, np.nonzero(on_boundary)[0])
     crossed = [j for j in here[0].data if came[j]]
     arrival = int(came[crossed[0]] * (1 if crossed[0] in here[0].plus else -1)) if crossed else 0
-    strictly = state.on & ~on_boundary
+    strictly, place = state.on & ~on_boundary, f"the activation boundary of {_names(here)}"
+    if len(here) > 3 and not strictly.any() and (data.y[on_boundary] > 0.0).all():
+        # It may stay: the support function sum y_j [x_j.v]_+ of the velocities around is never
+        # negative, so zero is a mean of them. And from any x_j on, v -> sum of y_j x_j over
+        # x_j.v >= 0 climbs that function, until it comes to the velocity of its own cell.
+        return f"at least 2 different flows leave this point of {place}: the flow is not unique"
     # The point is on its surfaces: the modes are decided as if the contact were exact.
     try:
         modes = continuations(data.X, data.y, products, strictly, here, arrival)
@@ -613,7 +603,6 @@ def _leave(
         ) from None
     except ValueError as error:
         raise InputError(str(error)) from None
-    place = f"the activation boundary of {_names(here)}"
     if not modes:
         return f"no flow could be told to leave {place}: undecided"
     if len(modes) > 1:
@@ -689,18 +678,21 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
 
 
 def _linear_flow(data: Data, w: NDArray) -> Trajectory:
-    only = segment(data, w, np.ones(len(data.y), bool))
-    sums, events = only.sums(np.arange(len(data.y))), list[Event]()
+    only, events = segment(data, w, np.ones(len(data.y), bool)), list[Event]()
+    here = switching_surfaces(data.X, data.y, np.flatnonzero(data.norms))
+    sums = only.sums(np.array([surface.data[0] for surface in here], int))
     side = np.where(sums.a != 0.0, np.sign(sums.a), np.sign(sums.b @ only.rates))
     if only.rates.size:
         found = zeros(sums, side)
         row, t = found.row[found.crosses], found.t[found.crosses]
         for before, k in pairwise(np.argsort(t)):
-            if t[k] <= t[before] * (1 + 16 * _EPS):  # as rounding tells: of parallel data
+            if t[k] <= t[before] * (1 + 16 * _EPS):  # as rounding tells
                 t[k] = t[before]
-        for j, at in zip(row.tolist(), t.tolist(), strict=True):
-            side[j] = -side[j]
-            events.append(Event(at, j, "activate" if side[j] > 0 else "deactivate"))
+        for k, at in zip(row.tolist(), t.tolist(), strict=True):
+            side[k] = -side[k]
+            for j in here[k].data:  # parallel data, at once
+                up = (side[k] > 0) == (j in here[k].plus)
+                events.append(Event(at, j, "activate" if up else "deactivate"))
     events.sort(key=lambda event: (event.t, event.datum))
     knots = [0.0, *sorted({e.t for e in events})]
     told = "converged", "the limit of a linear flow"

@@ -22,7 +22,7 @@ from reluflow.geometry import enumerate_cells
 #
 # The normal equations lose cond(H) digits in their right-hand side alone. Evaluating that
 # right-hand side with error-free products (Dekker 1971; Ogita, Rump & Oishi 2005) and correcting
-# the solution by a step or two (Björck 1967) gives them back.
+# the solution by a step (Björck 1967) gives them back.
 
 _SPLITTER = 134217729.0  # 2^27 + 1
 
@@ -58,18 +58,16 @@ def dot(A: NDArray, v: NDArray, v_low: NDArray | float = 0.0) -> tuple[NDArray, 
 def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, P: NDArray, rates: NDArray) -> NDArray:
     """Least-squares solution of A w = b improved from w inside span(V).
 
-    V (d, r) and rates (r,) are the eigenvectors and eigenvalues of A^T A, and P (m, r) is A V. Two
-    corrections take a relative error of cond(H) * 1e-16 below rounding.
+    V (d, r) and rates (r,) are the eigenvectors and eigenvalues of A^T A, and P (m, r) is A V. The
+    correction takes a relative error of cond(H) * 1e-16 below rounding.
     """
-    for _ in range(2):
-        # A^T (b - A w), correct to about one unit of rounding of the terms' condensed sum.
-        high, low = dot(A, w)
-        r, error = two_sum(b, -high)
-        g, g_low = dot(np.ascontiguousarray(A.T), r, error - low)
-        g = g + g_low
-        surer = np.sqrt(g @ g) <= np.sqrt(rates * (r @ r))
-        w = w + V @ (np.where(surer, V.T @ g, P.T @ r) / rates)
-    return w
+    # A^T (b - A w), correct to about one unit of rounding of the terms' condensed sum.
+    high, low = dot(A, w)
+    r, error = two_sum(b, -high)
+    g, g_low = dot(np.ascontiguousarray(A.T), r, error - low)
+    g = g + g_low
+    surer = np.sqrt(g @ g) <= np.sqrt(rates * (r @ r))
+    return w + V @ (np.where(surer, V.T @ g, P.T @ r) / rates)
 
 
 _EPS = np.finfo(float).eps
@@ -520,12 +518,11 @@ def opening(
 
 
 def _off(V: NDArray, w: NDArray) -> NDArray:
-    """The part of w (d,) orthogonal to the columns of V (d, r), zero where there is no room."""
-    if V.shape[0] == V.shape[1]:
-        return np.zeros(len(w))
+    """The part of w (d,) orthogonal to the columns of V (d, r), zero where it is rounding alone."""
+    terms = 8 * _EPS * (np.abs(w) + np.abs(V) @ np.abs(V.T @ w))
     for _ in range(2):  # the second time what rounding has left
         w = w - V @ (V.T @ w)
-    return w
+    return w if (np.abs(w) > terms).any() and V.shape[0] > V.shape[1] else np.zeros(len(w))
 
 
 def _felt(X: NDArray, rest: NDArray) -> NDArray:
