@@ -784,8 +784,7 @@ def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
 
 def _kendall(values: Sequence[float]) -> float:
     """Kendall's correlation, with ties, of values and their places."""
-    orders = np.sign(np.subtract.outer(values, values))
-    places = np.sign(np.subtract.outer(*[range(len(values))] * 2))
+    orders, places = (np.sign(np.subtract.outer(v, v)) for v in (values, range(len(values))))
     return float((orders * places).sum() / np.sqrt((orders**2).sum() * (places**2).sum()))
 
 

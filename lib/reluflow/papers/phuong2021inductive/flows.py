@@ -28,7 +28,6 @@ REACH = 1e6
 """log(1/L) at the end, unless another is asked for."""
 _BEGUN = 2.0
 """log(1/L) from which the clock is log log(1/L)."""
-_NEVER = 1e300
 _LONG_FLOW_POINTS, _LONG_FLOW_RTOL = 81, 1e-8
 _ROUNDING = 1e-14
 _BARELY = 1e-6
@@ -114,7 +113,7 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
     # From a small start nothing is stiff on this clock; from a large one a datum may wait for ages.
     method = DOP853 if given.log_norms.max() < 0.0 else BDF
-    first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
+    first = integrate(field, chart.along(given.W0, given.log_norms), 1e300, at_zero=0.0,
                       rtol=_LONG_FLOW_RTOL, method=method,
                       stop=lambda _, z: _left(given, chart, z))  # fmt: skip
     U = chart.split(first.end)[0]

@@ -351,10 +351,8 @@ def _falls(each: Late, column: int = 0) -> bool:
 def function_gap(each: Late, rng: int | np.random.Generator) -> float:
     """max |f / |theta|^2 - (10)| over 200 random points, over the size of (10) there."""
     points = np.random.default_rng(rng).standard_normal((200, each.given.X.shape[1]))
-    R = each.R[-1]
-    square = 2.0 * np.exp(2.0 * (R - R.max())).sum()
-    units = np.maximum(points @ each.U[-1].T, 0.0)
-    f = units @ (each.given.signs * np.exp(2.0 * (R - R.max()))) / square
+    sizes = np.exp(2.0 * (each.R[-1] - each.R[-1].max()))
+    f = np.maximum(points @ each.U[-1].T, 0.0) @ (each.given.signs * sizes) / (2.0 * sizes.sum())
     goal = each.limit.function(points)
     return float(np.abs(f - goal).max() / np.abs(goal).max())
 

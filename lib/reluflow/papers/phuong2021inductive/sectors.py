@@ -590,8 +590,6 @@ ONE_IS_ENOUGH = Reading(
     "if both must have a positive weight: one neuron never learns both, and if all a_j(0) > 0, "
     "which (Init) allows, no width does; the negative data then keep a loss of log 2 each",
 )
-NEAR = 1e-3
-"""Largest distance in (8) and (9) at a loss of e^-300."""
 
 
 def positive_only(p: int) -> Late:
@@ -615,7 +613,7 @@ def one_or_two() -> list[Evidence]:
         fact("(OS) and (Span)", is_separable(ONE_GROUP_X, LABELS) and span, True),
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
-              max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
+              max(float(late.distances[-1].max()) for late in lates), "<=", 1e-3, "", digits=2),
         note("one neuron, a > 0: loss of the two negative data in the end",
              float(np.exp(lates[0].log_loss(-1.0)[-1]))),
     ]  # fmt: skip

@@ -200,8 +200,7 @@ def own_margin(X: NDArray, y: NDArray, sign: float) -> tuple[MaxMargin, NDArray]
 def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Limit:
     """The limit for data X (n, d), y (n,), of the labels `alive`. Raises InputError for a label
     that no vector w with <w, x_i> >= 1 serves."""
-    labels = [sign for sign in alive if np.any(y == sign)]
-    return Limit({sign: own_margin(X, y, sign)[0].u for sign in labels})
+    return Limit({sign: own_margin(X, y, sign)[0].u for sign in alive if np.any(y == sign)})
 
 
 # --- Extremal directions: the strict local maxima and minima of G(w) = sum_i y_i [<w, x_i>]_+ / 2 -
