@@ -722,15 +722,9 @@ def time_axis(ax: Axes, clocks: Mapping[str, NDArray]) -> None:
 
 @in_house_style
 def preactivations(
-    ax: Axes,
-    trajectories: Paths,
-    x: ArrayLike,
-    y_i: float,
-    *,
-    datum: int,
-    step: float,
+    ax: Axes, trajectories: Paths, x: ArrayLike, y_i: float, *, datum: int, step: float,
     until: float | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw h_i(t) = x_i.w(t) of each flow, with the levels 0 and y_i, limits and events.
 
     Where h_i is negative the datum is switched off (shaded). A triangle at the right edge is the
@@ -773,14 +767,9 @@ def preactivations(
 
 @in_house_style
 def loss_curves(
-    ax: Axes,
-    trajectories: Paths,
-    X: ArrayLike,
-    y: ArrayLike,
-    *,
-    step: float,
+    ax: Axes, trajectories: Paths, X: ArrayLike, y: ArrayLike, *, step: float,
     until: float | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Draw the loss along each flow, of its own network, on a logarithmic scale; losses below 1e-12
     of the largest are not drawn. `until` as in `preactivations`."""
     clocks = clock_values(trajectories, step, until)

@@ -605,7 +605,7 @@ def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDAr
     the last rounding.
     """
     exact, own, d = _read(X, y), np.flatnonzero(active).tolist(), np.shape(X)[1]
-    rows, labels = ([values[i] for i in own] for values in (exact.rows, exact.labels))
+    rows, labels = [exact.rows[i] for i in own], [exact.labels[i] for i in own]
     W, N = minima.fit(matrix(rows, d), labels)
     basis = exact.span(N)
     w = without(exact.weight(W.entries()), basis)
