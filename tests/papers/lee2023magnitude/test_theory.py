@@ -227,12 +227,13 @@ def test_magnitude_bounds_are_the_papers(phi0, v0, target) -> None:
                 inside = 1 - (1 - kappa * (goal / v0) ** 2) * mp.exp(-kappa * goal**2 * t)
                 exact = [gone + v0 * mp.exp(-t / 2), gone, goal * mp.sqrt(kappa / inside)]
                 found = [one[side][k], small[side][k], two[side][k]]
-                assert found == pytest.approx([float(a) for a in exact], rel=1e-13)
+                assert found == pytest.approx([float(a) for a in exact], rel=1e-13, abs=0)
 
 
 def test_small_times_keep_their_digits() -> None:
-    assert setting.magnitude_bounds(1e-9, 1.0, 0.0, 1.0)[1] == pytest.approx(5e-10, rel=1e-9)
-    assert setting.magnitude_bounds(1, 1.0, 0.0, 1.0, 1e-12)[1] == pytest.approx(5e-13, rel=1e-12)
+    for step, size in ((None, 1e-9), (1e-12, 1)):
+        found = setting.magnitude_bounds(size, 1.0, 0.0, 1.0, step)[1]
+        assert found == pytest.approx(0.5 * size * (step or 1.0), rel=1e-9, abs=0)
 
 
 # --- The comparison equation ----------------------------------------------------------------------
