@@ -26,17 +26,9 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
+from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.alignment import departure_residual, leaving
-from reluflow.papers.min2024early.setting import (
-    Start,
-    few,
-    none_lost,
-    none_of,
-    parts,
-    polygon,
-    separable,
-    separable_draws,
-)
+from reluflow.papers.min2024early.setting import Start, none_lost, none_of, parts, polygon
 
 # --- Random balanced parameters with small outputs, no assumption on data -------------------------
 #
@@ -187,7 +179,7 @@ def balanced_starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray,
         W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 0.3)
         signs = rng.choice([-1.0, 1.0], h)
         if kind == "separable":
-            X, y = separable(n, d, float(rng.uniform(0.01, 0.9)), rng)
+            X, y = setting.separable(n, d, float(rng.uniform(0.01, 0.9)), rng)
         elif kind == "shrinking":
             X, y, signs = np.tile(X[:1], (n, 1)), np.full(n, -1.0), np.ones(h)
             W = X[0] * rng.uniform(0.01, 0.5, (h, 1))
@@ -468,12 +460,10 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
-        extended(balanced_states((0.0,), least=1e-6), reference),
-        slack,
-        _SMALL,
+        extended(balanced_states((0.0,), least=1e-6), reference), slack, _SMALL,
         tolerance=1e-7,  # 1e-13 at |f| = 1e-6
         fixed=NOT_MOVED,
-    )
+    )  # fmt: skip
 
 
 def at_forty_five_degrees(loss: Loss, log_norm: float = -5.0) -> tuple[float, float, float]:
@@ -562,13 +552,8 @@ def speed_is_bounded(loss: Loss) -> Statement:
         speed = np.linalg.norm(velocity(item, loss))
         return 1.0 - float(speed / (np.linalg.norm(item["X"], axis=1).max() * length))
 
-    return Statement(
-        f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",
-        unbalanced(),
-        slack,
-        tolerance=1e-12,
-        fixed=("y", "c", "at_zero"),
-    )
+    return Statement(f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|", unbalanced(), slack,
+                     tolerance=1e-12, fixed=("y", "c", "at_zero"))  # fmt: skip
 
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
@@ -596,7 +581,7 @@ def problems(seed: int, count: int) -> Iterator[Start]:
     """Random starts on orthogonally separable data. Norms from e^-6 to 2 over the size of the data;
     whole-number data come with whole-number weights, the first of which is `across` a datum;
     another quarter starts along the data."""
-    rng, draws = np.random.default_rng(seed), separable_draws((2, 6), (2, 6))
+    rng, draws = np.random.default_rng(seed), setting.separable_draws((2, 6), (2, 6))
     for k in range(count):
         item = draws[_KINDS[k % 4]](rng)
         X, y, h = item["X"], item["y"], int(rng.integers(2, 7))
@@ -725,6 +710,7 @@ VELOCITY = Reading(
     "with the gradient of L itself, which is the opposite of the velocity of (2), every active "
     "neuron breaks the inequality: x = 1, y = 1 and w = v = 1 have -1/e for the exponential loss",
 )
+_DRAWS = {**setting.separable_draws((2, 12), (2, 7)), "few": setting.few}
 _A1 = {"(A1)": lambda item: bool(separation(item["X"], item["y"]) > 0.0)}
 
 
@@ -755,7 +741,7 @@ def velocity_points_inward(loss: Loss) -> Statement:
     """ea.eq46.1: y_i sign(v_j) <x_i, F_j> > 0 for all i, active j; F_j = -grad_(w_j) L."""
     return Statement(
         f"{loss.name} loss: yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons",
-        extended({**separable_draws((2, 12), (2, 7)), "few": few}, _with_weights),
+        extended(_DRAWS, _with_weights),
         lambda item: float(_cosines(item, loss).min()),
         {**_A1,
          "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
@@ -849,7 +835,7 @@ def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
 
 
 @statement("every element of the inclusion that is not 0 crosses the boundaries the same way",
-           extended({**separable_draws((2, 12), (2, 7)), "few": few}, _on_boundaries),
+           extended(_DRAWS, _on_boundaries),
            {**_A1, "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0))},
            strict=True, fixed=("y", "on"))  # fmt: skip
 def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray) -> float:

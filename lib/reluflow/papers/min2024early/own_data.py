@@ -28,13 +28,7 @@ from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
 from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.mnist import Seen, ShallowLoss, curves, descent, seen
-from reluflow.papers.min2024early.setting import (
-    LOSSES,
-    PRINTED,
-    Start,
-    none_lost,
-    none_of,
-)
+from reluflow.papers.min2024early.setting import LOSSES, PRINTED, Start, none_lost, none_of
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
 

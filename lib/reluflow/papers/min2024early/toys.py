@@ -770,13 +770,7 @@ def dead_and_alive(seed: int, networks: int, step: float = 2e-2) -> pd.DataFrame
         ends = [polygon(fractions(X), y, fractions(w)).status for w in W.reshape(-1, 2)]
         dies = (np.array(ends) == "dead").reshape(v.shape) & ~silent(X, W)
         run = ensemble(X, y, W, np.abs(v), LOGISTIC, step, [16.0 / step], 1000, euler)
-        rows.append(
-            {
-                "data": name,
-                "μ": round(separation(X, y), 4),
-                "neurons": dies.size,
-                "die": int(dies.sum()),
-                f"to S₊ at the step {step:g}": int((dies & serves(X, y, run.W[-1])).sum()),
-            }
-        )
+        alive = int((dies & serves(X, y, run.W[-1])).sum())
+        rows.append({"data": name, "μ": round(separation(X, y), 4), "neurons": dies.size,
+                     "die": int(dies.sum()), f"to S₊ at the step {step:g}": alive})  # fmt: skip
     return pd.DataFrame(rows).set_index("data")
