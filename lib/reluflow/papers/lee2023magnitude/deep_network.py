@@ -291,13 +291,11 @@ def load(panel: str, shelf: Shelf | None = None) -> Record:
 def again(record: Record, n_steps: int) -> float:
     """Take recorded steps again, in double precision, from the start and from half-way: the largest
     difference of a layer's norm from the record's, over the longest way of a norm."""
-    gaps = []
     with one_thread():
-        problem = DeepProblem(record.setting, record.facts["seed"])
+        gaps, problem = [], DeepProblem(record.setting, record.facts["seed"])
         for at, w in ((0, problem.start), record.halfway):
             norms = descend(problem, w, record.setting.step, range(n_steps))[0]
-            first = int(np.searchsorted(record.steps, at))
-            kept = record.norms[first : first + n_steps + 1]
+            kept = record.norms[record.steps >= at][: n_steps + 1]
             gaps.append(float(np.abs(norms - kept).max() / np.abs(kept - kept[0]).max()))
     return max(gaps)
 

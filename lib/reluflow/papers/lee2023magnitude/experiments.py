@@ -238,11 +238,10 @@ def fate(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool,
     (target, length), rate, more = sizes(reading, layers, norm), runs.RATES[layers], LOSSES[loss]
     start = Start.at(0.5 * math.pi, length, layers - 1, target)
     if more <= 2.0:
-        (path,) = flows([start])
-        T = path.t / (more * rate)
-        kept = (T >= 1.0) & (T <= runs.STEPS)
+        (path,), pace = flows([start]), more * rate
+        kept = (path.t >= pace) & (path.t <= pace * runs.STEPS)
         curvature = 0.5 * layers * max(target, length) ** (2 * start.m)
-        T, theta, came = T[kept], path.theta[kept], more * rate * curvature < 0.1
+        T, theta, came = path.t[kept] / pace, path.theta[kept], pace * curvature < 0.1
     else:
         T = np.arange(1.0, PROBE + 1.0)
         with np.errstate(all="ignore"):

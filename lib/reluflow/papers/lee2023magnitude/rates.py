@@ -160,8 +160,8 @@ def tendency(seed: int, count: int) -> list[Evidence]:
         return 1.0 - resting(start) - part
 
     says = "|w| is monotone but for less than 1 - (1 - ε0)^(1/(m+1)) of |w*|"
-    nearly_monotone = about_phases(says, followed(deeper), slack, strict=True)
-    return [*survived(falsify(nearly_monotone, seed, count, 0)), note("m", deeper)]
+    report = falsify(about_phases(says, followed(deeper), slack, strict=True), seed, count, 0)
+    return [*survived(report), note("m", deeper)]
 
 
 TENDENCY = Reading(
