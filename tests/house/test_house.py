@@ -59,15 +59,15 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
 @pytest.mark.parametrize(
     ("what", "bar"),
     [
-        ("modules", 134),
-        ("modules of papers", 64),
-        ("lines", 41763),
-        ("lines outside papers", 12942),
-        ("code", 25589),
+        ("modules", 130),
+        ("modules of papers", 60),
+        ("lines", 41669),
+        ("lines outside papers", 12923),
+        ("code", 25568),
         ("code of papers a claim", 54),
-        ("lines of tests", 18847),
+        ("lines of tests", 18252),
         ("pages", 34),
-        ("modules beyond 3 a section, 6 a chapter", 21),
+        ("modules beyond 3 a section, 6 a chapter", 3),
     ],
 )
 def test_the_house_does_not_grow(what: str, bar: int) -> None:

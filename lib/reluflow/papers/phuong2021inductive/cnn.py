@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import kendalltau
 
 from reluflow.approx import approx
 from reluflow.falsify import PLANTED, Instance, Statement, given, planted
@@ -761,12 +762,10 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray]) -> list[Evidence]:
 
 def silhouette(plane: NDArray, groups: Sequence[NDArray]) -> float:
     """How clearly the three `clusters` are apart: the mean silhouette, at most 1."""
-    member, sizes = np.transpose(groups), np.sum(groups, axis=1)
-    sums = np.linalg.norm(plane[:, None] - plane[None], axis=2) @ member
-    inside = sums[member] / np.maximum(member @ sizes - 1, 1)
-    outside = np.where(member, np.inf, sums / sizes).min(axis=1)
-    scores = (outside - inside) / np.maximum(outside, inside)
-    return float(np.where(member @ sizes > 1, scores, 0.0).mean())
+    from sklearn.metrics import silhouette_score  # loads in a second, and one picture asks it
+
+    _, plus, minus = groups
+    return float(silhouette_score(plane, plus + 2 * minus))
 
 
 def clusters(plane: NDArray, second: NDArray) -> list[NDArray]:
@@ -783,9 +782,7 @@ def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
 
 
 def _kendall(values: Sequence[float]) -> float:
-    """Kendall's correlation, with ties, of values and their places."""
-    orders, places = (np.sign(np.subtract.outer(v, v)) for v in (values, range(len(values))))
-    return float((orders * places).sum() / np.sqrt((orders**2).sum() * (places**2).sum()))
+    return float(kendalltau(range(len(values)), values).statistic)
 
 
 # --- Appendix D of Phuong & Lampert 2021 under other readings and from other seeds ----------------
