@@ -102,9 +102,9 @@ def corrected_angle(run: Descent) -> float:
 
 
 def one_fraction() -> list[Evidence]:
-    """ma.thm4.2: `demands`; and for m = v* = 1 and eta = X/10 = 1/15, where `CALM` does not hold,
-    from phi0 = 5/2 and eta |w0|^2 = 5/2 a step turns w over, and |w| stays bounded and away from
-    0."""
+    """Of ma.thm4.2: `demands`; and for m = v* = 1 and eta = X/10 = 1/15, where `CALM` does not
+    hold, from phi0 = 5/2 and eta |w0|^2 = 5/2 a step turns w over, and |w| stays bounded and away
+    from 0."""
     step, start = 1.0 / 15.0, Start.at(2.5, math.sqrt(37.5), 1)
     path = start.descent(step, 30000)
     _, gap = gap_bounds(1.0, start.psi, 1.0, 1.0, 1.0, 1, step)
