@@ -196,12 +196,20 @@ SLIDING = """([X, y, signs, z, until]) => {
 }"""
 
 
-def by_small_steps(
-    X: NDArray, y: NDArray, signs: NDArray, W: NDArray, until: float, h: float
-) -> NDArray:
-    """The balanced flow of many sets at once, (moments, sets, neurons, 2), by steps of Heun in the
-    plane of weights, ten from one moment to the next: the limit of ever shorter ones is Filippov's
-    solution, with no word about boundaries. The clock runs with the sum of the pulls."""
+def test_neurons_slide_as_the_limit_of_small_steps_does(page: Page) -> None:
+    """Data that are not separable in any way, through all of the first two acts. Directions and
+    log lengths within 0.005, less than a pixel of the picture, wherever small steps of the balanced
+    flow in the plane of weights agree with steps twice as large to half of that: the limit of ever
+    shorter ones is Filippov's solution, with no word about boundaries. The clock runs with the sum
+    of the pulls."""
+    rng, until, h, some = np.random.default_rng(25), 3.0, 8e-4, NUMBER // 8
+    X, angles = rng.uniform(-3.0, 3.0, (some, 6, 2)), rng.uniform(-math.pi, math.pi, (some, 6))
+    logs = rng.uniform(-3.0, 1.0, (some, 6))
+    y, signs = np.tile([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], (2, some, 1))
+    W = np.exp(logs)[..., None] * np.stack([np.cos(angles), np.sin(angles)], -1)
+    starts = np.stack([angles, logs], -1).reshape(some, -1)
+    cases = [[*(v.tolist() for v in each), until] for each in zip(X, y, signs, starts, strict=True)]
+    drawn = asked(page, SLIDING, cases)
 
     def field(W: NDArray) -> NDArray:
         H = W @ X.transpose(0, 2, 1)
@@ -211,28 +219,17 @@ def by_small_steps(
         pulls *= y / pulls.sum(axis=1, keepdims=True)
         return sizes[..., None] * (((H > 0.0) * pulls[:, None]) @ X)
 
-    found = [W]
-    for k in range(round(until / h)):
-        first = field(W)
-        W = W + 0.5 * h * (first + field(W + h * first))
-        if k % 10 == 9:
-            found.append(W)
-    return np.array(found)
+    def by_small_steps(W: NDArray, h: float) -> NDArray:
+        """(moments, sets, neurons, 2), by steps of Heun, ten from one moment to the next."""
+        found = [W]
+        for k in range(round(until / h)):
+            first = field(W)
+            W = W + 0.5 * h * (first + field(W + h * first))
+            if k % 10 == 9:
+                found.append(W)
+        return np.array(found)
 
-
-def test_neurons_slide_as_the_limit_of_small_steps_does(page: Page) -> None:
-    """Data that are not separable in any way, through all of the first two acts. Directions and
-    log lengths within 0.005, less than a pixel of the picture, wherever the small steps agree with
-    steps twice as large to half of that."""
-    rng, until, h, some = np.random.default_rng(25), 3.0, 8e-4, NUMBER // 8
-    X, angles = rng.uniform(-3.0, 3.0, (some, 6, 2)), rng.uniform(-math.pi, math.pi, (some, 6))
-    logs = rng.uniform(-3.0, 1.0, (some, 6))
-    y, signs = np.tile([1.0, -1.0, 1.0, -1.0, 1.0, -1.0], (2, some, 1))
-    W = np.exp(logs)[..., None] * np.stack([np.cos(angles), np.sin(angles)], -1)
-    starts = np.stack([angles, logs], -1).reshape(some, -1)
-    cases = [[*(v.tolist() for v in each), until] for each in zip(X, y, signs, starts, strict=True)]
-    drawn = asked(page, SLIDING, cases)
-    fine, coarse = (by_small_steps(X, y, signs, W, until, step) for step in (h, 2.0 * h))
+    fine, coarse = (by_small_steps(W, step) for step in (h, 2.0 * h))
 
     def apart(a: NDArray, b: NDArray) -> float:
         """How far directions and log lengths are apart, at most."""
