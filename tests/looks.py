@@ -288,13 +288,10 @@ def phone(visit: Opened) -> list[str]:
                 found.push(`no button opens the ${bar} sidebar`);
         say("not to be reached", gone.filter(
             e => !e.closest(".bd-sidebar-primary, .bd-sidebar-secondary")));
-        say("cut on a phone", seen.filter(e => {
-            const { width, right } = e.getBoundingClientRect();
-            return width && right > W + 1 && ![...up(e)].some(scrolls);
-        }));
-        say("left of a phone", seen.filter(e => {
-            const { width, left } = e.getBoundingClientRect();
-            return width && left < -1 && ![...up(e)].some(scrolls);
+        const out = { cut: ({ right }) => right > W + 1, "left of it": ({ left }) => left < -1 };
+        for (const [where, is] of Object.entries(out)) say(where, seen.filter(e => {
+            const box = e.getBoundingClientRect();
+            return box.width && is(box) && ![...up(e)].some(scrolls);
         }));
         const told = e => [...e.childNodes].some(part => part.nodeType === 3 && part.data.trim());
         say("letters too small to be read", seen.filter(

@@ -65,9 +65,8 @@ def test_the_contents_have_every_notebook_below_its_chapter() -> None:
 
 
 def test_the_front_page_leads_to_the_book(site: Path) -> None:
-    target = re.search(r"url=([^\"' >]+)", (site / "index.html").read_text(encoding="utf-8"))
-    assert target
-    assert (site / target.group(1)).is_file()
+    (target,) = re.findall(r"url=([^\"' >]+)", (site / "index.html").read_text(encoding="utf-8"))
+    assert (site / target).is_file()
 
 
 def test_no_page_shows_a_failed_substitution(pages: dict[Path, Page]) -> None:

@@ -113,6 +113,7 @@ def test_the_finding_is_what_the_flows_do(front: str) -> None:
 
 
 def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(site, wheel):
+    """What is saved says what it needs, and is otherwise the page's notebook without outputs."""
     for source in pages.in_order(CHAPTERS):
         page = (site / source.relative_to(ROOT)).with_suffix(".html")
         saved = saved_from(page)
@@ -122,19 +123,15 @@ def test_every_page_that_can_be_run_again_offers_its_notebook_and_the_library(si
             name = source.relative_to(CHAPTERS).as_posix().replace("/", "-")
             assert sorted(saved) == [name, wheel.name]
             assert (page.parent / saved[wheel.name]).resolve() == wheel.resolve()
-            check(base64.b64decode(saved[name].partition(",")[2]).decode(), source, wheel)
-
-
-def check(text: str, source: Path, wheel: Path) -> None:
-    """What is saved says what it needs, and is otherwise the page's notebook without outputs."""
-    notebook, own = nbformat.reads(text, as_version=4), nbformat.read(source, as_version=4)
-    nbformat.validate(notebook)
-    first, *others = notebook.cells
-    assert first.cell_type == "markdown"
-    assert f'pip install "./{wheel.name}[notebook]"' in first.source
-    assert first.source.count(". ") == 0
-    assert [cell.source for cell in others] == [cell.source for cell in own.cells]
-    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in others)
+            text = base64.b64decode(saved[name].partition(",")[2]).decode()
+            told, own = nbformat.reads(text, as_version=4), nbformat.read(source, as_version=4)
+            nbformat.validate(told)
+            first, *others = told.cells
+            assert first.cell_type == "markdown"
+            assert f'pip install "./{wheel.name}[notebook]"' in first.source
+            assert first.source.count(". ") == 0
+            assert [cell.source for cell in others] == [cell.source for cell in own.cells]
+            assert not any(c.get("outputs") or c.get("execution_count") for c in others)
 
 
 def test_a_tap_saves(browser: Browser, site: Path, wheel: Path) -> None:
@@ -213,20 +210,6 @@ def test_each_page_has_the_definitions_to_which_it_leads(site: Path) -> None:
     assert len(led) >= 50
 
 
-def test_the_mouse_shows_and_leaves(visit: Opened) -> None:
-    link, told = visit.page.locator(LINKS).first, visit.page.locator(OPEN)
-    link.hover()
-    expect(told).to_be_in_viewport(ratio=1)
-    told.hover()  # it can be read at leisure
-    visit.page.wait_for_timeout(400)
-    expect(told).to_be_visible()
-    for theme in ("dark", "light"):
-        looks.with_theme(visit, theme)
-        assert looks.accessible(visit, OPEN) == []
-    visit.page.mouse.move(1, 1)
-    expect(told).to_have_count(0)
-
-
 def test_the_keyboard_shows(visit: Opened) -> None:
     told, link = visit.page.locator(OPEN), word(visit)
     link.evaluate("e => { const before = document.createElement('button'); e.before(before);"
@@ -281,8 +264,17 @@ def test_without_scripts_a_word_is_a_link_and_no_picture_can_be_opened(browser, 
         expect(visit.page.locator(f"p#{id}")).to_be_in_viewport()
 
 
-def test_a_click_leads_to_the_page(visit: Opened) -> None:
-    word(visit).hover()
-    expect(visit.page.locator(OPEN)).to_contain_text("support examples span")
-    word(visit).click()
+def test_the_mouse_shows_and_leaves_and_leads_to_the_page(visit: Opened) -> None:
+    link, told = word(visit), visit.page.locator(OPEN)
+    link.hover()
+    expect(told).to_be_in_viewport(ratio=1)
+    told.hover()  # it can be read at leisure
+    visit.page.wait_for_timeout(400)
+    expect(told).to_be_visible()
+    for theme in ("dark", "light"):
+        looks.with_theme(visit, theme)
+        assert looks.accessible(visit, OPEN) == []
+    visit.page.mouse.move(1, 1)
+    expect(told).to_have_count(0)
+    link.click()
     expect(visit.page.locator("p#def-span")).to_be_in_viewport()

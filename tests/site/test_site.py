@@ -244,7 +244,7 @@ def test_ways_are_counted_by_paper_with_our_own_claims_apart_and_add_up() -> Non
             ] == list(map(int, both[1:]))  # fmt: skip
 
 
-PLAIN = st.text("abc <>&'\"", max_size=20).map(str.strip)
+PLAIN = st.text("abc <>&'\"", max_size=20).map(lambda words: " ".join(words.split()))
 
 
 @given(st.lists(st.lists(PLAIN, min_size=2, max_size=2), min_size=1, max_size=3))
@@ -252,10 +252,7 @@ def test_plain_words_stay_in_their_cells(rows: list[list[str]]) -> None:
     stored = pd.DataFrame(rows, columns=["a_1", "b"]).to_html()
     words = grid(board.dressed(stored))
     assert words[0] == ["", "a1", "b"]
-    asked = [[cell.replace("<sub>", "") for cell in row] for row in grid(stored)[1:]]
-    assert [[re.sub(r"\s+", " ", c) for c in row] for row in words[1:]] == [
-        [re.sub(r"\s+", " ", c) for c in row] for row in asked
-    ]
+    assert words[1:] == grid(stored)[1:]
 
 
 @example(1e-4, 4)  # ≈0.0001000: as many decimals as a rounded number has
@@ -286,11 +283,9 @@ def test_words_get_room_and_heads_break() -> None:
 
 def test_only_tables_of_cells_are_dressed() -> None:
     page = new_document("page")
-    table, card = (
-        pd.DataFrame({"w_j": ["1e-09"]}).to_html(classes="sentences"),
-        "<table><td>w_j</td></table>",
-    )
-    page += [nodes.raw(text=table, format="html"), nodes.raw(text=card, format="html")]
+    table = pd.DataFrame({"w_j": ["1e-09"]}).to_html(classes="sentences")
+    card = "<table><td>w_j</td></table>"
+    page += [nodes.raw(text=text, format="html") for text in (table, card)]
     board.dress(None, page)  # type: ignore[arg-type]
     assert "<th>w<sub>j</sub></th>" in page[0].astext()
     assert "<td>10<sup>−9</sup></td>" in page[0].astext()
