@@ -113,17 +113,15 @@ def sealed(notebook: NotebookNode) -> NotebookNode:
 
 def good() -> NotebookNode:
     """A notebook with nothing wrong: parameters, text, a picture, a row."""
-    row = {"id": "sv.ex5.2", "verdict": "reproduced"}
     named = {"scrapbook": {"name": "half", "mime_prefix": GLUED}}
     glued = new_output("display_data", {f"{GLUED}text/plain": "0.5"}, metadata=named)
     said = new_markdown_cell("See [the data](../data/my.csv) of `a/b`: {glue:text}`half:.1f`.")
-    shown = new_output("execute_result", {RECORD: row, "text/plain": "row"})
     cells = [
         said,
         code("seed = 0", 1, tags=("parameters",)),
         code("%matplotlib inline\nprint(2)", 2, stream("stdout", "2\n")),
         code('show(fig, "fig-1", alt="")', 3, figure(), tags=FOLDED),
-        code("row", 4, shown),
+        code("row", 4, shown("reproduced")),
         code("glue('half', 0.5)", 5, glued, tags=("remove-input",)),
     ]
     return sealed(new_notebook(cells=cells))
@@ -152,10 +150,6 @@ def edited(position: int, *cells: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def html(text: str) -> NotebookNode:
-    return new_output("display_data", {"text/html": text})
-
-
 def stream(name: str, text: str) -> NotebookNode:
     return new_output("stream", name=name, text=text)
 
@@ -177,7 +171,7 @@ PLANTED = [
         "machine_paths",
         replaced(new_markdown_cell(f"{{glue:text}}`half` {machine('root', 'b')}."), 0),
     ),
-    ("machine_paths", wrong("f", html(f">{machine('tmp', 'x')}<"))),
+    ("machine_paths", wrong("f", new_output("error", traceback=[f">{machine('tmp', 'x')}<"]))),
     ("machine_paths", wrong("f", stream("stdout", machine("usr", "lib", "x.py")))),
     ("long_cells", wrong("\n".join(["print(2)"] * (SCREEN + 1)))),
     ("code_in_sight", wrong("import numpy as np\n\np = 2")),
