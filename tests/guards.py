@@ -6,8 +6,8 @@ A guard takes a notebook node and gives one short complaint for each fault; none
 import ast
 import re
 from collections.abc import Callable, Iterator
-from functools import wraps
 from itertools import pairwise
+from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
@@ -25,20 +25,17 @@ MACHINE_PATH = re.compile(
     r"|\b[A-Za-z]:\\\\?[Uu]sers\b"
 )
 
-
-Guard = Callable[[NotebookNode], list[str]]
+Guard = Callable[[NotebookNode], Iterator[str]]
 GUARDS: list[Guard] = []
 
 
-def guard(complaints: Callable[[NotebookNode], Iterator[str]]) -> Guard:
-    """The list of what is wrong with a notebook; it stands among all guards."""
+def guard(found: Guard) -> Guard:
+    GUARDS.append(found)
+    return found
 
-    @wraps(complaints)
-    def listed(notebook: NotebookNode) -> list[str]:
-        return list(complaints(notebook))
 
-    GUARDS.append(listed)
-    return listed
+def complaints(notebook: NotebookNode) -> list[str]:
+    return [complaint for guard in GUARDS for complaint in guard(notebook)]
 
 
 @guard
@@ -62,12 +59,9 @@ def markers(notebook: NotebookNode) -> Iterator[str]:
 @guard
 def machine_paths(notebook: NotebookNode) -> Iterator[str]:
     """Nothing that a reader sees names a folder of the machine that made it."""
-    texts = [(f"cell {i}", cell.source) for i, cell in enumerate(notebook.cells, start=1)]
-    texts += [(f"metadata of cell {i}", str(c.metadata)) for i, c in enumerate(notebook.cells, 1)]
-    texts += [(f"output of cell {i}", text) for i, out in _outputs(notebook) for text in _text(out)]
-    for where, text in texts:
-        if match := MACHINE_PATH.search(text):
-            yield f"{where} has the path {match.group()}"
+    for i, cell in enumerate(notebook.cells, start=1):
+        for match in filter(None, map(MACHINE_PATH.search, _texts(cell))):
+            yield f"cell {i} has the path {match.group()}"
 
 
 @guard
@@ -188,11 +182,13 @@ def _outputs(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
             yield i, output
 
 
-def _text(output: NotebookNode) -> Iterator[str]:
-    """All that an output says in words; pictures are left out, whose bytes spell anything."""
-    yield str(output.get("text", ""))
-    yield from map(str, output.get("traceback", []))
-    yield from (
-        str(value) for kind, value in output.get("data", {}).items() if not kind.startswith("image")
-    )
-    yield str(output.get("metadata", ""))
+def _texts(part: Any) -> Iterator[str]:
+    """All texts in a part of a notebook; pictures are left out, whose bytes spell anything."""
+    if isinstance(part, dict):
+        kept = (v for k, v in part.items() if isinstance(v, dict) or not k.startswith("image/"))
+        yield from _texts([*part, *kept])
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _texts(inner)
+    else:
+        yield str(part)

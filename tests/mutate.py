@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,13 +52,11 @@ OPPOSITES = {"max": "min", "argmax": "argmin", "maximum": "minimum", "fmax": "fm
              "cos": "sin", "floor": "ceil", "zeros": "ones", "hstack": "vstack"}  # fmt: skip
 OTHER = OPPOSITES | {b: a for a, b in OPPOSITES.items()} | {"expm1": "exp", "log1p": "log"}
 
-Faults = Callable[[ast.AST, ast.AST], Iterator[Any]]
-"""What may stand in the place of a node, given the node above it."""
-
 
 def any_fault(node: ast.AST, above: ast.AST) -> Iterator[Any]:
-    """A condition left out or turned round, a limit ten times as wide, a hypothesis that is always
-    met; a function that is its opposite, or the identity; another sign, another number, no loop."""
+    """What may stand in the place of a node below another: a condition left out or turned round, a
+    limit ten times as wide, a hypothesis that is always met; a function that is its opposite, or
+    the identity; another sign, another number, no loop."""
     called = isinstance(above, ast.Call) and above.func is node
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
@@ -104,36 +102,31 @@ class Place(NamedTuple):
     key: Any
     line: int
 
-    def faults(self, kind: Faults) -> list[str]:
+    def faults(self) -> list[str]:
         """The faulty texts of the module."""
-        right = self.part[self.key]
-        texts = []
-        for wrong in list(kind(right, self.above)):
+        right, texts = self.part[self.key], []
+        for wrong in list(any_fault(right, self.above)):
             self.part[self.key] = wrong
             texts.append(ast.unparse(self.tree))
         self.part[self.key] = right
         return texts
 
 
-def places(source: str, kind: Faults) -> list[Place]:
+def places(source: str) -> list[Place]:
     """Where in a module a fault fits: not in type hints, which nothing evaluates, nor at `strict=`,
     which changes nothing where lengths agree."""
     tree, found = ast.parse(source), []
-
-    def walk(above: ast.AST, line: int) -> None:
-        for name, inner in vars(above).items():
+    todo: list[tuple[ast.AST, int]] = [(tree, 1)]
+    for above, line in todo:
+        for name, inner in ast.iter_fields(above):
             if name in ("annotation", "returns") or getattr(above, "arg", "") == "strict":
                 continue
             listed = isinstance(inner, list)
             part, keys = (inner, range(len(inner))) if listed else (vars(above), [name])
-            for key in keys:
-                if isinstance(node := part[key], ast.AST):
-                    at = getattr(node, "lineno", line)
-                    if list(kind(node, above)):
-                        found.append(Place(tree, above, part, key, at))
-                    walk(node, at)
-
-    walk(tree, 1)
+            for key in (key for key in keys if isinstance(part[key], ast.AST)):
+                todo.append((part[key], getattr(part[key], "lineno", line)))
+                if any(any_fault(part[key], above)):
+                    found.append(Place(tree, above, part, key, todo[-1][1]))
     return found
 
 
@@ -201,11 +194,11 @@ def main() -> int:
     options = parser.parse_args()
     found = [path for name in options.where for path in sorted(PACKAGE.glob(name))]
     modules = [m for p in found for m in (sorted(p.rglob("*.py")) if p.is_dir() else [p])]
-    fitting = [(m, place) for m in modules for place in places(m.read_text("utf-8"), any_fault)]
+    fitting = [(m, place) for m in modules for place in places(m.read_text("utf-8"))]
     rng = random.Random(options.seed)
     drawn = rng.sample(fitting, min(options.sample, len(fitting)))
     print(f"{len(drawn)} of {len(fitting)} places in {len(modules)} modules", flush=True)
-    planted = [(m, place.line, rng.choice(place.faults(any_fault))) for m, place in drawn]
+    planted = [(m, place.line, rng.choice(place.faults())) for m, place in drawn]
     if not survives(modules[0], modules[0].read_text("utf-8"), unit_only=True):
         sys.exit("mutate: without a fault, too, a unit test fails: mend that first.")
 

@@ -88,8 +88,7 @@ def size(x: list | None, most: int | float = 3) -> int | None:
     return max(abs(v) for v in kept) + np.abs(x).max() - most
 """
 RIGHT = ast.unparse(ast.parse(SOURCE))
-
-
+HINTS = ("(x: list | None, most: int | float", "-> int | None", "kept: list |", "strict=True")
 FAULTS = {
     "max((abs(v)": ["min((abs(v)"],
     "abs(v)": ["v"],
@@ -103,10 +102,10 @@ FAULTS = {
 
 
 def test_every_fault_is_another_program_and_those_of_numerical_code_are_among_them() -> None:
-    places = mutate.places(SOURCE, mutate.any_fault)
-    found = [text for place in places for text in place.faults(mutate.any_fault)]
+    found = [text for place in mutate.places(SOURCE) for text in place.faults()]
     assert len(found) > 40
     assert len({RIGHT, *(ast.unparse(ast.parse(text)) for text in found)}) > len(found)
+    assert all(hint in text for text in found for hint in HINTS)
     for old, faults in FAULTS.items():
         assert RIGHT.count(old) == 1
         assert {RIGHT.replace(old, new) for new in faults} <= set(found)

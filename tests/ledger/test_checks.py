@@ -94,26 +94,25 @@ def failed(tree: ast.Module) -> set[str]:
     return found
 
 
-def altered(tree: ast.Module, apart: set[int]) -> Iterator[ast.Module]:
+def altered(tree: ast.Module, apart: set[ast.AST]) -> Iterator[ast.Module]:
     """The program with another number, or with zeros for all numbers of one tuple or list; how
     often a loop runs is no number that a check could rest on."""
-    tops = [node for node in ast.walk(tree) if id(node) not in apart]
+    tops = [node for node in ast.walk(tree) if node not in apart]
     found = [n for n in tops if isinstance(n, ast.Constant) and type(n.value) in (int, float)]
-    numbers = [(n, n.value) for n in found if n.value < 1000]
-    pairs = {id(number): (number, right) for number, right in numbers}
+    right = {number: number.value for number in found if number.value < 1000}
     listed = (node for node in tops if isinstance(node, (ast.Tuple, ast.List)))
-    inside = [[pairs[id(n)] for n in ast.walk(top) if id(n) in pairs] for top in listed]
-    single = [[pair] for pair in numbers]
+    inside = [[n for n in ast.walk(top) if n in right] for top in listed]
+    single = [[number] for number in right]
     for other, groups in (
         (lambda v: -v, single), (lambda v: 0, inside), (lambda v: v + 1, single),
         (lambda v: 0, single), (lambda v: 2 * v, single), (lambda v: v - 1, single),
     ):  # fmt: skip
         for group in groups:
-            for number, right in group:
-                number.value = other(right)
+            for number in group:
+                number.value = other(right[number])
             yield tree
-            for number, right in group:
-                number.value = right
+            for number in group:
+                number.value = right[number]
 
 
 @pytest.mark.long
@@ -127,7 +126,7 @@ def test_each_of_its_checks_fails_at_other_numbers(name: str) -> None:
     for node in checks:
         node.args[0] = ast.copy_location(ast.Constant(ast.unparse(node.args[0])), node)
     still = [n for n in ast.walk(tree) if is_check(n) or isinstance(n, ast.JoinedStr)]
-    for other in altered(tree, {id(n) for top in still for n in ast.walk(top)}):
+    for other in altered(tree, {n for top in still for n in ast.walk(top)}):
         left -= failed(other)
         if left <= SURE.get(name, set()):
             break

@@ -17,30 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow import ledger
-from reluflow.ledger import (
-    Counterexample,
-    LedgerError,
-    Reading,
-    bound,
-    deviation,
-    fact,
-    note,
-    proved,
-    with_this_seed,
-)
+from reluflow.ledger import Counterexample, LedgerError, Reading, bound, deviation, fact, note
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.evidence import FINITE, from_json, plain, printed, recorded, sentence, to_json
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
-from reluflow.ledger.rows import (
-    COMPUTED,
-    COUNTEREXAMPLE,
-    SAID,
-    SURVIVED,
-    Known,
-    Ledger,
-    Row,
-    row_from_record,
-)
+from reluflow.ledger.rows import COMPUTED, COUNTEREXAMPLE, SAID, SURVIVED, Row, row_from_record
 from reluflow.ledger.scoreboard import link
 from reluflow.places import CHAPTERS
 
@@ -58,10 +39,11 @@ shares = st.sampled_from([0.0, 0.5, 0.99999, 1.0])
 tiny = st.sampled_from([s * limit for limit in (1e-9, 1.23406e-12, 1.23404e-12) for s in (1, -1)])
 
 
-def book(kind: str = "theorem", within: float | None = None) -> Ledger:
+def book(kind: str = "theorem", within: float | None = None) -> ledger.Ledger:
     """Of a claim whose measured values are held against one limit, or one that stands nowhere."""
     limits = None if within is None else {"…": Limit("<=", within)}
-    return Ledger("paper", {"sv.x.1": Claim("sv.x.1", "paper", "Figure 1", kind, "a < b", limits)})
+    claim = Claim("sv.x.1", "paper", "Figure 1", kind, "a < b", limits)
+    return ledger.Ledger("paper", {claim.id: claim})
 
 
 def notebook(path: Path, rows: list[Row]) -> Path:
@@ -213,10 +195,10 @@ def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
 
 def test_what_appears_instead_may_be_made_of_what_failed() -> None:
     both = [bound("steps", -3, "<=", 0, ""), deviation("gap", 2e-9, "|w|")]
-    found = book("figure", 1e-9).settle("sv.x.1", both, instead=with_this_seed)
+    found = book("figure", 1e-9).settle("sv.x.1", both, instead=ledger.with_this_seed)
     assert found.verdict == "not-reproduced"
     assert found.instead[0].value == "with this seed it is otherwise: gap"
-    held = book("figure", 1e-8).settle("sv.x.1", both, instead=with_this_seed)
+    held = book("figure", 1e-8).settle("sv.x.1", both, instead=ledger.with_this_seed)
     assert (held.verdict, held.instead) == ("reproduced", ())
 
 
@@ -280,12 +262,12 @@ REFUSED = [
     (settle([FAILS], counterexample={"X": 1}), "no Counterexample"),
     (settle([FAILS], counterexample=WIDE), "the inventory says ≤ 0.05"),
     *((settle([FAILS], instead=instead), "instead") for instead in ([FAILS], "", " ", [])),
-    (settle([FAILS], counterexample=CASE, known=proved("here")), "cannot be said"),
-    *((settle([HOLDS], known=Known(how, "trust me")), "cannot be said")
+    (settle([FAILS], counterexample=CASE, known=ledger.proved("here")), "cannot be said"),
+    *((settle([HOLDS], known=ledger.Known(how, "trust me")), "cannot be said")
       for how in (SURVIVED, COUNTEREXAMPLE)),
-    *((lambda how=how: Known(how, " "), "says where or by what")
+    *((lambda how=how: ledger.Known(how, " "), "says where or by what")
       for how in SAID if how != COMPUTED),
-    (lambda: Known("divination", "by hand"), "known as one of"),
+    (lambda: ledger.Known("divination", "by hand"), "known as one of"),
     *((lambda why=why: book().not_applicable("sv.x.1", why), "says why") for why in ("", " ")),
     (lambda: ledger.open("lee2022support").settle("sv.thm4.33", [HOLDS]),
      "no claim 'sv.thm4.33' in the inventory of lee2022support; did you mean 'sv.thm4.3"),

@@ -122,11 +122,8 @@ def test_wrong_use_is_one_sentence_before_anything_starts(
 
 
 def test_a_run_that_is_damaged_is_named(tmp_path: Path, capsys) -> None:
-    about = {
-        "notebook": str(write_page(tmp_path, CELLS[0])),
-        "folder": str(tmp_path),
-        "grid": ["n=1"],
-    }
+    page = write_page(tmp_path, CELLS[0])
+    about = {"notebook": str(page), "folder": str(tmp_path), "grid": ["n=1"]}
     (tmp_path / "sweep.json").write_text(json.dumps(about))
     (tmp_path / "runs").mkdir()
     sentence = f"sweep: {tmp_path}/runs/a.json is damaged: delete it, and it is run again.\n"
