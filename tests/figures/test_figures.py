@@ -14,16 +14,10 @@ from myst_nb.core.render import MimeData
 from pictures import alike
 from reluflow.datasets import load
 from reluflow.errors import InputError
-from reluflow.figures import panels, show, vector
+from reluflow.figures import panels, show, vector, weight_space
 from reluflow.figures.frame import drawing_times, name_curves
 from reluflow.figures.style import house, legend_below
 from reluflow.figures.vector import SVG, cut_off, svg
-from reluflow.figures.weight_space import (
-    _cones,
-    activation_boundaries,
-    stationary_sets,
-    weight_plane,
-)
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support.figures import clock_values, loss_curves
@@ -36,7 +30,7 @@ WINDOW = (-60.0, 10.0, -6.0, 30.0)
 
 def plane_axes(window=WINDOW, height=4.0):
     fig, (ax,) = panels(height=height)
-    weight_plane(ax, window)
+    weight_space.weight_plane(ax, window)
     return fig, ax
 
 
@@ -46,7 +40,7 @@ def plane_axes(window=WINDOW, height=4.0):
 def test_nothing_changes_matplotlibs_global_settings():
     before = dict(mpl.rcParams)
     fig, ax = plane_axes()
-    activation_boundaries(ax, X)
+    weight_space.activation_boundaries(ax, X)
     legend_below(fig)
     svg(fig)
     assert dict(mpl.rcParams) == before
@@ -58,14 +52,14 @@ def test_nothing_changes_matplotlibs_global_settings():
 def test_plane_functions_refuse_other_dimensions():
     _, ax = plane_axes()
     with pytest.raises(InputError, match=r"X has shape \(3, 3\).*d = 2"):
-        activation_boundaries(ax, np.eye(3))
+        weight_space.activation_boundaries(ax, np.eye(3))
 
 
 @given(st.lists(st.tuples(*[st.integers(-2, 2)] * 2).filter(any), min_size=1, max_size=6))
 def test_cells_are_the_cones_that_the_data_cut(X):
     """Parallel and opposite data, and boundaries along the axes, included."""
     X = np.array(X, float)
-    cones = list(_cones(X, 1.0))
+    cones = list(weight_space._cones(X, 1.0))
     assert {tuple(on) for on, _ in cones} == {tuple(on) for on in enumerate_cells(X).patterns}
     for on, (_, low, middle, high) in cones:
         assert ((X @ middle > 0) == on).all()
@@ -78,7 +72,7 @@ def test_a_plateau_between_nearly_opposite_data_is_too_narrow_to_be_drawn():
     _, ax = plane_axes()
     minima = local_minima(X, y)
     assert minima[-1].dimension == 2
-    stationary_sets(ax, minima, X)
+    weight_space.stationary_sets(ax, minima, X)
     assert not ax.patches
 
 

@@ -8,18 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from reluflow.flows import affine
+from reluflow.flows import affine, segment
 from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow, continuations
 from reluflow.flows.exponential_sums import zeros
-from reluflow.flows.segment import (
-    Data,
-    products_of,
-    segment,
-    sliding_condition,
-    switching_surfaces,
-    tangent_basis,
-)
 from scipy.optimize import linprog
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -35,7 +27,7 @@ def random_flow(seed: int):
     X = rng.random((n, d)) if seed % 2 else rng.normal(size=(n, d))
     X *= 10.0 ** rng.uniform(-1.5 * (seed % 3), 0.0, d)
     y, w = rng.uniform(0.2, 3.0, n), rng.normal(size=d) * 10.0 ** rng.uniform(-6, 2)
-    flow = segment(Data(X, y), w, X @ w > 0)
+    flow = segment.segment(segment.Data(X, y), w, X @ w > 0)
     if flow.rates.size and d > 2:
         t = rng.exponential() / rng.choice(flow.rates)
         (at,), v, x = flow.after(np.array([t])), flow.velocity(t), rng.normal(size=d)
@@ -43,7 +35,7 @@ def random_flow(seed: int):
         off = 10.0 ** rng.uniform(-6, -1) * rng.choice([-1, 1])
         x += off * at / np.linalg.norm(at) - Q @ Q.T @ x
         X, y, on = np.vstack([X, x]), np.append(y, 1.0), np.append(X @ w > 0, False)
-        flow = segment(Data(X, y), w, on)
+        flow = segment.segment(segment.Data(X, y), w, on)
     sides = np.where(X @ w > 0, 1.0, -1.0)
     if len(X) > n:  # the others that come to theirs before are not asked
         found = zeros(flow.sums(np.arange(n)), sides[:n])
@@ -102,8 +94,8 @@ def test_a_flow_runs_on_one_thread_of_blas(monkeypatch) -> None:
 def test_data_that_are_dependent_but_for_rounding_have_one_rate() -> None:
     A, w = np.outer(np.arange(1.0, 8.0), [0.1, 0.3, 0.7]), np.ones(3)
     for k in range(1, 8):
-        data, on = Data(A[:k], np.ones(k)), np.ones(k, bool)
-        flow, _ = segments.opening(data, w, on, 0.0, products_of(A[:k], w))
+        data, on = segment.Data(A[:k], np.ones(k)), np.ones(k, bool)
+        flow, _ = segments.opening(data, w, on, 0.0, segment.products_of(A[:k], w))
         np.testing.assert_allclose(flow.rates, [np.sum(A[:k] ** 2)], rtol=1e-13)
 
 
@@ -112,7 +104,9 @@ def test_a_limit_that_is_rounding_alone_is_zero() -> None:
     for seed in range(50):
         rng = np.random.default_rng(seed)
         X, on = rng.standard_normal((3, 3)), np.ones(3, bool)
-        flow = segment(Data(X, np.array([1.0, 1.0, 0.0])), rng.standard_normal(3), on)
+        flow = segment.segment(
+            segment.Data(X, np.array([1.0, 1.0, 0.0])), rng.standard_normal(3), on
+        )
         limit = flow.sums(np.arange(3)).limit
         np.testing.assert_allclose(limit[:2], 1.0, rtol=1e-9)
         assert limit[2] == 0.0
@@ -125,8 +119,8 @@ def leave(X, y, w, tolerance=1e-9):
     """The ways to leave w, in terms of the surfaces through it."""
     X, y, w = np.asarray(X, float), np.asarray(y, float), np.asarray(w, float)
     on_boundary = (np.abs(X @ w) <= tolerance) & X.any(axis=1)
-    here = switching_surfaces(X, y, np.nonzero(on_boundary)[0])
-    products = np.where(on_boundary, 0.0, products_of(X, w))
+    here = segment.switching_surfaces(X, y, np.nonzero(on_boundary)[0])
+    products = np.where(on_boundary, 0.0, segment.products_of(X, w))
     return here, continuations(X, y, products, (X @ w > 0) & ~on_boundary, here)
 
 
@@ -137,7 +131,7 @@ def sides(modes):
 def test_parallel_data_share_a_surface() -> None:
     X = np.array([[1.0, 2.0], [3.0, 1.0], [-2.0, -4.0], [1.0, 2.0], [0.5, 1.0 + 1e-9]])
     y = np.array([1.0, 2.0, 3.0, -4.0, 5.0])
-    found = switching_surfaces(X, y, np.arange(5))
+    found = segment.switching_surfaces(X, y, np.arange(5))
     assert [surface.data for surface in found] == [(0, 2, 3), (1,), (4,)]
     first = found[0]
     np.testing.assert_allclose(first.normal, np.array([1.0, 2.0]) / np.sqrt(5), rtol=1e-15)
@@ -183,7 +177,7 @@ def test_one_surface(y1, force, bend, expected) -> None:
 )
 def test_a_crossing_so_slow_that_its_speed_is_rounding(force, arrival, expected) -> None:
     X, y = np.array([[1.0, 0.0], [force, 1.0]]), np.array([1.0, 2.0])
-    here = switching_surfaces(X, y, np.array([0]))
+    here = segment.switching_surfaces(X, y, np.array([0]))
     products = np.array([[0.0, 1.0], [0.0, 1e-16]])
     modes = continuations(X, y, products, np.array([False, True]), here, arrival)
     assert sides(modes) == expected
@@ -234,9 +228,9 @@ def test_too_many_surfaces() -> None:
 def test_surfaces_at_a_tiny_angle_hold_what_their_jumps_do() -> None:
     # Their Gram matrix is singular in doubles, for its entries differ by the angle's square.
     X, y = np.array([[1.0, 0.0], [1.0, 1e-9]]), np.array([-1.0, -2.0])
-    here = switching_surfaces(X, y, np.arange(2))
+    here = segment.switching_surfaces(X, y, np.arange(2))
     assert len(here) == 2
-    F, c, _ = sliding_condition(X, here)
+    F, c, _ = segment.sliding_condition(X, here)
     for shares, holds in (((0.5, 0.5), True), ((0.9, 0.1), True), ((1.5, 0.5), False)):
         v = -(np.array(shares) * y) @ X
         assert bool(np.all(F @ v <= c + 1e-6)) == holds
@@ -252,14 +246,14 @@ def test_what_surfaces_can_hold(seed, shape) -> None:
     X = np.hstack([rng.integers(-3, 4, (k, r)), np.zeros((k, 1))]).astype(float)
     assume(np.linalg.norm(X, axis=1).all())
     y = rng.choice([-2.0, -1.0, 1.0], k)
-    here = switching_surfaces(X, y, np.arange(k))
+    here = segment.switching_surfaces(X, y, np.arange(k))
     samples = rng.normal(size=(20000, r + 1))
     N = np.array([surface.normal for surface in here])
     patterns = np.unique(samples @ N.T > 0, axis=0)
     low_high = np.array([surface.jump for surface in here])
     sums = np.where(patterns, low_high[:, 1], low_high[:, 0]) @ N
-    F, c, _ = sliding_condition(X, here)
-    Q = tangent_basis(N, r + 1)
+    F, c, _ = segment.sliding_condition(X, here)
+    Q = segment.tangent_basis(N, r + 1)
     for v in rng.normal(size=(10, r + 1)) * rng.choice([0.5, 2.0, 6.0], (10, 1)):
         slack = (c - F @ v).min(initial=np.inf)
         if abs(slack) < 1e-6:

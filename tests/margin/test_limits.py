@@ -15,17 +15,7 @@ from reluflow.errors import InputError
 from reluflow.flows.charts import LOG_LOSS, LOG_SIZE, Frozen, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.margin import limits
-from reluflow.margin.confirm import (
-    Seen,
-    Stationary,
-    _System,
-    candidate,
-    doubt,
-    growth,
-    polished,
-    vanishing,
-)
+from reluflow.margin import confirm, limits
 from reluflow.margin.kkt import cells, kkt, margins, scaled
 from reluflow.margin.limits import Limit, _turning, curvature, departs, limit
 from reluflow.margin.max_margin import _proved, least_length, max_margin
@@ -103,7 +93,7 @@ def test_a_step_does_not_run_along_a_manifold() -> None:
                   -0.0435, 0.5756])  # fmt: skip
     y = -np.ones(2)
     theta = scaled(network, u, X, y)
-    found = polished(network, theta, np.array([0.0, theta @ theta / 3.0]), X, y,
+    found = confirm.polished(network, theta, np.array([0.0, theta @ theta / 3.0]), X, y,
                      np.array([False, True]), [], [])  # fmt: skip
     assert found.residual < 1e-12
     assert found.theta[6] / found.theta[7] == pytest.approx(-0.0436 / 0.5757, abs=2e-3)
@@ -115,7 +105,7 @@ def test_the_equations_of_the_polish_have_their_derivative(kinks: list) -> None:
     rng = np.random.default_rng(4)
     network, X, y = fully_connected([3, 2]), rng.normal(size=(3, 3)), np.array([1.0, -1.0, 1.0])
     patterns = [rng.integers(0, 2, (3, 2)).astype(float)]
-    system = _System(network, X, y, np.array([0, 2]), patterns, kinks)
+    system = confirm._System(network, X, y, np.array([0, 2]), patterns, kinks)
     W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
     for _, i, j in kinks:
         W[j] -= (W[j] @ X[i]) / (X[i] @ X[i]) * X[i]
@@ -194,9 +184,11 @@ def test_a_vector_that_may_be_longer_than_need_be_is_refused() -> None:
 # --- Limits: what is confirmed --------------------------------------------------------------------
 
 
-def seen(*states: NDArray, pulls: ArrayLike = ONE) -> list[Seen]:
+def seen(*states: NDArray, pulls: ArrayLike = ONE) -> list[confirm.Seen]:
     """States of a flow, one after the other."""
-    return [Seen(v / np.linalg.norm(v), float(k), np.array(pulls)) for k, v in enumerate(states)]
+    return [
+        confirm.Seen(v / np.linalg.norm(v), float(k), np.array(pulls)) for k, v in enumerate(states)
+    ]
 
 
 def test_the_flow_must_confirm_a_candidate() -> None:
@@ -205,15 +197,15 @@ def test_the_flow_must_confirm_a_candidate() -> None:
     X, y = np.array([[1.0, 0.9]]), np.ones(1)
     wrong = np.array([0.0, 1.0, 0.0, 1.0]) / np.sqrt(0.9)
     assert kkt(network, wrong, X, y).residual < 1e-12
-    point = Stationary(wrong, np.array([1.0 / 0.9]), [], 0.0)
+    point = confirm.Stationary(wrong, np.array([1.0 / 0.9]), [], 0.0)
     u = np.array([0.1, 1.0, 0.1, 1.0])
     trail = seen(u * [0.9, 1, 0.9, 1], u)
-    assert growth(network, X, y, trail[-1].u, point) == pytest.approx(1.0 / 0.9)
-    assert "expected rate" in doubt(network, X, y, trail, point, 1e-8)
+    assert confirm.growth(network, X, y, trail[-1].u, point) == pytest.approx(1.0 / 0.9)
+    assert "expected rate" in confirm.doubt(network, X, y, trail, point, 1e-8)
     resting = [trail[1], replace(trail[1], rho=2.0)]
-    assert "expected rate" in doubt(network, X, y, resting, point, 1e-8)
+    assert "expected rate" in confirm.doubt(network, X, y, resting, point, 1e-8)
     # The equations from there lead to that point all the same.
-    assert np.linalg.norm(candidate(network, X, y, trail[-1]).theta - wrong) < 1e-9
+    assert np.linalg.norm(confirm.candidate(network, X, y, trail[-1]).theta - wrong) < 1e-9
 
 
 IDLE = np.array([0.0, 0.0, 0.0, -1e-3, 0.0, 1e-3])
@@ -236,9 +228,9 @@ STATES = {"theta": [0.0, 2.0, 0.0, 0.0, 2.0, 0.0], "multipliers": [2.0, 2.0], "r
 )
 def test_every_part_of_the_certificate_is_looked_at(why: str, change: dict) -> None:
     theta, multipliers, residual, idle, pulls = (STATES | change).values()
-    point = Stationary(np.array(theta), np.array(multipliers), [], residual)
+    point = confirm.Stationary(np.array(theta), np.array(multipliers), [], residual)
     trail = seen(*(STATES["theta"] + k * IDLE for k in idle), pulls=pulls)
-    found = doubt(TWO, APART, np.ones(2), trail, point, 1e-8)
+    found = confirm.doubt(TWO, APART, np.ones(2), trail, point, 1e-8)
     assert why in found if why else not found
 
 
@@ -281,7 +273,7 @@ def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None
 def test_data_leave_and_enter_by_their_multipliers_and_margins(pulls: list) -> None:
     X = np.vstack([THREE, [4.0, -1.5]])
     exact = np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
-    found = candidate(TWO, X, np.ones(4), *seen(exact, pulls=pulls))
+    found = confirm.candidate(TWO, X, np.ones(4), *seen(exact, pulls=pulls))
     np.testing.assert_allclose(found.theta, exact, atol=1e-12)
     assert found.multipliers[3] == 0.0
 
@@ -290,18 +282,18 @@ def test_a_kink_begins_with_the_given_slope() -> None:
     """In Theorem 4.2 (2) two data pull against each other, so that each slope will do."""
     theta = np.concatenate([ROUND.ravel(), np.ones(4)])
     state = seen(theta, pulls=np.full(4, 0.25))
-    found = candidate(fully_connected([2, 4]), ROUND, np.ones(4), *state, at_zero=0.5)
+    found = confirm.candidate(fully_connected([2, 4]), ROUND, np.ones(4), *state, at_zero=0.5)
     np.testing.assert_array_equal(found.patterns[0], (1.0 + ROUND @ ROUND.T) / 2)
 
 
 def test_a_candidate_in_another_cell_is_none() -> None:
     """The first neuron is inactive on datum 4 in the limit, and active where the flow is."""
     X, exact = np.vstack([THREE, [4.0, -1.5]]), np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
-    point = Stationary(exact, np.array([2.0, 2.0, 1.0, 0.0]), [], 0.0)
+    point = confirm.Stationary(exact, np.array([2.0, 2.0, 1.0, 0.0]), [], 0.0)
     here, shares = np.array([0.8, 2.0, 0.0, -1.0, 2.0, 1.0]), point.multipliers / 5.0
     for nearer, there in ((1.0, True), (0.1, False)):
         trail = seen(*(exact + nearer * k * (here - exact) for k in (2.0, 1.0)), pulls=shares)
-        assert ("another cell" in doubt(TWO, X, np.ones(4), trail, point, 1e-8)) is there
+        assert ("another cell" in confirm.doubt(TWO, X, np.ones(4), trail, point, 1e-8)) is there
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e3])
@@ -388,7 +380,7 @@ def test_what_a_flow_has_no_part_in_does_not_count() -> None:
     found = raced([1.0, 1.0], [1.0, 1.0])
     assert found.converged
     assert winners(found, 2) == [0, 1]
-    point = Stationary(found.theta, found.multipliers, [], 0.0)
+    point = confirm.Stationary(found.theta, found.multipliers, [], 0.0)
     away, _ = curvature(network, X, ONE, point)
     u = found.theta / np.linalg.norm(found.theta)
     paths, off = [(found.path, 1e-6)], u + 1e-12 * away[:, 0]
@@ -403,7 +395,7 @@ def test_a_unit_that_leaves_its_kink_is_seen() -> None:
     network, X = fully_connected([2, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])
     found = limit(network, EXPONENTIAL, X, np.ones(2), [1.0, 1.0, 1.0], reach=1e3)
     theta, none = np.array([1.0, 0.0, 1.0]), np.zeros((3, 0))
-    point = Stationary(theta, np.ones(2), [np.ones((2, 1))], 0.0)
+    point = confirm.Stationary(theta, np.ones(2), [np.ones((2, 1))], 0.0)
     nearer, farther = (np.array([1.0, h, 1.0]) for h in (1e-11, 2e-11))
     paths = [(found.path, 1e-6)]
     assert "kink" in departs(network, X, [nearer, farther], point, none, paths)
@@ -414,9 +406,12 @@ def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:
     """The distance to (1, 0, 0) falls, and the second unit comes nearer to 1 all the same."""
     network = diagonal(3, 2, "linear")
     X, theta = np.array([[1.0, 0.9, 0.1]]), np.array([1.0, 0.0, 0.0] * 2)
-    point = Stationary(theta, ONE, [], 0.0)
-    assert [own.nonzero()[0].tolist() for own in vanishing(network, theta)] == [[1, 4], [2, 5]]
+    point = confirm.Stationary(theta, ONE, [], 0.0)
+    assert [own.nonzero()[0].tolist() for own in confirm.vanishing(network, theta)] == [
+        [1, 4],
+        [2, 5],
+    ]
     for end, why in ((0.009, ""), (0.02, "a unit")):
         trail = seen(*(np.tile([1.0, *pair], 2) for pair in ((0.01, 0.2), (end, 0.08))))
-        found = doubt(network, X, ONE, trail, point, 1e-8)
+        found = confirm.doubt(network, X, ONE, trail, point, 1e-8)
         assert why in found if why else not found

@@ -15,21 +15,12 @@ from reluflow.falsify import falsify
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.torch_threads import one_thread
 from reluflow.papers.phuong2021inductive import cnn
-from reluflow.papers.phuong2021inductive.cnn import (
-    ACROSS,
-    AFTER,
-    BEFORE,
-    MINUS,
-    PAPER,
-    PLUS,
-    recorded,
-)
 
-SHORT = replace(PAPER, epochs=2)
+SHORT = replace(cnn.PAPER, epochs=2)
 
 
 def test_a_start_without_biases_and_its_scale():
-    plain = [replace(PAPER, biases=False, scale=scale) for scale in (1.0, 0.5)]
+    plain = [replace(cnn.PAPER, biases=False, scale=scale) for scale in (1.0, 0.5)]
     nets = [cnn.started(setting, 8, np.random.default_rng(1)) for setting in plain]
     for k, (w, v) in enumerate(zip(*(net.parameters() for net in nets), strict=True)):
         layer, bias = divmod(k, 2)
@@ -56,7 +47,7 @@ def test_looks_features_and_what_is_kept_are_of_one_network(data):
     facts = {"setting": asdict(SHORT), "seed": 0, "looks": looks, **cnn.summary(net, data)}
     short = cnn.shown(json.loads(json.dumps(facts)))
     assert (short.steps.tolist(), short.epochs.tolist()) == ([0, 3, 6], [0, 1, 2])
-    for side, Z in ((BEFORE, X), (AFTER, np.maximum(X, 0.0))):
+    for side, Z in ((cnn.BEFORE, X), (cnn.AFTER, np.maximum(X, 0.0))):
         kept, pairs = short.whole[side], cnn.pair_products(Z, data.y)
         assert kept.means == pytest.approx(pairs.means, rel=1e-3, abs=1e-6)
         assert kept.number == 360 * 359 // 2
@@ -79,14 +70,14 @@ def test_the_first_recorded_steps_come_out_again(name, data):
     facts = json.loads(cnn.SHELF.file(name).read_text(encoding="utf-8"))
     steps = [look["step"] for look in facts["looks"][:2] if look["step"] <= 60]
     setting = cnn.RECORDED[name][0]
-    assert recorded(name).setting == setting
+    assert cnn.recorded(name).setting == setting
     sample = data.some(cnn.LOOKED)
     with one_thread():
         _, looks = cnn.train(data, setting, facts["seed"], steps, sample)
     for kept, found in zip(facts["looks"], looks, strict=False):
         np.testing.assert_allclose(found["singular"], kept["singular"], rtol=2e-3)
         assert found.get("loss", 0.0) == pytest.approx(kept.get("loss", 0.0), rel=1e-3)
-        for side in (BEFORE, AFTER):
+        for side in (cnn.BEFORE, cnn.AFTER):
             counts = (each[side]["violations"] for each in (found, kept))
             np.testing.assert_allclose(*counts, atol=0.001 * len(sample.y) ** 2)
 
@@ -150,9 +141,9 @@ few = st.integers(2, 9).flatmap(
 
 def by_kind(X, y):
     i, j = np.triu_indices(len(y), 1)
-    products, same = (X[i] * X[j]).sum(axis=1), np.where(y[i] > 0, PLUS, MINUS)
-    kinds = np.where(y[i] == y[j], same, ACROSS)
-    return {kind: products[kinds == kind].tolist() for kind in (PLUS, MINUS, ACROSS)}
+    products, same = (X[i] * X[j]).sum(axis=1), np.where(y[i] > 0, cnn.PLUS, cnn.MINUS)
+    kinds = np.where(y[i] == y[j], same, cnn.ACROSS)
+    return {kind: products[kinds == kind].tolist() for kind in (cnn.PLUS, cnn.MINUS, cnn.ACROSS)}
 
 
 @given(few, st.integers(1, 5))
@@ -166,13 +157,15 @@ def test_all_pairs_one_at_a_time(drawn, rows):
     assert found.square == pytest.approx(np.mean([x @ x for x in X]), rel=1e-5)
     for kind, values in expect.items():
         assert found.pairs[kind] == len(values)
-        assert found.violations[kind] == sum(v > 0 if kind == ACROSS else v <= 0 for v in values)
+        assert found.violations[kind] == sum(
+            v > 0 if kind == cnn.ACROSS else v <= 0 for v in values
+        )
         assert found.means[kind] * found.square == pytest.approx(np.mean(values), rel=1e-4)
         bins = found.square * np.linspace(*found.edges, 81)
         inside = sum(bins[0] - 4e-4 <= v <= bins[-1] + 4e-4 for v in values)
         assert sum(found.counts[kind]) == inside
-    for kind in (PLUS, MINUS):
-        wins = [(a > b) + (a == b) / 2 for a in expect[kind] for b in expect[ACROSS]]
+    for kind in (cnn.PLUS, cnn.MINUS):
+        wins = [(a > b) + (a == b) / 2 for a in expect[kind] for b in expect[cnn.ACROSS]]
         assert found.right[kind] == pytest.approx(np.mean(wins), rel=1e-5)
     least, most = (f(np.quantile(v, q) for v in expect.values()) / found.square
                    for f, q in ((min, 0.001), (max, 0.999)))  # fmt: skip

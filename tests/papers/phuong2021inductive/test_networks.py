@@ -7,12 +7,6 @@ import numpy as np
 import pytest
 import torch
 from reluflow.papers.phuong2021inductive import networks
-from reluflow.papers.phuong2021inductive.networks import (
-    minibatch_ensemble,
-    shapes,
-    slopes,
-    two_directions,
-)
 from reluflow.papers.phuong2021inductive.setting import limit
 from torch.nn import functional
 
@@ -31,14 +25,16 @@ def torch_loss(weights, X, y):
 def test_slopes_and_minibatches_are_those_of_a_plain_loop(depth, mean, size):
     """For outputs of any size."""
     rng = np.random.default_rng(0)
-    weights = [rng.standard_normal((3, *shape)) for shape in shapes(depth, 5, 4)]
+    weights = [rng.standard_normal((3, *shape)) for shape in networks.shapes(depth, 5, 4)]
     X, y = rng.standard_normal((3, 10, 4)), rng.choice([-1.0, 1.0], (3, 10))
     weights[-1] *= size
-    gradients, loss = slopes(weights, X, y)
+    gradients, loss = networks.slopes(weights, X, y)
     rngs = [np.random.default_rng(k) for k in range(3)]
-    (epoch, _, _), (later, ended, _) = minibatch_ensemble(weights, X, y, 0.1, 4, [0, 2], rngs, mean)
+    (epoch, _, _), (later, ended, _) = networks.minibatch_ensemble(
+        weights, X, y, 0.1, 4, [0, 2], rngs, mean
+    )
     assert (epoch, later) == (0, 2)
-    (still,) = minibatch_ensemble(weights, X, y, 0.0, 4, [1], rngs)
+    (still,) = networks.minibatch_ensemble(weights, X, y, 0.0, 4, [1], rngs)
     assert still[2] == pytest.approx(loss / 10.0)
     for k in range(3):
         rng = np.random.default_rng(k)
@@ -65,7 +61,7 @@ def test_two_directions_by_trying_all_pairs():
     U = P / np.linalg.norm(P, axis=1, keepdims=True)
     values = {(i, j): np.maximum(P @ U[i], P @ U[j]).sum() for i, j in combinations(range(9), 2)}
     i, j = max(values, key=values.get)
-    assert {tuple(e) for e in two_directions(P)} == {tuple(U[i]), tuple(U[j])}
+    assert {tuple(e) for e in networks.two_directions(P)} == {tuple(U[i]), tuple(U[j])}
 
 
 def test_angles_and_correlations_by_hand():
