@@ -18,7 +18,6 @@ from reluflow import ledger
 from reluflow.falsify import Report, Statement, falsify, given, planted, settle, statement
 from reluflow.falsify.attempt import FIXED, WITNESS
 from reluflow.falsify.statement import Witness, decoded, encoded, slack_at, witness
-from reluflow.ledger import LedgerError, cited, fact, proved, read
 from reluflow.ledger.cards import page_card
 from reluflow.ledger.evidence import SURVEY
 from reluflow.ledger.inventory import Claim, Inventory
@@ -355,33 +354,33 @@ def test_a_survey_under_the_printed_hypotheses_settles_and_under_others_does_not
     for left_out in TESTS:
         tests = {sentence: test for sentence, test in TESTS.items() if sentence != left_out}
         message = re.escape(f"does not test the hypothesis {left_out!r}")
-        with pytest.raises(LedgerError, match=message):
+        with pytest.raises(ledger.LedgerError, match=message):
             settled(tests)
-    with pytest.raises(LedgerError, match=r"tests the hypothesis '\$d = 5\$\.'"):
+    with pytest.raises(ledger.LedgerError, match=r"tests the hypothesis '\$d = 5\$\.'"):
         settled(TESTS | {"$d = 5$.": lambda item: True})
     # A sentence that is narrowed in the inventory no longer fits the record.
-    with pytest.raises(LedgerError, match="the hypothesis"):
+    with pytest.raises(ledger.LedgerError, match="the hypothesis"):
         returned(row, replace(CLAIM, given=SENTENCES | {"small": "$x < 1$."}))
 
 
 @pytest.mark.parametrize(
     ("known", "verdict"),
     [
-        (proved("this section"), "proved"),
-        (cited("this section", "Theorem 1 of Some One"), "proved-with-citation"),
+        (ledger.proved("this section"), "proved"),
+        (ledger.cited("this section", "Theorem 1 of Some One"), "proved-with-citation"),
     ],
 )
 def test_a_proof_is_its_own_verdict_and_never_reproduced(known, verdict: str) -> None:
-    row = ledger_of_our_own().settle(CLAIM.id, [fact("identity", True, True)], known=known)
+    row = ledger_of_our_own().settle(CLAIM.id, [ledger.fact("identity", True, True)], known=known)
     assert row.verdict == verdict
     assert returned(row) == row
-    with pytest.raises(LedgerError, match="its evidence says"):
+    with pytest.raises(ledger.LedgerError, match="its evidence says"):
         returned(replace(row, verdict="reproduced"))
 
 
 def test_what_was_chosen_after_seeing_is_told_and_recorded() -> None:
-    late = fact("bar", 1, 1, after="set when a fifth of the run was over")
-    row = ledger_of_our_own().settle(CLAIM.id, [late], known=proved("here"))
+    late = ledger.fact("bar", 1, 1, after="set when a fifth of the run was over")
+    row = ledger_of_our_own().settle(CLAIM.id, [late], known=ledger.proved("here"))
     told = "chosen after seeing: set when a fifth of the run was over"
     assert told in str(row)
     assert told in page_card(row, [], "chapters/x")
@@ -422,7 +421,7 @@ AT = Witness({"x": np.array([3.0, 0.5])}, rejects={"at most 1": {"x": np.array([
 @pytest.mark.long
 def test_every_statement_that_stands_has_a_witness() -> None:
     lacking = {}
-    for row in (row for row in read(CHAPTERS) if row.counterexample is None):
+    for row in (row for row in ledger.read(CHAPTERS) if row.counterexample is None):
         # Surveys that found nothing, and how little was missing at which witnesses.
         stand = [e for e in row.evidence if e.tried and e.holds and SURVEY.fullmatch(e.what)]
         told = [e.value for e in row.evidence if e.what in (WITNESS, FIXED) and not e.decides]

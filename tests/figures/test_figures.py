@@ -17,7 +17,6 @@ from reluflow.errors import InputError
 from reluflow.figures import panels, show, vector, weight_space
 from reluflow.figures.frame import drawing_times, name_curves
 from reluflow.figures.style import house, legend_below
-from reluflow.figures.vector import SVG, cut_off, svg
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells
 from reluflow.papers.lee2022support.figures import clock_values, loss_curves
@@ -42,7 +41,7 @@ def test_nothing_changes_matplotlibs_global_settings():
     fig, ax = plane_axes()
     weight_space.activation_boundaries(ax, X)
     legend_below(fig)
-    svg(fig)
+    vector.svg(fig)
     assert dict(mpl.rcParams) == before
 
 
@@ -153,7 +152,7 @@ def picture(fault="", points=401):
     ax.text(**words, y=0.5, fontsize=11 if fault == "letters" else 9)
     grid = np.linspace(-2, 2, points)
     ax.contour(grid, grid, np.add.outer(grid**2, grid**2), levels=[1.0 + 0.1 * (fault == "level")])
-    return svg(fig)
+    return vector.svg(fig)
 
 
 @pytest.mark.parametrize(
@@ -174,10 +173,10 @@ def test_cut_off_words_are_reported():
     fig = Figure(figsize=(3, 2))
     ax = fig.subplots()
     ax.set(xticks=[], yticks=[])
-    assert cut_off(fig) == []
+    assert vector.cut_off(fig) == []
     ax.set_ylabel("a label that is much too long for so small a figure")
     ax.text(0.9, 0.5, "this runs over the edge")
-    assert len(cut_off(fig)) == 2
+    assert len(vector.cut_off(fig)) == 2
 
 
 # --- showing -----------------------------------------------------------------------------------
@@ -201,20 +200,20 @@ def test_show_displays_a_picture_with_what_is_cut_off_and_closes(capsys):
 
 def test_both_drawings_and_their_words_reach_the_page():
     def data(mime, **about):
-        return MimeData(mime, "wide", output_metadata={SVG: about} if about else {})
+        return MimeData(mime, "wide", output_metadata={vector.SVG: about} if about else {})
 
     renderer = SimpleNamespace(render_image=lambda d: [{"uri": d.content, "classes": []}])
-    drawn = data(SVG, name="fig", alt="Two lines.", narrow="narrow")
+    drawn = data(vector.SVG, name="fig", alt="Two lines.", narrow="narrow")
     images = Pictures.handle_mime(renderer, drawn, False)
     assert images == [
         {"uri": "wide", "alt": "Two lines.", "classes": ["wide", "drawn-fig"]},
         {"uri": "narrow", "alt": "Two lines.", "classes": ["narrow", "drawn-fig"]},
     ]
     alone = Pictures.handle_mime(
-        renderer, data(SVG, name="fig", alt="Two lines.", narrow=""), False
+        renderer, data(vector.SVG, name="fig", alt="Two lines.", narrow=""), False
     )
     assert alone == [{"uri": "wide", "alt": "Two lines.", "classes": ["alone", "drawn-fig"]}]
-    assert Pictures.handle_mime(renderer, data(SVG), False) is None
+    assert Pictures.handle_mime(renderer, data(vector.SVG), False) is None
     assert Pictures.handle_mime(renderer, data("text/html"), False) is None
 
 

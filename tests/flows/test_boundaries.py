@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reluflow.flows import affine, segment
 from reluflow.flows import segment as segments
-from reluflow.flows.affine import affine_flow, continuations
 from reluflow.flows.exponential_sums import zeros
 from scipy.optimize import linprog
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -86,7 +85,7 @@ def test_a_flow_runs_on_one_thread_of_blas(monkeypatch) -> None:
     with threadpool_limits(2, user_api="blas"):
         before = threadpool_info()
         for activation in ("relu", "linear"):
-            affine_flow(X, y, np.ones(5), activation, max_events=9)
+            affine.affine_flow(X, y, np.ones(5), activation, max_events=9)
         assert threadpool_info() == before
     assert set(inside) == {1}
 
@@ -121,7 +120,7 @@ def leave(X, y, w, tolerance=1e-9):
     on_boundary = (np.abs(X @ w) <= tolerance) & X.any(axis=1)
     here = segment.switching_surfaces(X, y, np.nonzero(on_boundary)[0])
     products = np.where(on_boundary, 0.0, segment.products_of(X, w))
-    return here, continuations(X, y, products, (X @ w > 0) & ~on_boundary, here)
+    return here, affine.continuations(X, y, products, (X @ w > 0) & ~on_boundary, here)
 
 
 def sides(modes):
@@ -179,7 +178,7 @@ def test_a_crossing_so_slow_that_its_speed_is_rounding(force, arrival, expected)
     X, y = np.array([[1.0, 0.0], [force, 1.0]]), np.array([1.0, 2.0])
     here = segment.switching_surfaces(X, y, np.array([0]))
     products = np.array([[0.0, 1.0], [0.0, 1e-16]])
-    modes = continuations(X, y, products, np.array([False, True]), here, arrival)
+    modes = affine.continuations(X, y, products, np.array([False, True]), here, arrival)
     assert sides(modes) == expected
 
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from markupsafe import escape
 from reluflow.ledger import Counterexample, LedgerError, Reading, Row, cards, proved
 from reluflow.ledger import seal as sealing
-from reluflow.ledger.cards import errata, listing, page_card, proof_label, proofs, typeset
 from reluflow.ledger.evidence import bound, fact, note, told
 from reluflow.ledger.inventory import Claim, load_inventories, year
 from reluflow.ledger.rows import NOT_APPLICABLE, NOT_REPRODUCED, REFUTED, REPRODUCED, WITH_READING
@@ -85,7 +84,7 @@ def test_a_survey_and_its_search_share_a_line_and_either_can_fail(broken, search
     ],
 )
 def test_mathematics_is_set_in_type(typed: str, shown: str) -> None:
-    assert shown in typeset(typed)
+    assert shown in cards.typeset(typed)
 
 
 def planar(paper: str, **instance: object) -> Row:
@@ -136,7 +135,7 @@ SURVIVED = Row(CLAIM, REPRODUCED, tuple(SURVEY))
 )  # fmt: skip
 def test_a_card_says_what_its_row_says(row: Row, given: dict, shown: list, hidden: str) -> None:
     """In this order, and nothing that is another row's."""
-    html = page_card(row, given.get("at", []), PAGE, told=given.get("told"))
+    html = cards.page_card(row, given.get("at", []), PAGE, told=given.get("told"))
     assert re.search(".*".join(map(re.escape, shown)), html, re.DOTALL)
     assert hidden not in html
 
@@ -145,13 +144,13 @@ def test_a_card_leads_to_the_proof() -> None:
     row = replace(SURVIVED, claim=replace(CLAIM, id="xx.thmA.1"), said=proved("this section"))
     for page, way in (("chapters/03_x/sections", ""), ("chapters/scoreboard", "03_x/")):
         link = f'href="{way}sections.html#proof-xx-thma-1">to the proof'
-        assert link in page_card(row, [], page, "03_x/sections.ipynb")
-    assert "to the proof" not in page_card(row, [], PAGE)
+        assert link in cards.page_card(row, [], page, "03_x/sections.ipynb")
+    assert "to the proof" not in cards.page_card(row, [], PAGE)
 
 
 @given(st.text())
 def test_no_text_breaks_the_page(text: str) -> None:
-    tags = re.findall(r"<[^>]*>", typeset(text))
+    tags = re.findall(r"<[^>]*>", cards.typeset(text))
     math = '<span class="math notranslate nohighlight">'
     assert set(tags) <= {"<sub>", "</sub>", "<sup>", "</sup>", math, "</span>"}
     assert tags.count("<sub>") == tags.count("</sub>")
@@ -172,9 +171,9 @@ def test_every_claim_is_settled_and_has_one_address() -> None:
 
 def test_what_is_proved_here_has_its_proof_on_a_page_of_its_chapter() -> None:
     """An anchor each, none twice and none for another claim; a paragraph stands behind it."""
-    known = {proof_label(row.claim.id): row for row in rows()
+    known = {cards.proof_label(row.claim.id): row for row in rows()
               if any(way.how.startswith("proved") for way in row.known)}  # fmt: skip
-    found = proofs()
+    found = cards.proofs()
     assert sorted(label for label, _ in found) == sorted(known)
     for label, page in found:
         assert page[:2] == known[label].chapter[:2], label
@@ -193,7 +192,7 @@ def test_proofs_are_read_from_their_anchors(tmp_path: Path) -> None:
     cells = [nbformat.v4.new_markdown_cell(each) for each in (text, other)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
     labels = ("proof-ab-thm1", "proof-ab-lem2-1", "proof-ab-thm4")
-    assert proofs(tmp_path) == [(label, "one.ipynb") for label in labels]
+    assert cards.proofs(tmp_path) == [(label, "one.ipynb") for label in labels]
 
 
 # --- Errata ---------------------------------------------------------------------------------------
@@ -215,7 +214,7 @@ def of(paper: str) -> list[Row]:
 
 def html_of(paper: str, told: dict[str, Instead]) -> str:
     of_paper = tuple(each for each in load_inventories() if each.paper == paper)
-    return errata(Scoreboard(of_paper, tuple(of(paper))), told)
+    return cards.errata(Scoreboard(of_paper, tuple(of(paper))), told)
 
 
 def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
@@ -381,9 +380,9 @@ FOUND = "X = (1, 0), (0, 1), y = (1, -1), note = any start; zero loss is reached
     ],
 )
 def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -> None:
-    (record,) = listing([row], {})
+    (record,) = cards.listing([row], {})
     assert record[column] == words
-    (record,) = listing([row], {row.claim.id: Instead("true if", "a sign", "part")})
+    (record,) = cards.listing([row], {row.claim.id: Instead("true if", "a sign", "part")})
     assert [record[k] for k in ("instead", "cause", "weight")] == ["true if", "a sign", "part"]
 
 

@@ -17,7 +17,6 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin import confirm, limits
 from reluflow.margin.kkt import cells, kkt, margins, scaled
-from reluflow.margin.limits import Limit, _turning, curvature, departs, limit
 from reluflow.margin.max_margin import _proved, least_length, max_margin
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from scipy.optimize import approx_fprime
@@ -157,7 +156,7 @@ def test_data_without_a_margin_are_refused(X, y, why) -> None:
         max_margin(X, y)
     if why != "separates":
         with pytest.raises(InputError, match=why):
-            limit(fully_connected([2, 1]), EXPONENTIAL, X, y, np.ones(3))
+            limits.limit(fully_connected([2, 1]), EXPONENTIAL, X, y, np.ones(3))
 
 
 def test_a_small_margin_is_found_to_rounding() -> None:
@@ -236,20 +235,20 @@ def test_every_part_of_the_certificate_is_looked_at(why: str, change: dict) -> N
 
 def test_flows_without_a_limit_end_in_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     one = fully_connected([1, 1], "linear")
-    wrong = limit(one, LOGISTIC, [[1.0]], np.ones(1), [-0.5, 0.5])
+    wrong = limits.limit(one, LOGISTIC, [[1.0]], np.ones(1), [-0.5, 0.5])
     assert wrong.status == "stalled"
     assert wrong.reached < 0.17
     assert np.isinf(wrong.error)
-    dead = limit(fully_connected([1, 1]), LOGISTIC, [[1.0]], np.ones(1), [-1.0, 1.0])
+    dead = limits.limit(fully_connected([1, 1]), LOGISTIC, [[1.0]], np.ones(1), [-1.0, 1.0])
     assert dead.status == "at rest"
-    apart = limit(one, EXPONENTIAL, [[1.0], [1.0]], np.array([1.0, -1.0]), [1.0, 1.0])
+    apart = limits.limit(one, EXPONENTIAL, [[1.0], [1.0]], np.array([1.0, -1.0]), [1.0, 1.0])
     assert apart.status in ("stalled", "stiff")
     with pytest.raises(InputError, match="no direction"):
-        limit(one, LOGISTIC, [[1.0]], np.ones(1), [0.0, 0.0])
-    right = limit(one, LOGISTIC, [[1.0]], ONE, [1.0, 1.0], reach=1e2)
+        limits.limit(one, LOGISTIC, [[1.0]], np.ones(1), [0.0, 0.0])
+    right = limits.limit(one, LOGISTIC, [[1.0]], ONE, [1.0, 1.0], reach=1e2)
     monkeypatch.setattr(limits, "_followed", lambda *given: right.path)
     assert right.converged
-    assert limit(one, LOGISTIC, [[1.0]], ONE, [1.0, 1.0], reach=1e3).status == "stiff"
+    assert limits.limit(one, LOGISTIC, [[1.0]], ONE, [1.0, 1.0], reach=1e3).status == "stiff"
 
 
 def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None:
@@ -266,7 +265,7 @@ def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None
         v, J = field.linearised(z, active)  # of one state, and on a clock
         w = v / np.linalg.norm(v)
         turning = (J - np.outer(w, w @ J)) / np.linalg.norm(v)
-        np.testing.assert_allclose(_turning(field, np.array([z, z]))[1], turning, atol=1e-9)
+        np.testing.assert_allclose(limits._turning(field, np.array([z, z]))[1], turning, atol=1e-9)
 
 
 @pytest.mark.parametrize("pulls", [[0.33, 0.33, 0.339, 0.001], [0.5, 0.5, 0.0, 0.0]])
@@ -301,7 +300,7 @@ def test_a_candidate_in_another_cell_is_none() -> None:
 def test_the_unit_of_the_data_and_the_size_of_the_start_do_not_matter(unit, size) -> None:
     """Phi(theta; c x) = Phi(c^(1/m) theta; x): the limit is c^(-1/m) times that for x."""
     start = size * np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0]) / np.sqrt(unit)
-    found = limit(TWO, LOGISTIC, unit * THREE, np.ones(3), start, reach=1e3)
+    found = limits.limit(TWO, LOGISTIC, unit * THREE, np.ones(3), start, reach=1e3)
     assert found.converged
     np.testing.assert_allclose(found.theta * np.sqrt(unit), [0, 2, 0, -1, 2, 1], atol=1e-11)
     assert found.reached == pytest.approx(1e3, rel=1e-4)
@@ -315,7 +314,7 @@ def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
     rng = np.random.default_rng(4)
     network, X = fully_connected([2, 2], "linear"), rng.normal(size=(2, 2))
     start = 1e-10 * rng.normal(size=network.size)
-    found = limit(network, LOGISTIC, X, np.ones(2), start, reach=1e3)
+    found = limits.limit(network, LOGISTIC, X, np.ones(2), start, reach=1e3)
     assert found.converged
     assert found.path.clock == "time, then log(1/loss), then log log(1/loss)"
 
@@ -323,11 +322,11 @@ def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
 # --- Whether a flow stays: races with a known winner, saddles, symmetries -------------------------
 
 
-def raced(x, a, m: int = 3, activation: str = "linear") -> Limit:
-    return limit(diagonal(len(x), m, activation), EXPONENTIAL, [x], ONE, np.tile(a, m))
+def raced(x, a, m: int = 3, activation: str = "linear") -> limits.Limit:
+    return limits.limit(diagonal(len(x), m, activation), EXPONENTIAL, [x], ONE, np.tile(a, m))
 
 
-def winners(found: Limit, d: int) -> list[int]:
+def winners(found: limits.Limit, d: int) -> list[int]:
     return np.flatnonzero(np.abs(found.theta.reshape(-1, d)).min(axis=0)).tolist()
 
 
@@ -381,25 +380,25 @@ def test_what_a_flow_has_no_part_in_does_not_count() -> None:
     assert found.converged
     assert winners(found, 2) == [0, 1]
     point = confirm.Stationary(found.theta, found.multipliers, [], 0.0)
-    away, _ = curvature(network, X, ONE, point)
+    away, _ = limits.curvature(network, X, ONE, point)
     u = found.theta / np.linalg.norm(found.theta)
     paths, off = [(found.path, 1e-6)], u + 1e-12 * away[:, 0]
-    assert not departs(network, X, [u, u], point, away, paths)
+    assert not limits.departs(network, X, [u, u], point, away, paths)
     begun: Any = SimpleNamespace(states=[np.append(off, 0.0)])
     for trail, way in (([u, off], paths), ([off, u], paths), ([u, u], [(begun, 1e-6)])):
-        assert "leads away" in departs(network, X, trail, point, away, way)
-    assert "saddle" in departs(network, X, [u, u], point, away[:, :0], [(found.path, 1e-2)])
+        assert "leads away" in limits.departs(network, X, trail, point, away, way)
+    assert "saddle" in limits.departs(network, X, [u, u], point, away[:, :0], [(found.path, 1e-2)])
 
 
 def test_a_unit_that_leaves_its_kink_is_seen() -> None:
     network, X = fully_connected([2, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])
-    found = limit(network, EXPONENTIAL, X, np.ones(2), [1.0, 1.0, 1.0], reach=1e3)
+    found = limits.limit(network, EXPONENTIAL, X, np.ones(2), [1.0, 1.0, 1.0], reach=1e3)
     theta, none = np.array([1.0, 0.0, 1.0]), np.zeros((3, 0))
     point = confirm.Stationary(theta, np.ones(2), [np.ones((2, 1))], 0.0)
     nearer, farther = (np.array([1.0, h, 1.0]) for h in (1e-11, 2e-11))
     paths = [(found.path, 1e-6)]
-    assert "kink" in departs(network, X, [nearer, farther], point, none, paths)
-    assert not departs(network, X, [farther, nearer], point, none, paths)
+    assert "kink" in limits.departs(network, X, [nearer, farther], point, none, paths)
+    assert not limits.departs(network, X, [farther, nearer], point, none, paths)
 
 
 def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:

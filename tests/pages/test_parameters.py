@@ -20,7 +20,6 @@ from reluflow.papers.min2024early.setting import PARAMETERS as ALIGNMENT
 from reluflow.papers.phuong2021inductive import cnn, networks
 from reluflow.papers.phuong2021inductive.own_data import PARAMETERS as SEPARABILITY
 from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
-from reluflow.parameters import Parameter
 from reluflow.places import RECORDS
 from reluflow.your_data.study import PARAMETERS as STUDY
 
@@ -46,7 +45,7 @@ def test_what_a_notebook_holds_besides_is_no_parameter() -> None:
         **DEFAULTS,
         **dict.fromkeys(("In", "_ih", "Out", "_oh"), history),
         **dict.fromkeys(("__name__", *others.split()), "x"),
-        **{"math": math, "check": parameters.check, "Parameter": Parameter},
+        **{"math": math, "check": parameters.check, "Parameter": parameters.Parameter},
     }
     parameters.check(namespace, SUPPORT_VECTORS)
 
@@ -108,14 +107,14 @@ def test_lists_are_refused_for_an_element_their_length_or_their_type(name: str, 
 
 
 @pytest.mark.parametrize("parameter", RANGES.values(), ids=RANGES)
-def test_a_range_is_the_one_that_its_rule_names(parameter: Parameter) -> None:
+def test_a_range_is_the_one_that_its_rule_names(parameter: parameters.Parameter) -> None:
     least, most = (float(end.replace(" ", "")) for end in parameter.rule[5:].split(" to "))
     asked = (least, most, least - 0.1 * abs(least), most + 0.1 * abs(most))
     assert [parameter.check(value) for value in asked] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("parameter", CHOICES.values(), ids=CHOICES)
-def test_a_choice_is_one_of_those_that_its_rule_names(parameter: Parameter) -> None:
+def test_a_choice_is_one_of_those_that_its_rule_names(parameter: parameters.Parameter) -> None:
     named = re.findall('"([^"]+)"', parameter.rule)
     assert all(map(parameter.check, named))
     assert not any(map(parameter.check, ["", "no such", named[0].upper(), named[0] + " "]))

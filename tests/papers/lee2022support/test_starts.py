@@ -14,9 +14,6 @@ from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.papers.lee2022support import norm, setting, small_flows, starts
 from reluflow.papers.lee2022support.landscape import local_minima, loss
-from reluflow.papers.lee2022support.norm import conditions, norm_lost, norm_rate
-from reluflow.papers.lee2022support.setting import Crossing, crossings, draw_many
-from reluflow.papers.lee2022support.starts import protected
 from reluflow.places import RECORDS
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -32,9 +29,9 @@ def test_protected_at_the_edge_of_the_ball() -> None:
     # Radii y_j / |x_j| of 1 and 7/5 around w_GM = (1, 1).
     X, y, w_gm = [[1, 0], [3, 4]], [1, 7], [1, 1]
     for height, kept in ((1.5, [True, True]), (2, [False, True]), (2.5, [False, False])):
-        assert protected(X, y, [1, height], w_gm).tolist() == kept  # it is strict
+        assert starts.protected(X, y, [1, height], w_gm).tolist() == kept  # it is strict
     # x_j.w0 > 0 is asked by itself: with X w_GM = y it follows from (6), so here it does not.
-    assert protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
+    assert starts.protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
 
 
 def test_a_limit_that_misses_labels_all_of_which_are_protected_is_seen(monkeypatch) -> None:
@@ -91,7 +88,7 @@ def test_the_record_is_whole() -> None:
 
 def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
     rng = RNG(0)
-    for item in draw_many(60, 2, 8):
+    for item in setting.draw_many(60, 2, 8):
         told = small_flows.planar_data(item.X[None], item.y[None])
         told = small_flows.PlanarData(*(v[0] for v in told))
         radius = setting.guaranteed_radius(item.X, item.y)
@@ -128,7 +125,7 @@ def test_a_datum_that_is_given_up_counts_where_none_may_be() -> None:
 
 def test_norm_lost_against_fine_grids_across_events():
     events = 0
-    for item in draw_many(80, 2, 4):
+    for item in setting.draw_many(80, 2, 4):
         path = affine_flow(item.X, item.y, 0.3 * RNG(1).normal(size=2))
         t, size = path.grid(400), 1e-12
         for _ in range(4):  # the grid, made ever finer around the largest drop
@@ -139,7 +136,7 @@ def test_norm_lost_against_fine_grids_across_events():
             near = [np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 400)
                     for k in (top, end)]  # fmt: skip
             t = np.unique([*t, *np.ravel(near)])
-        assert slow - size <= norm_lost(item.X, item.y, path) <= slow * 1.001 + size
+        assert slow - size <= norm.norm_lost(item.X, item.y, path) <= slow * 1.001 + size
         events += len(path.events) > 0 and slow > size
     assert events > 3
 
@@ -149,7 +146,7 @@ def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
     """|Xw|^2 + |y|^2 has the unit of g, so a share of it is told as it is, for data of any size."""
 
     def shifted(X, y, w):
-        return norm_rate(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
+        return norm.norm_rate(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
 
     monkeypatch.setattr(norm, "norm_rate", shifted)
     largest = norm.rate_at_minima(0, 5)[0]
@@ -166,8 +163,8 @@ def test_conditions_against_their_printed_form():
     cases = [(norm.built_crossings(rng), 0.9) for _ in range(25)]
     seen = 0
     for item, size in [*cases, (PARALLEL, 1e-2)]:
-        for step in crossings(item["X"], setting.small_flows(item, [size])[0]):
-            found = conditions(item["X"], item["y"], step)
+        for step in setting.crossings(item["X"], setting.small_flows(item, [size])[0]):
+            found = norm.conditions(item["X"], item["y"], step)
             at = step.datum, step.w, step.before, step.after
             b1, b2, b4 = norm.printed_conditions(item["X"], item["y"], *at)
             assert found.full
@@ -183,11 +180,11 @@ def test_conditions_against_their_printed_form():
 def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
     X, y = np.array([[1.0, 0.0], [0.0, 1.1], [0.5, 0.0]]), np.ones(3)
     all_on = np.ones(3, bool)
-    step = Crossing(0.0, 2, np.array([0.3, 0.3]), np.array([True, True, False]), all_on)
-    assert conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
-    flat = Crossing(0.0, 1, np.array([0.3, 0.0]), all_on, np.array([True, False, True]))
-    assert not conditions(X, y, flat).full
-    assert not conditions(X, y, flat).hold
+    step = setting.Crossing(0.0, 2, np.array([0.3, 0.3]), np.array([True, True, False]), all_on)
+    assert norm.conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
+    flat = setting.Crossing(0.0, 1, np.array([0.3, 0.0]), all_on, np.array([True, False, True]))
+    assert not norm.conditions(X, y, flat).full
+    assert not norm.conditions(X, y, flat).hold
 
 
 def test_one_crossing_that_misses_a_condition_is_enough_to_reject(monkeypatch):
@@ -210,7 +207,7 @@ def test_the_conditions_have_to_hold_at_every_crossing(monkeypatch, field, name)
 
     def fails_at_one(*args):
         changed = {field: False if field == "full" else -1.0} if next(asked) == 1 else {}
-        return replace(conditions(*args), **changed)
+        return replace(norm.conditions(*args), **changed)
 
     monkeypatch.setattr(norm, "conditions", fails_at_one)
     with pytest.raises(LedgerError, match=re.escape(name)):

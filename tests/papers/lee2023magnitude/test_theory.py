@@ -24,8 +24,6 @@ from reluflow.papers.lee2023magnitude import (
     rates,
     setting,
 )
-from reluflow.papers.lee2023magnitude.population import RISING, TURNING, coordinates, orbits, phases
-from reluflow.papers.lee2023magnitude.setting import Start
 from scipy.integrate import solve_ivp
 
 FEW = settings(max_examples=15, deadline=None)
@@ -72,7 +70,7 @@ def test_flow_against_the_vector_equation(m) -> None:
     start = np.concatenate([w0, [np.linalg.norm(w0)] * m])
     span = (0.0, times[-1])
     plain = solve_ivp(velocity, span, start, "DOP853", times, rtol=1e-12, atol=1e-14).y.T
-    psi, rho = coordinates(plain[:, :3], target)
+    psi, rho = population.coordinates(plain[:, :3], target)
     path = population.population_flow(psi[0], rho[0], m, times, 1.7)
     np.testing.assert_allclose([path.psi, path.rho], [psi, rho], rtol=0, atol=1e-10)
     np.testing.assert_allclose(np.tile(path.v, (m, 1)).T, plain[:, 3:], rtol=1e-10)
@@ -121,7 +119,7 @@ def test_descent_steps_are_the_gradient(m) -> None:
     v = np.full(m, np.linalg.norm(w))
     for k in range(61):
         found = path.psi[k], path.rho[k]
-        np.testing.assert_allclose(found, coordinates(w, target), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found, population.coordinates(w, target), rtol=0, atol=1e-12)
         np.testing.assert_allclose(v, path.v[k], rtol=1e-12)
         dw, dv = population.quadrature_gradient(w, target, v, [1.3] * m)
         w, v = w - 0.05 * dw, v - 0.05 * dv
@@ -133,12 +131,12 @@ def test_descent_steps_are_the_gradient(m) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Start(np.inf, 0.0, 0).flow([1.0]), "psi0 and rho0 must be finite"),
+        (lambda: setting.Start(np.inf, 0.0, 0).flow([1.0]), "psi0 and rho0 must be finite"),
         (
             lambda: population.population_descent(0.0, 0.0, 0, 0.0, 1),
             "step must be a positive number",
         ),
-        (lambda: phases(6.0, 3.0, 1), "too late"),
+        (lambda: population.phases(6.0, 3.0, 1), "too late"),
         (lambda: population.time_to_loss(0.0, 0.0, 1, 0.0), "level"),
         (lambda: population.time_to_angle(1.0, 0.0, 1, 0.5), "psi1"),
     ],
@@ -156,7 +154,7 @@ def test_bad_input_is_named(call, message) -> None:
     [(0.0, -3.0, 0), (-4.0, 1.0, 0), (0.5, 2.0, 1), (2.0, -1.0, 2), (-1.0, 0.0, 3), (0.0, 3.0, 6)],
 )
 def test_orbits_phases_and_times_are_the_flow(psi0, rho0, m) -> None:
-    path = orbits(psi0, rho0, m)
+    path = population.orbits(psi0, rho0, m)
     assert (path.s[0, 0], path.psi[0, 0]) == (0.0, psi0)
     assert path.rho[0, 0] == pytest.approx(rho0, abs=1e-14)
     assert path.psi[0, -1] >= max(psi0, 0.0) + 14.0
@@ -170,9 +168,9 @@ def test_orbits_phases_and_times_are_the_flow(psi0, rho0, m) -> None:
     assert (flow.psi[0], flow.rho[0]) == pytest.approx((between[0], rho[0]), abs=1e-9)
     assert population.time_to_angle(psi0, rho0, m, between) == pytest.approx(s)
     flow = population.population_flow(psi0, rho0, m, np.linspace(0.0, 12.0, 4001))
-    found = phases(psi0, rho0, m)
+    found = population.phases(psi0, rho0, m)
     k = int(np.argmin(flow.rho))
-    assert (found.kind, found.flips) == ((TURNING, 1) if k else (RISING, 0))
+    assert (found.kind, found.flips) == ((population.TURNING, 1) if k else (population.RISING, 0))
     assert found.least == pytest.approx(flow.length[k], abs=1e-5)
     assert found.dip == pytest.approx(1.0 - flow.length[k] if k else 0.0, abs=1e-5)
     if k:
@@ -207,7 +205,7 @@ def test_the_first_way_of_the_norm_is_the_sign_of_its_rate(psi: float, m: int, s
         phi = 2 * mp.atan(mp.exp(mp.mpf(psi)))
         rest = mp.log((mp.sin(phi) - phi * mp.cos(phi)) / mp.pi) / (m + 1)
         rho = float(rest) + 1e-3 * side
-    assert (phases(psi, rho, m).kind == RISING) == (side < 0.0)
+    assert (population.phases(psi, rho, m).kind == population.RISING) == (side < 0.0)
 
 
 # --- The formulas of the bounds -------------------------------------------------------------------
@@ -424,7 +422,7 @@ def test_a_slow_decay_is_no_change_of_sign():
 # --- Statements: signs, ways of |w|, the range of g, bounds by exact numbers ---------------------
 
 
-def item_at(start: Start) -> dict:
+def item_at(start: setting.Start) -> dict:
     return {name: np.array(getattr(start, name)) for name in ("psi", "rho", "m")}
 
 
@@ -438,14 +436,14 @@ def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
         return tuple(s * g for s, g in zip(turned, right(*given), strict=True))
 
     monkeypatch.setattr(population, "quadrature_gradient", other)
-    slack = laws.falls_above_nullcline().slack(item_at(Start.at(2.0, 1.5, 2)))
+    slack = laws.falls_above_nullcline().slack(item_at(setting.Start.at(2.0, 1.5, 2)))
     assert slack == min(turned)
 
 
 @pytest.mark.parametrize(
     ("statement", "start"),
-    [(rates.threshold(), Start.at(2.5, 0.99 * float(population.threshold_norm(2.5)), 0)),
-     (rates.two_phases([1]), Start.at(2.5, 1.0001 * float(population.nullcline(2.5, 1)), 1))],
+    [(rates.threshold(), setting.Start.at(2.5, 0.99 * float(population.threshold_norm(2.5)), 0)),
+     (rates.two_phases([1]), setting.Start.at(2.5, 1.0001 * population.nullcline(2.5, 1), 1))],
 )  # fmt: skip
 def test_a_magnitude_that_moves_otherwise_is_found(statement, start, monkeypatch) -> None:
     """Just where it falls and then rises, and does so twice, or makes one of the other moves."""

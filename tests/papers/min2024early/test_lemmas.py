@@ -11,7 +11,6 @@ from reluflow.flows.charts import Neurons
 from reluflow.geometry.separability import cosines, serves, signed, silent, violations
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.papers.min2024early import cones, lemmas, setting
-from reluflow.papers.min2024early.setting import Start, separable
 from scipy.special import expit
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -59,7 +58,7 @@ UNITS = st.sampled_from([1e-150, 1.0, 1e150])
 
 @given(SEEDS, st.integers(2, 12), st.integers(2, 30), st.floats(-6, -0.01), UNITS)
 def test_drawn_data_have_the_constants_asked_for(seed, n, d, decade, unit) -> None:
-    X, y = separable(n, d, 10.0**decade, np.random.default_rng(seed))
+    X, y = setting.separable(n, d, 10.0**decade, np.random.default_rng(seed))
     data = setting.data_constants(unit * X, y)
     assert set(y) == {-1.0, 1.0}
     assert data.mu == pytest.approx(10.0**decade, rel=1e-6)
@@ -72,7 +71,7 @@ def test_drawn_data_have_the_constants_asked_for(seed, n, d, decade, unit) -> No
 def test_zeta_2_is_its_definition_in_every_unit(seed: int, d: int, h: int, unit: float) -> None:
     """The largest zeta with cos <= sqrt(1 - zeta) for each neuron, by arccos."""
     rng = np.random.default_rng(seed)
-    X, y = separable(5, d, 0.2, rng)
+    X, y = setting.separable(5, d, 0.2, rng)
     W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
     pairs = [np.vstack([w, X[y == -s].sum(axis=0)]) for w, s in zip(W, signs, strict=True)]
     angles = [np.arccos(cosines(pair)[0, 1]) for pair in pairs]
@@ -97,7 +96,7 @@ def test_lengths_and_labels_are_told_apart() -> None:
     assert (data.n_plus, data.n_minus) == (2, 1)
     assert [data.X_min, data.X_max] == pytest.approx([2**0.5, 5.0])
     assert data.mu == pytest.approx(0.5**0.5)
-    mu, start = data.mu, Start(X, y, np.diag([5.0, 1.0]), np.array([1.0, -1.0]), -300.0)
+    mu, start = data.mu, setting.Start(X, y, np.diag([5.0, 1.0]), np.array([1.0, -1.0]), -300.0)
     g = {1.0: 2 * mu**0.5 * 2**0.5, -1.0: mu**0.5 * 2**0.5}
     for sign, rate in g.items():
         growth = math.log(2 / (mu**0.5 * 2**0.5)) + 600 + 4 * 3 * 5 * 7
@@ -161,7 +160,7 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
     rng = np.random.default_rng(8)
     X, y, W0 = rng.normal(size=(3, 2)), np.array([1.0, -1.0, 1.0]), rng.normal(size=(2, 2))
     log_eps = lemmas.largest_log_eps(X, W0)
-    start = Start(X, y, W0, np.array([1.0, -1.0]), log_eps, leak=0.3)
+    start = setting.Start(X, y, W0, np.array([1.0, -1.0]), log_eps, leak=0.3)
     eps, h, n = np.exp(log_eps), 2, 3
     X_max, W_max = (np.linalg.norm(A, axis=1).max() for A in (X, W0))
     assert eps == pytest.approx(1.0 / (4.0 * h**0.5 * X_max * W_max**2))

@@ -15,8 +15,6 @@ from reluflow.errors import InputError
 from reluflow.flows.alignment import Beside, align
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import alignment, convergence, mnist, own_data, setting, theorem_1
-from reluflow.papers.min2024early.own_data import Experiment, experiment
-from reluflow.papers.min2024early.theorem_1 import enclosed
 from scipy.integrate import solve_ivp
 
 PLANE, LABELS = setting.PRINTED["figure-6"].X, setting.PRINTED["figure-6"].y
@@ -83,11 +81,11 @@ def test_a_flow_that_is_lost_is_told(lost: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_enclosure_holds_the_limit_flow() -> None:
-    certain = enclosed(Fraction(1, 10**7), -200)
+    certain = theorem_1.enclosed(Fraction(1, 10**7), -200)
     found = align(theorem_1.X, theorem_1.Y, Beside([1.0, 0.0], np.log(2e-7))).times[1]
     assert float(certain.exit.mid()) == pytest.approx(found, abs=1e-9)
-    assert not enclosed(Fraction(1, 10**7), -1).small
-    assert not enclosed(Fraction(1, 10), -200).exit > certain.t_1
+    assert not theorem_1.enclosed(Fraction(1, 10**7), -1).small
+    assert not theorem_1.enclosed(Fraction(1, 10), -200).exit > certain.t_1
 
 
 def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
@@ -128,17 +126,17 @@ def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
 # A reader's data.
 
 
-def given(**changed: Any) -> Experiment:
+def given(**changed: Any) -> own_data.Experiment:
     start = {"dataset": "figure-6", "h": 12, "log_eps": -40.0, "iterations": 9000}
-    return experiment(**start | changed)
+    return own_data.experiment(**start | changed)
 
 
 @pytest.fixture(scope="module")
-def own() -> Experiment:
+def own() -> own_data.Experiment:
     return given()
 
 
-def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
+def test_the_promise_is_made_of_the_constants(own: own_data.Experiment) -> None:
     rows, constants = own_data._promises(own).to_numpy().tolist(), own_data.constants_table(own)
     mu, xi, *zetas = (written(constants[name].iloc[0]) for name in ("μ", "ξ", "ζ₁", "ζ₂"))
     assert [mu, xi] == pytest.approx([10**-0.5, 0.1], rel=1e-3)
@@ -157,7 +155,7 @@ def test_for_one_label_nothing_is_promised() -> None:
     assert (len(own_data.promise(own)), own_data.log_eps(own)) == (0, -50.0)
 
 
-def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
+def test_the_proved_time_is_enough_for_each_loss(own: own_data.Experiment) -> None:
     """Also for the logistic loss, whose flow is half as fast."""
     for loss, factor in ((TWICE_LOGISTIC, 1.0), (LOGISTIC, 2.0)):
         other = replace(own, loss=loss, log_eps=None)
@@ -169,7 +167,7 @@ def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
         assert factor * 0.1 * wanted < needed < time
 
 
-def test_the_descent_is_that_of_the_mean_loss(own: Experiment) -> None:
+def test_the_descent_is_that_of_the_mean_loss(own: own_data.Experiment) -> None:
     """Each datum twice changes nothing."""
     once = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
     twice = replace(once, X=np.tile(own.X, (2, 1)), y=np.tile(own.y, 2))
@@ -177,7 +175,7 @@ def test_the_descent_is_that_of_the_mean_loss(own: Experiment) -> None:
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
-def test_steps_that_diverge_are_told(own: Experiment, loss: str) -> None:
+def test_steps_that_diverge_are_told(own: own_data.Experiment, loss: str) -> None:
     far = given(scale=1e5, step=1.0, iterations=200, loss=loss)
     with pytest.raises(InputError, match='parameter "step": descent by steps of 1 diverges within'):
         own_data.descend(far)
@@ -193,4 +191,4 @@ def test_steps_that_diverge_are_told(own: Experiment, loss: str) -> None:
 def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text(table, encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        experiment(str(tmp_path / "my.csv"), h=101)
+        own_data.experiment(str(tmp_path / "my.csv"), h=101)

@@ -12,11 +12,10 @@ from reluflow.flows.integrate import integrate, log_steepness
 from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive import flows, sectors, setting
 from reluflow.papers.phuong2021inductive import limit as limit_page
-from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
 from scipy.integrate import solve_ivp
 
 SEEDS = st.integers(0, 2**32 - 1)
-LINE = Start(
+LINE = flows.Start(
     np.array([[2.0, 0.0], [-1.0, 0.0]]),
     np.array([1.0, -1.0]),
     np.array([[1.0, 0.0], [-1.0, 0.0]]),
@@ -32,7 +31,7 @@ def of_sizes() -> flows.Survey:
 
 def test_one_datum_a_label_against_a_plain_integrator() -> None:
     """z = |w|^2 of the neuron on x = 2 obeys dz/dt = 4 z / (1 + e^(2 z))."""
-    late = follow_long(LINE, reach=1e3)
+    late = flows.follow_long(LINE, reach=1e3)
     assert late is not None
     k = 5
     t = float(np.exp(late.log_t[k]))
@@ -55,12 +54,12 @@ def test_log_steepness_is_that_of_the_velocity() -> None:
 def test_a_group_that_is_empty_is_left_out() -> None:
     X = np.array([[2.0, 0.1], [-1.0, -0.1]])
     dying = replace(LINE, W0=np.array([[1.0, 0.0], [-0.07, 1.3]]), X=X)
-    late = follow_long(dying, reach=1e3)
+    late = flows.follow_long(dying, reach=1e3)
     assert late is not None
     assert late.alive == (1.0,)
     assert late.distances[-1, 0] < 0.05
-    assert not patterns(late)[-1][1][1].any()
-    assert follow_long(replace(dying, W0=np.array([[-0.07, 1.3], [-0.07, 1.3]]))) is None
+    assert not flows.patterns(late)[-1][1][1].any()
+    assert flows.follow_long(replace(dying, W0=np.array([[-0.07, 1.3], [-0.07, 1.3]]))) is None
 
 
 def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None:
@@ -126,11 +125,11 @@ def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait(
     monkeypatch.setattr(flows, "integrate", partial(integrate, max_steps=600))
     X, y = np.array([[8.0, 1.0], [1.0, 8.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     W0 = np.array([[1.0, -0.2], [-1.0, -1.0]]) / np.hypot(1.0, 0.2)
-    start = Start(X, y, W0, np.full(2, np.log(20.0)), np.array([1.0, -1.0]))
-    with pytest.raises(Waiting):
-        follow_long(start)
+    start = flows.Start(X, y, W0, np.full(2, np.log(20.0)), np.array([1.0, -1.0]))
+    with pytest.raises(flows.Waiting):
+        flows.follow_long(start)
     small = replace(start, log_norms=np.full(2, -5.0))
-    assert follow_long(small, 100.0) is not None
+    assert flows.follow_long(small, 100.0) is not None
 
 
 def test_a_neuron_that_comes_to_its_label_late_is_said_to_wait() -> None:
@@ -138,8 +137,8 @@ def test_a_neuron_that_comes_to_its_label_late_is_said_to_wait() -> None:
     long been fitted. Without its label the flow ended at a limit that is not that of Theorem 1."""
     X, y = np.array([[1.0, 0.0], [-1.0, 0.9], [-1.0, -0.9]]), np.array([1.0, -1.0, -1.0])
     W0, signs = np.array([[-1.0, 0.0], [-1.0, 5.0]]), np.array([-1.0, 1.0])
-    with pytest.raises(Waiting, match="had none"):
-        follow_long(Start(X, y, W0, np.log([10.0, 5.1]), signs))
+    with pytest.raises(flows.Waiting, match="had none"):
+        flows.follow_long(flows.Start(X, y, W0, np.log([10.0, 5.1]), signs))
 
 
 def test_a_neuron_that_waits_is_left_behind_in_the_law() -> None:

@@ -11,7 +11,6 @@ from unittest.mock import Mock
 import numpy as np
 from papers.faults import Found, Planted, at, at_call, but, put, sees, where
 from reluflow.papers.phuong2021inductive import cnn, flows, limit, networks, sectors
-from reluflow.papers.phuong2021inductive.cnn import BEFORE, MINUS, PLUS, Shown
 from reluflow.papers.phuong2021inductive.flows import Late, Survey
 from reluflow.papers.phuong2021inductive.networks import Case, Course, Ended, Seen
 
@@ -135,7 +134,7 @@ def _steps() -> Iterator[Found]:
 
 
 @cache
-def _shown() -> Shown:
+def _shown() -> cnn.Shown:
     return cnn.recorded("taken")
 
 
@@ -145,18 +144,18 @@ def _taken(check: Callable[..., Found], *changes: Mapping[str, Any]) -> Iterator
 
 def _to_the_right() -> Iterator[Found]:
     """At each layer by itself the chance of one class alone is one half."""
-    even = {PLUS: 0.5, MINUS: 1.0}, {PLUS: 1.0, MINUS: 0.5}
+    even = {cnn.PLUS: 0.5, cnn.MINUS: 1.0}, {cnn.PLUS: 1.0, cnn.MINUS: 0.5}
     for k in range(1, cnn.FIRST + 1):
         layers = [dict(pairs) for pairs in _shown().layers]
-        layers[k][BEFORE] = replace(layers[k][BEFORE], right=even[k % 2])
+        layers[k][cnn.BEFORE] = replace(layers[k][cnn.BEFORE], right=even[k % 2])
         yield from _taken(cnn.same_class_to_the_right, {"layers": layers})
 
 
 def _one_pair() -> Iterator[Found]:
     whole = _shown().whole
-    none = dict.fromkeys(whole[BEFORE].violations, 0)
-    one = replace(whole[BEFORE], violations={**none, MINUS: 1})
-    bad = replace(_shown(), whole={**whole, BEFORE: one})
+    none = dict.fromkeys(whole[cnn.BEFORE].violations, 0)
+    one = replace(whole[cnn.BEFORE], violations={**none, cnn.MINUS: 1})
+    bad = replace(_shown(), whole={**whole, cnn.BEFORE: one})
     yield cnn.separable_features(bad, {})
     yield cnn.separable_features(_shown(), {"taken, seed 1": bad})
 

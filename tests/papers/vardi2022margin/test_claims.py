@@ -40,16 +40,13 @@ from reluflow.papers.vardi2022margin.constructions import (
     shorter_all_the_way,
     zeros,
 )
-from reluflow.papers.vardi2022margin.own_data import Experiment
-from reluflow.papers.vardi2022margin.setting import EPS, NETWORKS, Construction
-from reluflow.papers.vardi2022margin.tables import CIRCULAR, DIAGONAL, FULL
 
 
 def failed(evidence: list[Evidence]) -> list[str]:
     return [item.what for item in evidence if item.decides and not item.holds]
 
 
-def item(c: Construction, **changes: Any) -> dict[str, Any]:
+def item(c: setting.Construction, **changes: Any) -> dict[str, Any]:
     """A construction as an instance of a survey."""
     given = {"network": c.network, "X": c.X, "y": c.y, "start": c.start, "logistic": np.array(0)}
     return {**given, **changes}
@@ -63,7 +60,7 @@ def item(c: Construction, **changes: Any) -> dict[str, Any]:
     [(setting.theorem_3_2(), S**2 / 2), (setting.theorem_4_4("relu"), 2 * S**2),
      (constructions.dead_neuron(), S**2 / 2)],
 )  # fmt: skip
-def test_curves_are_the_network(c: Construction, size: sympy.Expr) -> None:
+def test_curves_are_the_network(c: setting.Construction, size: sympy.Expr) -> None:
     along = curve(c, size, sympy.Integer(3))
     assert len(along.pieces) > 1
     for s in np.linspace(0.01, 2.99, 30):
@@ -86,7 +83,7 @@ def test_zeros_and_signs_of_polynomials() -> None:
 def test_points_that_are_not_feasible_or_not_shorter() -> None:
     c, far = constructions.two_data(), setting.lemma_C_6()
     long = tuple(sympy.Rational(101, 100) * value for value in c.exact_better)
-    short = tuple((1 - EPS) * value for value in c.exact_limit)
+    short = tuple((1 - setting.EPS) * value for value in c.exact_limit)
     away = c.exact_limit[0] + 1, *c.exact_limit[1:]
     assert not failed(shorter_all_the_way((c, S)))
     for wrong in ({"exact_better": long}, {"exact_better": short}, {"exact_limit": away}):
@@ -192,7 +189,7 @@ def test_lemma_c_5_takes_the_largest_constant() -> None:
     assert [slack({"a": np.array(a)}) for a in ([0.0, 3.0], [0.0, 0.0])] == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("right", [FULL, DIAGONAL, CIRCULAR])
+@pytest.mark.parametrize("right", [tables.FULL, tables.DIAGONAL, tables.CIRCULAR])
 @pytest.mark.parametrize("share", [0.99, 1.01])
 def test_a_constant_that_is_not_the_least_is_noticed(right: tables.Family, share: float) -> None:
     other = right._replace(cost=lambda b, m: share * right.cost(b, m))
@@ -384,12 +381,12 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def experiment(**changed: Any) -> Experiment:
+def experiment(**changed: Any) -> own_data.Experiment:
     return own_data.of_parameters(SimpleNamespace(**{**DEFAULTS, **changed}))
 
 
 @pytest.fixture(scope="module")
-def own() -> Experiment:
+def own() -> own_data.Experiment:
     """Theorem 3.2's network from its own start, from one that ends well, and from a dead one."""
     paper, printed = experiment(), setting.theorem_3_2()
     assert np.array_equal(paper.starts, printed.start[None])
@@ -417,10 +414,10 @@ def test_what_cannot_be_used_is_said(changed: Any, told: str, tmp_path: Path) ->
         experiment(**changed)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", setting.NETWORKS)
 @pytest.mark.parametrize("depth", [2, 5])
 def test_families_are_what_they_say(name: str, depth: int) -> None:
-    rng = np.random.default_rng([depth, NETWORKS.index(name)])
+    rng = np.random.default_rng([depth, setting.NETWORKS.index(name)])
     network = own_data.family(name, depth, 2, 6, "relu", rng)
     assert network.degree == depth
     numbers = [g[g > 0] for g in network.maps]
@@ -433,7 +430,7 @@ def test_families_are_what_they_say(name: str, depth: int) -> None:
         assert network.output(theta, x[None])[0] == pytest.approx(beta @ x)
 
 
-def test_each_flow_has_its_verdict(own: Experiment) -> None:
+def test_each_flow_has_its_verdict(own: own_data.Experiment) -> None:
     found = own_data.follow(replace(own, starts=np.array([*own.starts, np.zeros(6)])))
     assert [one.optimum and one.optimum.verdict for one in found] == [
         "not local", "global", None, None]  # fmt: skip
@@ -442,7 +439,7 @@ def test_each_flow_has_its_verdict(own: Experiment) -> None:
     assert found[-1].status.startswith("not followed: ")
 
 
-def test_what_is_too_much_work_is_left_out(own: Experiment) -> None:
+def test_what_is_too_much_work_is_left_out(own: own_data.Experiment) -> None:
     """The first start may take half of the work, the last all that is left."""
     own, purse = replace(own, reach=1e3), [1e9]
     network = own.network

@@ -30,7 +30,6 @@ from reluflow.papers.vardi2022margin.checker import (
     point,
 )
 from reluflow.papers.vardi2022margin.constructions import values
-from reluflow.papers.vardi2022margin.local_optima import fitted, local_proof
 from reluflow.papers.vardi2022margin.setting import classify_optimum, global_optimum
 from scipy.optimize import minimize
 
@@ -58,7 +57,7 @@ def descended(
             method="SLSQP",
             options={"maxiter": 100, "ftol": 1e-14},
         )
-        point = fitted(network, run.x, X, y, None)
+        point = local_optima.fitted(network, run.x, X, y, None)
         if point is not None:
             found.append(point)
     return found
@@ -272,7 +271,7 @@ def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatc
     monkeypatch.setattr(local_optima, "_revived", lambda *_: None)
     theta = np.array([1.0, 0.0, 1.0, 0.0])
     network = diagonal(2, 2, "linear")
-    assert not local_proof(network, theta, np.array([[1.0, 2.0]]), np.ones(1))
+    assert not local_optima.local_proof(network, theta, np.array([[1.0, 2.0]]), np.ones(1))
 
 
 SHARED = Network(

@@ -25,7 +25,6 @@ from reluflow.papers.vardi2022margin import (
 )
 from reluflow.papers.vardi2022margin.constructions import End, Followed, Judged, Runs
 from reluflow.papers.vardi2022margin.setting import EPS, Construction
-from reluflow.papers.vardi2022margin.suboptimality import Family
 
 Change = Callable[[Construction], Construction]
 ONE = sympy.Integer(1)
@@ -249,7 +248,7 @@ def _length(gap: tuple[float, float]) -> tuple[str, dict[str, Any]]:
     return "planted", given
 
 
-def _family(right: Family) -> Family:
+def _family(right: suboptimality.Family) -> suboptimality.Family:
     """A family whose limits are off at one h, and too short, or on a boundary, at the others."""
 
     def off(h: float) -> NDArray:
@@ -262,7 +261,7 @@ def _family(right: Family) -> Family:
     return replace(right, limit=off)
 
 
-def _remark(check: Callable[..., Found], *families: Family) -> Planted:
+def _remark(check: Callable[..., Found], *families: suboptimality.Family) -> Planted:
     return lambda: [check(*map(_family, families))]
 
 
