@@ -58,7 +58,7 @@ def test_the_gradient_is_that_of_the_loss(activation) -> None:
         slope = loss(X, y, w + 1e-6 * e, activation) - loss(X, y, w - 1e-6 * e, activation)
         np.testing.assert_allclose(slope / 2e-6, gradient(X, y, w, activation)[..., k], atol=1e-8)
     one = 0.5 * sum((max(x @ w[0, 0], 0.0) - t) ** 2 for x, t in zip(X, y, strict=True))
-    assert loss(X, y, w[0, 0]) == pytest.approx(one, rel=1e-14)
+    assert loss(X, y, w[0, 0]) == pytest.approx(one, rel=1e-14, abs=0)
     np.testing.assert_array_equal(gradient(X, y, np.zeros(3)), 0.0)  # relu'(0) = 0
 
 

@@ -120,7 +120,7 @@ def test_opposite_data_may_have_one_label_and_long_ones_another_unit(tmp_path: P
     assert (given.mu, given.contradicts) == (pytest.approx(-1.0), False)
     given = study(written(tmp_path, [[1e9, 2e9, 1], [-1e9, -2e9, 1]]))  # whose fit is 0 but rounded
     run = your_data.one_neuron(given).run
-    assert np.linalg.norm(run.starts[-1]) == pytest.approx(10 / np.sqrt(5) / 1e9)
+    assert np.linalg.norm(run.starts[-1]) == pytest.approx(10 / np.sqrt(5) / 1e9, rel=1e-6, abs=0)
     given = study(written(tmp_path, [[2000, 0, 1], [0, 3000, -1]]))
     assert given.unit == 1000.0
     assert your_data.in_their_unit(given).X.tolist() == [[2.0, 0.0], [0.0, 3.0]]

@@ -98,7 +98,7 @@ def test_small_labels_have_small_losses_with_all_their_digits(paper: examples.Ex
         losses, others = (
             [float(v.removeprefix(MARK)) for v in table(run)["loss"]] for run in (small, paper)
         )
-        assert losses == pytest.approx([v * unit**2 for v in others], rel=1e-5)
+        assert losses == pytest.approx([v * unit**2 for v in others], rel=1e-5, abs=0)
 
 
 def test_a_minimum_that_rounding_makes_is_marked() -> None:

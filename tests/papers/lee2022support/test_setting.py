@@ -105,7 +105,7 @@ def test_rounding_off_a_boundary_puts_no_datum_before_the_point() -> None:
 def test_radii_of_small_starts() -> None:
     """Only one cell pulls into it: a = 3, Q = 5 and Lambda = 1. Below rho every x_j.w increases."""
     found = setting.guaranteed_radius(np.eye(2), np.array([3.0, 4.0]))
-    assert found == pytest.approx(8 - np.sqrt(55), rel=1e-14)
+    assert found == pytest.approx(8 - np.sqrt(55), rel=1e-14, abs=0)
     assert setting.gentle_radius([[2.0]], [3.0]) == pytest.approx(1.5)  # the fit itself
     for item in draw_many(20, 2, 5):
         radius = setting.gentle_radius(item.X, item.y)

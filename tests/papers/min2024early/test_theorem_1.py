@@ -109,17 +109,17 @@ def test_outputs_on_a_boundary_are_the_largest_of_eq_29() -> None:
     told = np.maximum(item["X"] @ W.T, 0.0) @ of_neurons
     assert outputs / np.abs(outputs).max() == pytest.approx(told / np.abs(told).max())
     most = data.mu**2.5 * data.X_min / (4.0 * data.n * data.X_max)
-    assert np.abs(outputs).max() == pytest.approx(most, rel=1e-9)
+    assert np.abs(outputs).max() == pytest.approx(most, rel=1e-9, abs=0)
     assert abs(item["X"][0] @ W[0]) < 1e-12
 
 
 def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     start = theorem_1.start()
     other = replace(start, signs=-start.signs)
-    assert theorem_1.excluded_angle(start) == pytest.approx(2e-7, rel=1e-6)
+    assert theorem_1.excluded_angle(start) == pytest.approx(2e-7, rel=1e-6, abs=0)
     assert theorem_1.excluded_angle(other) == np.pi / 2
     plain = theorem_1.enough_time(other)
-    assert plain == pytest.approx(1.5 * theorem_1.uniform_time(start.data.mu), rel=1e-14)
+    assert plain == pytest.approx(1.5 * theorem_1.uniform_time(start.data.mu), rel=1e-14, abs=0)
     assert theorem_1.enough_time(start) == pytest.approx(plain + 2.0 * np.log(1e7), rel=1e-6)
 
 
