@@ -24,10 +24,9 @@ from reluflow.papers.lee2022support.landscape import local_minima
 from reluflow.site.book import Pictures
 
 X, Y = load("example-5.1").X, load("example-5.1").y
-WINDOW = (-60.0, 10.0, -6.0, 30.0)
 
 
-def plane_axes(window=WINDOW, height=4.0):
+def plane_axes(window=(-60.0, 10.0, -6.0, 30.0), height=4.0):
     fig, (ax,) = panels(height=height)
     weight_space.weight_plane(ax, window)
     return fig, ax

@@ -15,7 +15,6 @@ from scipy.optimize import linprog
 from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-SEEDS = st.integers(0, 10**6)
 
 
 def random_flow(seed: int):
@@ -50,7 +49,7 @@ def among_all(flow, sides):
 
 
 @settings(FEW, max_examples=60)
-@given(SEEDS, st.booleans())
+@given(st.integers(0, 10**6), st.booleans())
 def test_the_first_contact_is_the_first_of_all_data(seed, stays) -> None:
     """Of all that do not stay on their boundary."""
     flow, sides = random_flow(seed)

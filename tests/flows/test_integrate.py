@@ -166,7 +166,6 @@ def test_a_budget_of_steps_ends_as_stiff() -> None:
 
 
 NETWORKS = TWO, fully_connected([2, 3, 2]), convolutional(1, 2), diagonal(2, 4, "linear")
-SIGNS = np.array([1.0, -1.0, 1.0, -1.0])
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC, SQUARE], ids=lambda loss: loss.name)
@@ -177,7 +176,7 @@ def test_the_jacobian_is_the_velocitys_derivative(loss) -> None:
         flow = GradientFlow(chart, loss, X, np.ones(3), clock)
         assert_jacobian(flow, chart.coordinates(theta), 1e-7)
     for clock, leak in product((TIME, LOG_LOSS, LOG_LOG), (0.0, 0.2)):
-        chart = Neurons(SIGNS, 3, leak)
+        chart = Neurons(np.array([1.0, -1.0, 1.0, -1.0]), 3, leak)
         X, y = rng.normal(size=(5, 3)), np.array([1.0, -2.0, 1.0, -1.0, 0.5])
         z = chart.along(rng.normal(size=(4, 3)), rng.uniform(-1.0, 1.0, 4))
         assert_jacobian(GradientFlow(chart, loss, X, y, clock), z, 1e-7)

@@ -29,7 +29,6 @@ from sphinx.errors import ExtensionError
 
 from tests.site.test_browser_explorer import SET, asked, drag, link
 
-SCRIPTS = ROOT / "_static" / "live"
 ROWS = read(ROOT / "chapters")
 TOLD = true_instead(row.claim.paper for row in ROWS)
 NUMBER = 200
@@ -42,7 +41,7 @@ pytestmark = pytest.mark.long
 def page(browser: Browser) -> Iterator[Page]:
     """An empty page with all that computes."""
     page = browser.new_page()
-    for script in sorted(SCRIPTS.glob("*/flow.js")):
+    for script in sorted((ROOT / "_static" / "live").glob("*/flow.js")):
         page.add_script_tag(path=script)
     yield page
     page.close()

@@ -77,7 +77,6 @@ def test_a_grid_is_a_product_in_order_and_the_page_computes_what_is_not_given(tm
 
 
 DEEP = "[" * 1_000
-GRID = ["page.ipynb", "--grid", "n=1", "--out", "out"]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +113,7 @@ def test_wrong_use_is_one_sentence_before_anything_starts(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     there = sorted(tmp_path.rglob("*"))
-    assert main([*GRID, *arguments]) == 2
+    assert main(["page.ipynb", "--grid", "n=1", "--out", "out", *arguments]) == 2
     (told,) = capsys.readouterr().err.splitlines()
     assert told.startswith("sweep: ")
     assert sentence in told

@@ -12,7 +12,6 @@ from reluflow.papers.lee2022support.landscape import gradient
 from reluflow.papers.lee2022support.setting import KINDS, draw, draw_many, plain_descent
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
-X3 = np.array([[1, 0], [0, 1], [1, 1]])
 GOOD = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0])
 
 
@@ -86,7 +85,7 @@ def test_a_label_that_pulls_by_a_tenth_more_or_less_is_found(factor, monkeypatch
 
 
 def test_first_continuations_at_zero_and_where_a_flow_would_slide():
-    found = setting.first_continuations(X3, [4, 1, 1], np.zeros(2))
+    found = setting.first_continuations(np.array([[1, 0], [0, 1], [1, 1]]), [4, 1, 1], np.zeros(2))
     assert [active.tolist() for active, _ in found] == [[True] * 3]
     slide = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.array([-2.0, 2.0]),
              "some": np.array([0]), "z": np.array([0.0, 1.0])}  # fmt: skip

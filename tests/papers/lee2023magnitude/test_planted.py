@@ -321,8 +321,7 @@ UNIQUE_DENSITY = (
 BEND = each(
     "u'' is", under(experiments, "inflection", lambda m: m / (2 * m + 2), experiments.bent_bounds)
 )
-TURNS = (1.0, 1.889, 2.6)
-first = partial(bounds.first_order, TURNS, 1.0)
+first = partial(bounds.first_order, (1.0, 1.889, 2.6), 1.0)
 
 
 def room(size: float, other: Callable[[float], float], judge: Check = first) -> Check:
