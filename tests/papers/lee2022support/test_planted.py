@@ -17,6 +17,7 @@ from papers.faults import Check, Found, changed, sees, under
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.papers.lee2022support import dynamics, examples, geometry, linear, theorem_3_6
+from reluflow.papers.lee2022support.geometry import excess_in_cell
 from reluflow.papers.lee2022support.rational import equation, fitted
 from reluflow.papers.lee2022support.setting import DataSet, virtual_minimum
 
@@ -60,7 +61,7 @@ def cells(**last: bool) -> Found:
 
 def excess(share: float, X: NDArray, y: NDArray, active: NDArray) -> float:
     """The excess, but of cells on one side of 1e-9: they have this share, on the other side."""
-    true, limit = geometry.excess_in_cell(X, y, active), 1e-9 * np.linalg.norm(y[active])
+    true, limit = excess_in_cell(X, y, active), 1e-9 * np.linalg.norm(y[active])
     return float(share * limit if (true <= limit) == (share > 1.0) else true)
 
 

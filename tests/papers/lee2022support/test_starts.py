@@ -14,6 +14,7 @@ from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.papers.lee2022support import norm, setting, small_flows, starts
 from reluflow.papers.lee2022support.landscape import local_minima, loss
+from reluflow.papers.lee2022support.norm import conditions, norm_rate
 from reluflow.places import RECORDS
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -146,7 +147,7 @@ def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
     """|Xw|^2 + |y|^2 has the unit of g, so a share of it is told as it is, for data of any size."""
 
     def shifted(X, y, w):
-        return norm.norm_rate(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
+        return norm_rate(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
 
     monkeypatch.setattr(norm, "norm_rate", shifted)
     largest = norm.rate_at_minima(0, 5)[0]
@@ -207,7 +208,7 @@ def test_the_conditions_have_to_hold_at_every_crossing(monkeypatch, field, name)
 
     def fails_at_one(*args):
         changed = {field: False if field == "full" else -1.0} if next(asked) == 1 else {}
-        return replace(norm.conditions(*args), **changed)
+        return replace(conditions(*args), **changed)
 
     monkeypatch.setattr(norm, "conditions", fails_at_one)
     with pytest.raises(LedgerError, match=re.escape(name)):
