@@ -60,9 +60,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 130),
         ("modules of papers", 60),
-        ("lines", 41669),
+        ("lines", 41692),
         ("lines outside papers", 12923),
-        ("code", 25568),
+        ("code", 25589),
         ("code of papers a claim", 54),
         ("lines of tests", 18000),
         ("pages", 34),

@@ -219,6 +219,8 @@ def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) 
 def norm_shares(found: pd.DataFrame, n: int) -> Figure:
     """Of `survey_norms`, data sets of n data each: the shares of data active at the start and in
     the limit, and the limit's loss gap, against |w0|."""
+    import seaborn as sns  # with SciPy's laws, half a second for which no other picture waits
+
     fig, (left, right) = panels(1, 2, height=3.2)
     norms, loss_gap = found.index.to_numpy(), found["excess"].to_numpy()
     trials = np.full(len(norms), n * loss_gap.shape[1])
@@ -234,11 +236,10 @@ def norm_shares(found: pd.DataFrame, n: int) -> Figure:
         hits = np.rint(found[column] * n).sum(axis=1)
         style.shares(left, at, hits, trials, color=colour, marker=marker, lw=1.4, label=name)
     left.set(ylim=(-0.03, 1.03), ylabel="share of the data")
-    low, high = np.quantile(loss_gap, [0.25, 0.75], axis=1)
-    right.fill_between(norms, low, high, color="#0072B2", alpha=0.2, lw=0)
-    right.plot(norms, loss_gap.mean(axis=1), color="#0072B2", marker="o", mec="white",
-               label="mean of the data sets")  # fmt: skip
-    end = np.array([norms[-2], 0.9 * high[-1]])
+    sns.lineplot(x=np.repeat(norms, loss_gap.shape[1]), y=loss_gap.ravel(), errorbar=("pi", 50),
+                 ax=right, color="#0072B2", err_kws={"lw": 0}, marker="o",
+                 label="mean of the data sets", legend=False)  # fmt: skip
+    end = np.array([norms[-2], 0.9 * np.quantile(loss_gap[-1], 0.75)])
     frame.halo_text(right, end, "middle half", color="#0072B2")
     right.set(xscale="log", xlabel=label, ylabel="loss above global, in units of $L(0)$")
     right.set_ylim(bottom=-0.02)
@@ -722,9 +723,15 @@ def time_axis(ax: Axes, clocks: Mapping[str, NDArray]) -> None:
 
 @in_house_style
 def preactivations(
-    ax: Axes, trajectories: Paths, x: ArrayLike, y_i: float, *, datum: int, step: float,
+    ax: Axes,
+    trajectories: Paths,
+    x: ArrayLike,
+    y_i: float,
+    *,
+    datum: int,
+    step: float,
     until: float | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Draw h_i(t) = x_i.w(t) of each flow, with the levels 0 and y_i, limits and events.
 
     Where h_i is negative the datum is switched off (shaded). A triangle at the right edge is the
@@ -767,9 +774,14 @@ def preactivations(
 
 @in_house_style
 def loss_curves(
-    ax: Axes, trajectories: Paths, X: ArrayLike, y: ArrayLike, *, step: float,
+    ax: Axes,
+    trajectories: Paths,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    step: float,
     until: float | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Draw the loss along each flow, of its own network, on a logarithmic scale; losses below 1e-12
     of the largest are not drawn. `until` as in `preactivations`."""
     clocks = clock_values(trajectories, step, until)

@@ -178,9 +178,11 @@ def _in_a_cell(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"w": w, "v": v, "share": np.array(share), "factor": np.array(factor)}
 
 
-@statement("partitions are convex cones, H and q the same on each",
-           extended(in_dimensions((1, 2, 3), 5, ("integers",)), _in_a_cell),
-           fixed=("X", "y", "w", "v", "share", "factor"))  # fmt: skip
+@statement(
+    "partitions are convex cones, H and q the same on each",
+    extended(in_dimensions((1, 2, 3), 5, ("integers",)), _in_a_cell),
+    fixed=("X", "y", "w", "v", "share", "factor"),
+)
 def cells_are_cones(
     X: NDArray, y: NDArray, w: NDArray, v: NDArray, share: NDArray, factor: NDArray
 ) -> float:

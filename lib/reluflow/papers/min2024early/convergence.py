@@ -136,8 +136,7 @@ class Trajectory:
         Z = np.delete(Z, _POINTS * np.arange(1, len(legs)), axis=0)
         U, R, log_loss = self._moments(Z)
         on, given = np.flatnonzero(self.lives), self.given
-        alive = U[:, on], R[:, on], given.signs[on]
-        steep = log_steepness(*alive, given.X, given.y, given.loss)
+        steep = log_steepness(U[:, on], R[:, on], given.signs[on], given.X, given.y, given.loss)
         return Moments(U, R, log_loss, log_elapsed(-log_loss, steep))
 
 

@@ -460,10 +460,12 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
-        extended(balanced_states((0.0,), least=1e-6), reference), slack, _SMALL,
+        extended(balanced_states((0.0,), least=1e-6), reference),
+        slack,
+        _SMALL,
         tolerance=1e-7,  # 1e-13 at |f| = 1e-6
         fixed=NOT_MOVED,
-    )  # fmt: skip
+    )
 
 
 def at_forty_five_degrees(loss: Loss, log_norm: float = -5.0) -> tuple[float, float, float]:
@@ -552,8 +554,13 @@ def speed_is_bounded(loss: Loss) -> Statement:
         speed = np.linalg.norm(velocity(item, loss))
         return 1.0 - float(speed / (np.linalg.norm(item["X"], axis=1).max() * length))
 
-    return Statement(f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|", unbalanced(), slack,
-                     tolerance=1e-12, fixed=("y", "c", "at_zero"))  # fmt: skip
+    return Statement(
+        f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",
+        unbalanced(),
+        slack,
+        tolerance=1e-12,
+        fixed=("y", "c", "at_zero"),
+    )
 
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------

@@ -1025,10 +1025,14 @@ def _looks(record: Record) -> list[Evidence]:
         cosines = record.facts["cosines"][key]
         nearest, most = int(np.argmax(cosines)), max(c for k, c in enumerate(cosines) if k != digit)
         found += [
-            fact(f"of all ten digits' means the nearest to {name}", nearest, digit,
-                 after="the test by the means of all digits"),
+            fact(
+                f"of all ten digits' means the nearest to {name}",
+                nearest,
+                digit,
+                after="the test by the means of all digits",
+            ),
             note(f"cosine of {name} to it, and to the next", (cosines[digit], most)),
-        ]  # fmt: skip
+        ]
     return found
 
 

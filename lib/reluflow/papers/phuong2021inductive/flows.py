@@ -138,8 +138,7 @@ def follow_long(given: Start, reach: float = REACH) -> Late | None:
     if any(_serving(given, V[-1], sign).any() for sign in {1.0, -1.0} - set(alive)):
         raise Waiting("a neuron comes to a label that had none, long after the other is fitted")
     tau = -given.loss.log_value(_outputs(late.X, V, R, given.signs), late.y)
-    steep = np.array([log_steepness(u, r, given.signs, late.X, late.y, given.loss)
-                      for u, r in zip(V, R, strict=True)])  # fmt: skip
+    steep = log_steepness(V, R, given.signs, late.X, late.y, given.loss)
     with np.errstate(divide="ignore"):  # a start whose loss is small already has begun at 0
         log_t = np.logaddexp(np.log(first.t[-1]), log_elapsed(tau, steep))
     return Late(given, alive, path, float(first.t[-1]), tau, log_t, V, R)
