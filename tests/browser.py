@@ -18,15 +18,15 @@ expect.set_options(timeout=30_000)  # a machine may be busy
 # To set formulas takes most of the time that it takes to open a page, and to lay out what is in
 # them most of what it takes to look at it. That is MathJax's affair: a formula that is seen becomes
 # a box of its size, in units of its letters, when it is set, and where a page before had the same
-# formula it is that box from the first. `set`: whether any is; `known`: the boxes, by formula.
+# formula it is that box before MathJax begins. `set`: whether any is; `known`: the boxes, by tag
+# and text.
 FORMULAS = """([set, known]) => {
-    const template = document.createElement("template");
-    const name = ({ math, display }) => display + math;
+    const names = new Map();
     window.fresh = {};
     window.boxed = () => {
-        const items = [...MathJax.startup.document.math].filter(
-            each => each.root && each.typesetRoot.matches(":has(> mjx-math)"));
-        const found = items.map(each => each.typesetRoot.firstElementChild);
+        const found = [...MathJax.startup.document.math].filter(
+            each => each.root && each.typesetRoot.matches(":has(> mjx-math)"))
+            .map(each => each.typesetRoot.firstElementChild);
         const lines = found.map(e => e.appendChild(document.createElement("span")));
         lines.forEach(line => (line.style.display = "inline-block"));
         const sizes = found.map((e, k) => {
@@ -43,23 +43,16 @@ FORMULAS = """([set, known]) => {
             Object.assign(e, { role: "img", ariaLabel: "formula" });
             const [width, height, verticalAlign] = sizes[k].map(v => `${v.toFixed(4)}em`);
             Object.assign(e.style, { display: "inline-block", width, height, verticalAlign });
-            fresh[name(items[k])] = e.parentElement.outerHTML;
         });
+        for (const [e, name] of names)
+            if (e.firstElementChild && !e.querySelector("mjx-math > *")) fresh[name] = e.innerHTML;
     };
     const pageReady = async () => {
-        const item = MathJax.startup.document.options.MathItem.prototype;
-        const { compile, typeset } = item;
-        item.compile = function (page) {
-            if (!(name(this) in known)) compile.call(this, page);
-            else if (this.state() < 20) this.state(20);
-        };
-        item.typeset = function (page) {
-            if (!(name(this) in known)) return typeset.call(this, page);
-            if (this.state() >= 150) return;
-            template.innerHTML = known[name(this)];
-            this.typesetRoot = template.content.firstChild;
-            this.state(150);
-        };
+        for (const e of document.querySelectorAll(".math")) {
+            const name = e.tagName + e.textContent;
+            if (name in known) e.innerHTML = known[name];
+            else names.set(e, name);
+        }
         await MathJax.startup.defaultPageReady();
         document.body.style.display = "none";
         await Promise.all([...document.fonts].map(face => face.load().catch(() => face)));
