@@ -21,7 +21,8 @@ NAMES = {"right": "right", "said so": "wrong, and said so", "silent": "wrong in 
 
 def record(name: str) -> pd.DataFrame:
     """The table `name` of data/records, without the line on the machine."""
-    return pd.read_csv(RECORDS / f"cost_{name}.csv", comment="#", keep_default_na=False)
+    found = pd.read_csv(RECORDS / f"cost_{name}.csv", comment="#", keep_default_na=False)
+    return found.replace(r"(?<=\d) x (?=\d)", " × ", regex=True)
 
 
 def machine(name: str) -> str:

@@ -66,7 +66,7 @@ def test_data_that_cannot_be_used(rows: list, sentence: str, tmp_path: Path) -> 
           "(OS)": (False, "^4 of 6 pairs .* 3 and 4, 1 and 2, 1 and 4$"),
           "separable": (False, "rule it out$")}),
         # A right angle, of which rounding makes less.
-        ([[0.1, 0.2, 0.3, 1], [0.3, 0.3, -0.3, 1]], {"(A1)": (False, "^μ = 0")}),
+        ([[0.1, 0.2, 0.3, 1], [0.3, 0.3, -0.3, 1]], {"(A1)": (False, "^least cosine 0")}),
         ([[3, 1, 1], [2, 3, 1], [-5, 2, -1]],
          {"(Span)": (False, "^rank of those of w₊ 2 of 2, w₋ 1 of 2$")}),
     ],

@@ -29,7 +29,8 @@ def data(study: Study) -> Figure:
     right.set(xlabel="length of the input", ylabel="label")
     if study.signs:
         for sign, colour, mark in _MARKS:
-            style.legend_entry(left, f"label {sign:g}", ls="", marker=mark, color=colour, ms=7)
+            name = "label 1" if sign > 0.0 else "label −1"
+            style.legend_entry(left, name, ls="", marker=mark, color=colour, ms=7)
         legend_below(fig)
     return fig
 

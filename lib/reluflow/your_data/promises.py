@@ -66,7 +66,7 @@ def lines(study: Study, neuron: OneNeuron, layers: Followed | None) -> list[Line
         return [*found, _of_separability(study, layers), *_of_limits(study, layers)]
     names = (ALIGNMENT, SEPARABILITY, TO_A_KKT_POINT, LOCAL, LINEAR)
     if not study.signs:
-        return [*found, *(_silent(name, "it is about labels 1 and -1") for name in names)]
+        return [*found, *(_silent(name, "it is about labels 1 and −1") for name in names)]
     said = "not worked out here", f"not followed: {study.obstacle}", OPEN
     return [*found, *(Line(name, *said) for name in names)]
 
@@ -103,7 +103,7 @@ def _data(study: Study) -> str:
     two, hint = np.unique(study.y), ""
     kind = f"labels from {two[0]:g} to {two[-1]:g}" if len(two) > 1 else f"all labels {two[0]:g}"
     if study.signs:
-        kind = f"labels 1 ({np.sum(study.y > 0)}) and -1 ({np.sum(study.y < 0)})"
+        kind = f"labels 1 ({np.sum(study.y > 0)}) and −1 ({np.sum(study.y < 0)})"
     if not study.signs and len(two) == 2 < len(study.y):
         hint = f" If {two[0]:g} and {two[1]:g} are two classes, write -1 and 1 for them."
     many = "1 datum" if n == 1 else f"{n} data"

@@ -198,7 +198,7 @@ def assumptions(study: Study) -> list[Assumption]:
     """The assumptions of the five papers."""
     where = rows(np.abs(study.y) != 1.0)
     papers = ("Min et al. 2024", "Phuong & Lampert 2021", "Vardi et al. 2022")
-    others = [Assumption(paper, "signs", "labels are 1 or -1", False, where) for paper in papers]
+    others = [Assumption(paper, "signs", "labels are 1 or −1", False, where) for paper in papers]
     return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else others)]
 
 
@@ -229,7 +229,7 @@ def _of_signs(study: Study) -> list[Assumption]:
     apart, how = separated(study)
     return [
         Assumption("Min et al. 2024", "(A1)", "equal labels attract, different labels repel",
-                   mu > 0.0, f"μ = {approx(mu)}" + _pairs(pairs, total)),
+                   mu > 0.0, f"least cosine {approx(mu)}" + _pairs(pairs, total)),
         Assumption("Phuong & Lampert 2021", "(OS)", "orthogonally separable", bad.none,
                    _pairs(broken, total).removeprefix("; ")),
         Assumption("Phuong & Lampert 2021", "(Span)", "the support examples of each label span the "
