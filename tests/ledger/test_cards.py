@@ -3,7 +3,7 @@ be set; each settled claim has one address, each proof one place; a change break
 
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -341,6 +341,16 @@ def test_an_entry_without_a_cause_or_a_weight_is_refused(field, tmp_path, monkey
     (tmp_path / "lee2022support.yml").write_text(yaml.safe_dump([entry]), encoding="utf-8")
     with pytest.raises(LedgerError, match=field):
         true_instead(["lee2022support"])
+
+
+def test_a_count_is_one_of_the_evidence_or_what_it_leaves() -> None:
+    shown = defaultdict[str, set[tuple[str, str]]](set)
+    for row in rows():
+        if each := instead().get(row.claim.id):
+            shown[each.sentence] |= {*re.findall(r"(\d+)(?: of |, )(\d+)", str(row.evidence))}
+    for sentence, counts in shown.items():
+        for k, n in re.findall(r"(\d+) of (\d+)", sentence):
+            assert {(k, n), (str(int(n) - int(k)), n)} & counts, sentence
 
 
 def test_every_claim_that_falls_has_one_and_none_that_holds() -> None:
