@@ -71,6 +71,8 @@ EFFORT = Parameter(
     lambda value: 0 < value <= _MOST_EFFORT,
     f"greater than 0 and at most {_MOST_EFFORT}",
 )
+SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
+"""Those of most sections."""
 
 
 def _is_here(device: str) -> bool:

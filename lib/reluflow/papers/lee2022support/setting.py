@@ -22,7 +22,7 @@ from reluflow.geometry import enumerate_cells, rank
 from reluflow.geometry.exact import matrix, nearest, normal, read
 from reluflow.papers.lee2022support import landscape as minima
 from reluflow.papers.lee2022support.landscape import gradient, unit_vectors, without
-from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.parameters import SECTION, Parameter, between
 
 Made = TypeVar("Made")
 
@@ -310,9 +310,7 @@ def reactivations(path: Trajectory) -> int:
     )
 
 
-# --- What the parameters cells of chapter 1 may hold: its page's, and its sections' ---------------
-
-SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
+# --- What the parameters cell of chapter 1 may hold -----------------------------------------------
 
 PARAMETERS: Mapping[str, Parameter] = {
     "dataset": Parameter(str, '"paper" for the printed data sets, the name of one of them, or the '
@@ -321,8 +319,7 @@ PARAMETERS: Mapping[str, Parameter] = {
                                 "None for the chapter's own", bool, "a list of at least one point",
                                 optional=True),
     "step": Parameter(float, "step of the gradient descent", *between(1e-12, 1e12)),
-    "seed": SEED,
-    "effort": EFFORT,
+    **SECTION,
 }  # fmt: skip
 
 

@@ -28,10 +28,12 @@ from reluflow.papers.lee2023magnitude.population import (
     pull,
 )
 from reluflow.papers.lee2023magnitude.setting import Bounds, Start, gap_bounds
-from reluflow.parameters import DEVICE
+from reluflow.parameters import DEVICE, SECTION
 from reluflow.statistics import share_interval, wilson
 
-PARAMETERS = {**setting.SECTION, "scale": deep_network.SHELF.parameter, "device": DEVICE}
+PARAMETERS = {**SECTION, "scale": deep_network.SHELF.parameter, "device": DEVICE}
+PANELS = runs.experiment()
+"""D.3's of Figures 1 and 2."""
 
 # --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are trained -
 #

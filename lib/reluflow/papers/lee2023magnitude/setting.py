@@ -17,7 +17,7 @@ from reluflow.falsify import Draws, Instance
 from reluflow.papers.lee2023magnitude import population
 from reluflow.papers.lee2023magnitude.chains import balanced_chain, clock, log_odds, odds_at, ratio
 from reluflow.papers.lee2023magnitude.population import PopulationPath, angle, log_tan, pull
-from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.parameters import SECTION, Parameter, between
 
 # --- What the parameters cells of chapter 2 may hold: that of its page, and those of its sections -
 
@@ -36,8 +36,6 @@ def few(values: list, fits: Callable[[Any], bool]) -> bool:
     """Whether one to six values fit, all different: a figure has a row or a column for each."""
     return 1 <= len(values) <= 6 and all(map(fits, values)) and len(set(values)) == len(values)
 
-
-SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
     "layers": Parameter(

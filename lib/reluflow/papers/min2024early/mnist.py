@@ -19,7 +19,8 @@ from reluflow.flows.segment import one_thread
 from reluflow.images import Images, Pair, mnist, mnist_folder, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import Loss
-from reluflow.papers.min2024early.setting import LOSSES, SECTION
+from reluflow.papers.min2024early.setting import LOSSES
+from reluflow.parameters import SECTION
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval

@@ -21,7 +21,7 @@ from reluflow.flows.integrate import FlowPath, Stop, integrate
 from reluflow.geometry.separability import cosines, separation, signed
 from reluflow.ledger import Evidence, fact
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
-from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.parameters import SECTION, Parameter, between
 
 # --- Random orthogonally separable data of a given separation, ordinary and adversarial -----------
 
@@ -183,15 +183,13 @@ def none_lost(statuses: Iterable[str]) -> Evidence:
     return fact("of these flows, those that the integrator loses", sum(lost), 0)
 
 
-# --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------
+# --- What the parameters cell of chapter 3 may hold -----------------------------------------------
 
 LOSSES: Mapping[str, Loss] = {
     "exponential": EXPONENTIAL,
     "logistic": LOGISTIC,
     "twice logistic": TWICE_LOGISTIC,
 }
-
-SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
     "dataset": Parameter(str, 'a figure\'s data such as "figure-6", two digits such as '
@@ -208,8 +206,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "iterations": Parameter(int, "number of its steps", *between(10, 100_000)),
     "loss": Parameter(str, "the loss of one datum", lambda value: value in LOSSES,
                       '"exponential", "logistic" or "twice logistic"'),
-    "seed": SEED,
-    "effort": EFFORT,
+    **SECTION,
 }  # fmt: skip
 
 

@@ -18,8 +18,8 @@ from reluflow.falsify import PLANTED, Instance, Statement, given, planted
 from reluflow.images import Images, digits, mnist, mnist_folder
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.papers.phuong2021inductive.networks import Look, of_record, short, slopes
-from reluflow.papers.phuong2021inductive.setting import SECTION, breaks, top_plane
-from reluflow.parameters import DEVICE
+from reluflow.papers.phuong2021inductive.setting import breaks, top_plane
+from reluflow.parameters import DEVICE, SECTION
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 

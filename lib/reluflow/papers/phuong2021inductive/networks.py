@@ -22,7 +22,6 @@ from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive.flows import Lost, Start, follow_long, followed
 from reluflow.papers.phuong2021inductive.setting import (
-    SECTION,
     Limit,
     breaks,
     extremal_directions,
@@ -33,6 +32,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     supported,
     top_plane,
 )
+from reluflow.parameters import SECTION
 from reluflow.progress import progress
 from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval, student_interval, wilson

@@ -19,12 +19,12 @@ from reluflow.errors import InputError
 from reluflow.geometry.separability import cosines, signed
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.papers.phuong2021inductive import flows, setting
+from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.networks import degrees_between, minibatch_ensemble, units
 from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit, own_margin
-from reluflow.parameters import Parameter, between, one_of
+from reluflow.parameters import SECTION, Parameter, between, one_of
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
@@ -59,7 +59,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         *one_of("flow", "sgd"),
     ),
     "epochs": Parameter(int, 'how often "sgd" goes through the data', *between(1, 2500)),
-    **setting.SECTION,
+    **SECTION,
 }
 
 

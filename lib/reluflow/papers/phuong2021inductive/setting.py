@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.parameters import EFFORT, SEED, Parameter
 
 # --- Random orthogonally separable data -----------------------------------------------------------
 #
@@ -115,11 +114,6 @@ def breaks(X: NDArray, y: NDArray, rows: slice = slice(None)) -> NDArray:
     x_j> <= 0 in a class, > 0 across; on the diagonal those that are 0."""
     products, same = X[rows] @ X.T, np.equal.outer(y[rows], y)
     return np.where(same, products <= 0.0, products > 0.0)
-
-
-# --- What the parameters cells of the sections may hold -------------------------------------------
-
-SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 
 # --- The data of Section 5.1 of Phuong & Lampert 2021, drawn exactly ------------------------------

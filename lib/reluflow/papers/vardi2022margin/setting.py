@@ -23,13 +23,12 @@ from reluflow.networks.indexed import Network, convolutional, diagonal, fully_co
 from reluflow.papers.vardi2022margin import two_layers
 from reluflow.papers.vardi2022margin.checker import Aligned, Certificate, Layer, Shorter
 from reluflow.papers.vardi2022margin.local_optima import local_proof, shorter, span
-from reluflow.parameters import EFFORT, SEED, Parameter, between, one_of
+from reluflow.parameters import SECTION, Parameter, between, one_of
 
 # --- What the parameters cells of chapter 5 may hold ----------------------------------------------
 
 NETWORKS = ("fully connected", "diagonal", "convolutional", "sparse")
 LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
-SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
     "dataset": Parameter(
