@@ -38,11 +38,11 @@ COLUMNS = ["problem", "solver", "rtol", "seconds", "evaluations", "error"]
 
 def one_neuron() -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
     """Name, data, labels, start: well and ill conditioned, many and few events."""
-    yield "Example 5.1, 5 x 2", X, Y, np.array(STARTS[-1])
+    yield "Example 5.1, 5 × 2", X, Y, np.array(STARTS[-1])
     rng = np.random.default_rng(0)
     A, y = rng.normal(size=(50, 5)), rng.uniform(1.0, 2.0, 50)
-    yield "Gaussian, 50 x 5", A, y, rng.normal(size=5)
-    yield "ill-conditioned, 50 x 5", A * 10.0 ** -np.arange(5.0)[::-1] * 10, y, rng.normal(size=5)
+    yield "Gaussian, 50 × 5", A, y, rng.normal(size=5)
+    yield "ill-conditioned, 50 × 5", A * 10.0 ** -np.arange(5.0)[::-1] * 10, y, rng.normal(size=5)
 
 
 def precision() -> pd.DataFrame:

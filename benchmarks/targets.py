@@ -98,7 +98,7 @@ def _large() -> Iterator[Row]:
     A, w0 = rng.normal(size=(10_000, 100)), rng.normal(size=100)
     work = one_neuron(A, np.maximum(A @ rng.normal(size=100), 0.0) + 0.1, w0)
     spent = seconds({"run": work.run, "floor": work.floor}, 1)
-    yield "10 000 x 100, seconds", 60.0, spent["run"], spent["floor"], "at most"
+    yield "10 000 × 100, seconds", 60.0, spent["run"], spent["floor"], "at most"
 
 
 def targets() -> pd.DataFrame:

@@ -18,8 +18,7 @@ expect.set_options(timeout=30_000)  # a machine may be busy
 # To set formulas takes most of the time that it takes to open a page, and to lay out what is in
 # them most of what it takes to look at it. That is MathJax's affair: a formula that is seen becomes
 # a box of its size, in units of its letters, when it is set, and where a page before had the same
-# formula it is that box before MathJax begins. `set`: whether any is; `known`: the boxes, by tag
-# and text.
+# formula it is that box before MathJax begins. `set`: whether any is; `known`: boxes by tag, text.
 FORMULAS = """([set, known]) => {
     const names = new Map();
     window.fresh = {};
@@ -61,9 +60,8 @@ FORMULAS = """([set, known]) => {
     };
     const startup = set ? { pageReady } : { typeset: false };
     const silent = { menuOptions: { settings: { assistiveMml: false } } };
-    const begun = given => ({ ...given, startup, options: { ...given.options, ...silent } });
-    const value = given => ({ value: begun(given), writable: true });
-    const given = other => Object.defineProperty(window, "MathJax", value(other));
+    const given = other => Object.defineProperty(window, "MathJax", { writable: true, value:
+        { ...other, startup, options: { ...other.options, ...silent } } });
     Object.defineProperty(window, "MathJax", { set: given, configurable: true });
 }"""
 SET = """async () => {

@@ -21,14 +21,12 @@ NAMES = {"right": "right", "said so": "wrong, and said so", "silent": "wrong in 
 
 def record(name: str) -> pd.DataFrame:
     """The table `name` of data/records, without the line on the machine."""
-    found = pd.read_csv(RECORDS / f"cost_{name}.csv", comment="#", keep_default_na=False)
-    return found.replace(r"(?<=\d) x (?=\d)", " × ", regex=True)
+    return pd.read_csv(RECORDS / f"cost_{name}.csv", comment="#", keep_default_na=False)
 
 
 def machine(name: str) -> str:
     """On what the record `name` was measured, as its first line says."""
-    text = (RECORDS / f"cost_{name}.csv").read_text(encoding="utf-8")
-    return text.splitlines()[0].removeprefix("# ")
+    return (RECORDS / f"cost_{name}.csv").read_text("utf-8").splitlines()[0].removeprefix("# ")
 
 
 PARAMETERS: Mapping[str, Parameter] = {

@@ -15,7 +15,7 @@ from hypothesis import given as drawn_of
 from hypothesis import strategies as st
 from papers.faults import settled_without
 from reluflow import ledger
-from reluflow.falsify import Report, Statement, falsify, given, planted, settle, statement
+from reluflow.falsify import Report, Statement, falsify, given, settle, statement
 from reluflow.falsify.attempt import FIXED, WITNESS
 from reluflow.falsify.statement import Witness, decoded, encoded, slack_at, witness
 from reluflow.ledger.cards import page_card
@@ -479,16 +479,6 @@ def test_the_slack_at_the_witness_is_told() -> None:
 def test_a_check_that_was_weakened_ends_in_an_error(weaker: Statement, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         slack_at(weaker, AT)
-
-
-def test_an_equation_fails_where_a_fault_is_planted() -> None:
-    def both(item: dict) -> float:
-        return -abs(float(planted(item) * item["x"].sum() - item["x"].sum()))
-
-    equal = Statement("the same", floats(), both, tolerance=1e-9,
-                      witness={"x": np.ones(2), "planted": 1.5})  # fmt: skip
-    assert falsify(equal, 0, 20).witnessed == (WITNESS, -1.0)
-    assert falsify(equal, 0, 20).survives
 
 
 @pytest.mark.parametrize(

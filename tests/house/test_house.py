@@ -60,13 +60,13 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 130),
         ("modules of papers", 60),
-        ("lines", 41692),
+        ("lines", 41680),
         ("lines outside papers", 12923),
-        ("code", 25589),
+        ("code", 25582),
         ("code of papers a claim", 54),
         ("lines of tests", 18000),
         ("pages", 34),
-        ("modules beyond 3 a section, 6 a chapter", 3),
+        ("modules beyond 3 a section, 6 a chapter", 0),
     ],
 )
 def test_the_house_does_not_grow(what: str, bar: int) -> None:

@@ -31,10 +31,9 @@ DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0
 
 
 def test_defaults_pass() -> None:
-    checked = parameters.check(DEFAULTS, SUPPORT_VECTORS)
-    assert dataclasses.asdict(checked) == DEFAULTS
-    written = parameters.check(DEFAULTS | {"step": "5e-3"}, SUPPORT_VECTORS)
-    assert dataclasses.asdict(written) == DEFAULTS
+    for given in (DEFAULTS, DEFAULTS | {"step": "5e-3"}):
+        checked = parameters.check(given, SUPPORT_VECTORS)
+        assert dataclasses.asdict(checked) == DEFAULTS
     with pytest.raises(dataclasses.FrozenInstanceError):
         checked.step = 1.0
 

@@ -274,19 +274,15 @@ def test_a_count_is_a_whole_number(number: int) -> None:
     assert abs(written(counted(number)) - number) <= 0.51 * 10 ** max(0, len(str(number)) - 3)
 
 
-def test_words_get_room_and_heads_break() -> None:
-    frame = pd.DataFrame({"many words make a head": ["many words make a cell", "1 2 3 4 5"]})
-    shown = board.dressed(frame.to_html(classes="sentences"))
-    assert '<td class="words">many words' in shown
-    assert shown.count('class="words"') == 1
-
-
-def test_only_tables_of_cells_are_dressed() -> None:
+def test_only_tables_of_cells_are_dressed_and_words_get_room() -> None:
     page = new_document("page")
-    table = pd.DataFrame({"w_j": ["1e-09"]}).to_html(classes="sentences")
+    frame = pd.DataFrame({"w_j": ["1e-09"], "many words make a head": ["many words make a cell"]})
+    table = frame.to_html(classes="sentences")
     card = "<table><td>w_j</td></table>"
     page += [nodes.raw(text=text, format="html") for text in (table, card)]
     board.dress(None, page)  # type: ignore[arg-type]
     assert "<th>w<sub>j</sub></th>" in page[0].astext()
     assert "<td>10<sup>−9</sup></td>" in page[0].astext()
+    assert page[0].astext().count('<td class="words">many words make a cell</td>') == 1
+    assert page[0].astext().count('class="words"') == 1
     assert page[1].astext() == card

@@ -12,7 +12,7 @@ from reluflow.papers.lee2022support import figures as support
 from reluflow.papers.phuong2021inductive.figures import NEGATIVE, POSITIVE
 from reluflow.your_data.study import OneNeuron, Study
 
-_MARKS = (1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")
+_MARKS = (1.0, "label 1", POSITIVE, "+"), (-1.0, "label −1", NEGATIVE, "_")
 
 
 @in_house_style
@@ -28,8 +28,7 @@ def data(study: Study) -> Figure:
     _scatter(right, study, np.stack([study.lengths, study.y], axis=1))
     right.set(xlabel="length of the input", ylabel="label")
     if study.signs:
-        for sign, colour, mark in _MARKS:
-            name = "label 1" if sign > 0.0 else "label −1"
+        for _, name, colour, mark in _MARKS:
             style.legend_entry(left, name, ls="", marker=mark, color=colour, ms=7)
         legend_below(fig)
     return fig
@@ -48,7 +47,7 @@ def _places(study: Study) -> tuple[NDArray, tuple[str, str]]:
 
 def _scatter(ax, study: Study, places: NDArray) -> None:
     if study.signs:
-        for sign, colour, mark in _MARKS:
+        for sign, _, colour, mark in _MARKS:
             ax.plot(*places[study.y == sign].T, ls="", marker=mark, ms=7, mew=1.4, color=colour)
     else:
         ax.plot(*places.T, ls="", marker="o", ms=3.5, color=style.INK, alpha=0.7)

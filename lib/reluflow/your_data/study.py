@@ -30,7 +30,7 @@ from reluflow.papers.min2024early import own_data as early
 from reluflow.papers.min2024early.setting import PRINTED
 from reluflow.papers.phuong2021inductive import own_data as separable
 from reluflow.papers.vardi2022margin import own_data as margin
-from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.parameters import SECTION, Parameter, between
 
 # --- The data and the parameters of the page ------------------------------------------------------
 
@@ -44,8 +44,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         "a name or a path, not empty",
     ),
     "h": Parameter(int, "most neurons of the two-layer networks", *between(2, 50)),
-    "seed": SEED,
-    "effort": EFFORT,
+    **SECTION,
 }
 _MOST_DATA, _MOST_FEATURES, _MOST_BYTES = 1000, 100, 20_000_000
 _SHORTEST, _LONGEST = 1e-3, 1e3
