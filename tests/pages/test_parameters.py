@@ -31,8 +31,8 @@ DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0
 
 
 def test_defaults_pass() -> None:
-    for given in (DEFAULTS, DEFAULTS | {"step": "5e-3"}):
-        checked = parameters.check(given, SUPPORT_VECTORS)
+    for values in (DEFAULTS, DEFAULTS | {"step": "5e-3"}):
+        checked = parameters.check(values, SUPPORT_VECTORS)
         assert dataclasses.asdict(checked) == DEFAULTS
     with pytest.raises(dataclasses.FrozenInstanceError):
         checked.step = 1.0
