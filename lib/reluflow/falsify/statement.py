@@ -9,14 +9,16 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial, wraps
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.places import WITNESSES
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 Instance = Mapping[str, Any]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
