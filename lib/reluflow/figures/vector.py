@@ -17,6 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
@@ -51,10 +52,21 @@ class _Canvas(FigureCanvasBase):
         self.text, dpi = io.StringIO(), RC["figure.dpi"]
         self.renderer = RendererSVG(width, height, self.text, image_dpi=dpi, metadata=_UNDATED)
         self.renderer._text2path = self.words
+        self.renderer._get_font_height_metrics = _line  # or `Text` asks the font's file each time
 
     def get_renderer(self) -> RendererSVG:
         """What measures words."""
         return self.renderer
+
+
+@lru_cache(maxsize=None)
+def _line(prop: FontProperties) -> tuple[float, float, float]:
+    """Ascent, descent and gap of the lines of a font, as `Text` has them, in points."""
+    font = get_font(fontManager._find_fonts_by_props(prop))
+    table, units = font.get_sfnt_table("OS/2"), font.get_sfnt_table("head")["unitsPerEm"]
+    scale = 1 / units * prop.get_size_in_points() * POINTS / 72
+    up, down, gap = (table[f"sTypo{name}"] * scale for name in ("Ascender", "Descender", "LineGap"))
+    return up, -down, gap
 
 
 def svg(fig: Figure) -> str:
