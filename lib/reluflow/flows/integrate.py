@@ -194,12 +194,12 @@ class _Path:
             found, culprits = self.first_crossing(dense, a, b, side)
             halt = self.halt(dense, a, min(b, found))
             end = min(b, found) if halt is None else halt
-            z = self.field.restored(dense(end))
             if end > a:
                 self.pieces.append((a, end, dense))
             if halt is not None:
-                return end, z, none, "stopped"
+                return end, self.field.restored(dense(end)), none, "stopped"
             if culprits.any():
+                z = self.field.restored(dense(end))
                 near = np.abs(self.field.surfaces(z)) <= _TIE
                 # One that has no input behind the crossing has no surface of its own there.
                 behind = np.where(culprits, 1.0 - active, active)
@@ -244,7 +244,7 @@ class _Path:
         times = a + (b - a) * _SHARES
         seen = side * self.field.surfaces(dense(times).T)
         before, last = seen[0], a
-        if seen.min() >= -_NOISE and before.min() > 0.0:
+        if seen[1:].min() >= -_NOISE:
             return np.inf, culprits
         first = np.inf
         for t, h in zip(times[1:], seen[1:], strict=True):
