@@ -9,16 +9,13 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial, wraps
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.places import WITNESSES
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 Instance = Mapping[str, Any]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
@@ -79,7 +76,7 @@ class Statement:
     strict: bool = False
     tolerance: float = 0.0
     batch: Callable[[Sequence[Instance]], NDArray] | None = None
-    readable: SearchStrategy | None = None
+    readable: Any = None
     fixed: tuple[str, ...] = ()
     derive: Callable[[Instance], Instance] | None = None
     steady: bool = True

@@ -19,7 +19,7 @@ from reluflow.networks.indexed import Network, Patterns, lengths
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 LOG_SIZE = "log |theta|"
-Velocity = Callable[[NDArray, str], NDArray]
+Pass = tuple[NDArray, Callable[[NDArray, str], NDArray]]
 
 _FAR = 300.0  # exponents are cut here: no flow gets there, but the trial step of an integrator may
 _BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron is balanced
@@ -60,11 +60,8 @@ class Chart:
         theta, rate = (self.parameters(each)[0] for each in (z, v))
         return self.network.rates(theta, X, rate, patterns)[0]
 
-    def evaluated(
-        self, z: NDArray, X: NDArray, patterns: Patterns | None = None
-    ) -> tuple[NDArray, Velocity]:
-        """The `outputs`, and dz/dt or dz/dtau (k,) as a function of c and the clock; 0 where
-        nothing pulls."""
+    def evaluated(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> Pass:
+        """The `outputs`, and dz/dt or dz/dtau (k,) of c and the clock; 0 where nothing pulls."""
         theta, log_scale = self.parameters(z)
         outputs, gradient = self.network.evaluated(theta, X, patterns)
         size = _exp(self.network.degree * log_scale)[..., None]
@@ -205,9 +202,7 @@ class Frozen(Polar):
 
     factor: float
 
-    def evaluated(
-        self, z: NDArray, X: NDArray, patterns: Patterns | None = None
-    ) -> tuple[NDArray, Velocity]:
+    def evaluated(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> Pass:
         outputs, gradient = self.network.evaluated(z[..., :-1], X, patterns)
         return self.factor * outputs, lambda c, clock: self.rate(z, gradient(c), clock)
 
@@ -280,9 +275,7 @@ class Neurons(Chart):
         h = len(self.signs)
         return z[..., : h * self.d].reshape(*z.shape[:-1], h, self.d), z[..., h * self.d :]
 
-    def evaluated(
-        self, z: NDArray, X: NDArray, patterns: Patterns | None = None
-    ) -> tuple[NDArray, Velocity]:
+    def evaluated(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> Pass:
         U, R = self.split(z)
         before, sizes = X @ U.T, _exp(2.0 * R)
         slopes = self.slopes(before > 0.0 if patterns is None else patterns[0])

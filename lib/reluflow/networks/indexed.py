@@ -23,6 +23,7 @@ Weights = Sequence[NDArray]
 Patterns = Sequence[NDArray]
 """Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l), or
 the factors in [0, 1] that stand in for the derivative of the ReLU."""
+Pass = tuple[NDArray, Callable[[ArrayLike], NDArray]]
 
 
 def forward(
@@ -170,9 +171,7 @@ class Network:
         """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
         return self.evaluated(theta, X, patterns)[1](c)
 
-    def evaluated(
-        self, theta: ArrayLike, X: ArrayLike, patterns: Patterns | None = None
-    ) -> tuple[NDArray, Callable[[ArrayLike], NDArray]]:
+    def evaluated(self, theta: ArrayLike, X: ArrayLike, patterns: Patterns | None = None) -> Pass:
         """The `output`, and the `gradient` as a function of c, which goes the same way back."""
         W = self.weights(theta)
         inputs, before, slopes = self._forward(W, X, patterns)
