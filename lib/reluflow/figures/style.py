@@ -6,23 +6,17 @@ function of `reluflow.figures` works inside `house()`.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backend_bases import FigureCanvasBase
-from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.textpath import TextToPath
 from numpy.typing import ArrayLike
 
 TEXT_WIDTH = 7.0  # inches; at 100 px an inch this is the text column of a Jupyter Book page
@@ -98,41 +92,6 @@ def house() -> Iterator[None]:
         yield
 
 
-POINTS = 72  # to an inch, as SVG has them
-_UNDATED = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-
-
-class Canvas(FigureCanvasBase):
-    """Words are measured by what draws them, and are parsed once for all figures of a process."""
-
-    words = TextToPath()
-    words.mathtext_parser.parse = lru_cache(maxsize=None)(words.mathtext_parser.parse)
-    words.get_text_width_height_descent = lru_cache(None)(words.get_text_width_height_descent)
-
-    def __init__(self, fig: Figure) -> None:
-        super().__init__(fig)
-        fig.set_dpi(POINTS)
-        width, height = POINTS * fig.get_size_inches()
-        self.text, dpi = io.StringIO(), RC["figure.dpi"]
-        self.renderer = RendererSVG(width, height, self.text, image_dpi=dpi, metadata=_UNDATED)
-        self.renderer._text2path = self.words
-        self.renderer._get_font_height_metrics = _line  # or `Text` asks the font's file each time
-
-    def get_renderer(self) -> RendererSVG:
-        """What measures words."""
-        return self.renderer
-
-
-@lru_cache(maxsize=None)
-def _line(prop: FontProperties) -> tuple[float, float, float]:
-    """Ascent, descent and gap of the lines of a font, as `Text` has them, in points."""
-    font = get_font(fontManager._find_fonts_by_props(prop))
-    table, units = font.get_sfnt_table("OS/2"), font.get_sfnt_table("head")["unitsPerEm"]
-    scale = 1 / units * prop.get_size_in_points() * POINTS / 72
-    up, down, gap = (table[f"sTypo{name}"] * scale for name in ("Ascender", "Descender", "LineGap"))
-    return up, -down, gap
-
-
 in_house_style = house()
 """Makes a drawing function use the house style whatever the reader's own settings are."""
 
@@ -205,13 +164,11 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
     for ax in fig.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    dpi, words = fig.dpi, Canvas(fig).renderer if found else None
     while found:
         legend = fig.legend(
             list(found.values()), list(found.keys()), loc="outside lower center", ncols=columns
         )
-        if columns == 1 or legend.get_window_extent(words).width <= fig.bbox.width:
-            fig.set_dpi(dpi)
+        if columns == 1 or legend.get_window_extent().width <= fig.bbox.width:
             return legend
         legend.remove()
         columns -= 1

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from IPython.display import display
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backend_bases import FigureCanvasBase
+from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.text import Text
+from matplotlib.textpath import TextToPath
 from matplotlib.transforms import BboxBase
 
 from reluflow.errors import InputError
-from reluflow.figures.style import Canvas, house, legend_below
+from reluflow.figures.style import RC, house, legend_below
 
 SVG = "image/svg+xml"
+POINTS = 72  # to an inch, as SVG has them
 PHONE = 4.2  # inches; at 100 px an inch a little more than a phone's column: letters stay readable
 TALL = 0.85  # of its height is enough for a panel that becomes narrower
 HIGHER = 3  # times a figure may grow so that no label is cut off
@@ -28,6 +35,38 @@ MANY = 4  # more panels than these, three or more in a row, stand in two columns
 
 _PATH = re.compile(r'(?<= d=")[^"]*')
 _LONG = re.compile(r"-?\d+\.\d{3,}")
+_UNDATED = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+
+
+class _Canvas(FigureCanvasBase):
+    """Words are measured by what draws them, and are parsed once for all figures of a process."""
+
+    words = TextToPath()
+    words.mathtext_parser.parse = lru_cache(maxsize=None)(words.mathtext_parser.parse)
+    words.get_text_width_height_descent = lru_cache(None)(words.get_text_width_height_descent)
+
+    def __init__(self, fig: Figure) -> None:
+        super().__init__(fig)
+        fig.set_dpi(POINTS)
+        width, height = POINTS * fig.get_size_inches()
+        self.text, dpi = io.StringIO(), RC["figure.dpi"]
+        self.renderer = RendererSVG(width, height, self.text, image_dpi=dpi, metadata=_UNDATED)
+        self.renderer._text2path = self.words
+        self.renderer._get_font_height_metrics = _line  # or `Text` asks the font's file each time
+
+    def get_renderer(self) -> RendererSVG:
+        """What measures words."""
+        return self.renderer
+
+
+@lru_cache(maxsize=None)
+def _line(prop: FontProperties) -> tuple[float, float, float]:
+    """Ascent, descent and gap of the lines of a font, as `Text` has them, in points."""
+    font = get_font(fontManager._find_fonts_by_props(prop))
+    table, units = font.get_sfnt_table("OS/2"), font.get_sfnt_table("head")["unitsPerEm"]
+    scale = 1 / units * prop.get_size_in_points() * POINTS / 72
+    up, down, gap = (table[f"sTypo{name}"] * scale for name in ("Ascender", "Descender", "LineGap"))
+    return up, -down, gap
 
 
 def svg(fig: Figure) -> str:
@@ -40,7 +79,7 @@ def svg(fig: Figure) -> str:
 
 def _drawn(fig: Figure) -> tuple[str, tuple[str, ...]]:
     """A figure as SVG, and what is cut off."""
-    canvas = Canvas(fig)
+    canvas = _Canvas(fig)
     with house(), _still(fig):
         fig.draw(canvas.renderer)
         canvas.renderer.finalize()
