@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from IPython.display import display
@@ -42,8 +42,8 @@ class _Canvas(FigureCanvasBase):
     """Words are measured by what draws them, and are parsed once for all figures of a process."""
 
     words = TextToPath()
-    words.mathtext_parser.parse = lru_cache(maxsize=None)(words.mathtext_parser.parse)
-    words.get_text_width_height_descent = lru_cache(None)(words.get_text_width_height_descent)
+    words.mathtext_parser.parse = cache(words.mathtext_parser.parse)
+    words.get_text_width_height_descent = cache(words.get_text_width_height_descent)
 
     def __init__(self, fig: Figure) -> None:
         super().__init__(fig)
@@ -59,14 +59,13 @@ class _Canvas(FigureCanvasBase):
         return self.renderer
 
 
-@lru_cache(maxsize=None)
-def _line(prop: FontProperties) -> tuple[float, float, float]:
-    """Ascent, descent and gap of the lines of a font, as `Text` has them, in points."""
+@cache
+def _line(prop: FontProperties) -> tuple[float, ...]:
+    """Ascent, descent and gap of a font's lines in points, as `Text` has them."""
     font = get_font(fontManager._find_fonts_by_props(prop))
-    table, units = font.get_sfnt_table("OS/2"), font.get_sfnt_table("head")["unitsPerEm"]
-    scale = 1 / units * prop.get_size_in_points() * POINTS / 72
-    up, down, gap = (table[f"sTypo{name}"] * scale for name in ("Ascender", "Descender", "LineGap"))
-    return up, -down, gap
+    scale = 1 / font.get_sfnt_table("head")["unitsPerEm"] * prop.get_size_in_points() * POINTS / 72
+    signs = {"sTypoAscender": 1, "sTypoDescender": -1, "sTypoLineGap": 1}
+    return tuple(sign * font.get_sfnt_table("OS/2")[name] * scale for name, sign in signs.items())
 
 
 def svg(fig: Figure) -> str:

@@ -69,7 +69,7 @@ class Chart:
 
     def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
         """The velocity for the gradient G (p,) at theta."""
-        return _per(G, G @ G) if clock == LOG_LOSS else G
+        return _per(G, G @ G) if clock != TIME else G
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
@@ -136,7 +136,7 @@ class Polar(Chart):
         if clock == LOG_SIZE:
             return np.append(G / along - u, 1.0)
         rate = np.concatenate([G - along * u, along[None]])
-        if clock == LOG_LOSS:
+        if clock != TIME:
             return _exp(-m * rho) * _per(rate, G @ G)
         return _exp((m - 2) * rho) * rate
 
@@ -285,7 +285,7 @@ class Neurons(Chart):
             along = np.vecdot(g, U) / np.vecdot(U, U)
             turn = self.signs[:, None] * (g - along[:, None] * U)
             rate = np.concatenate([turn.ravel(), self.signs * along])
-            return _per(rate, sizes @ (np.vecdot(g, g) + along**2)) if clock == LOG_LOSS else rate
+            return _per(rate, sizes @ (np.vecdot(g, g) + along**2)) if clock != TIME else rate
 
         return (before * slopes) @ (self.signs * sizes), velocity
 
@@ -334,7 +334,7 @@ class Neurons(Chart):
         turn *= self.signs[:, None, None]
         rate = np.append(self.signs[:, None] * (g - along[:, None] * U), self.signs * along)
         matrix = np.vstack([turn.reshape(h * d, k), self.signs[:, None] * d_along])
-        if clock == LOG_LOSS:
+        if clock != TIME:
             parts = sizes * (np.vecdot(g, g) + along**2)
             d_fall = 2.0 * ((sizes[:, None] * g).ravel() @ dg.reshape(h * d, k))
             d_fall += 2.0 * (sizes * along) @ d_along

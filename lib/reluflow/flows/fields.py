@@ -66,7 +66,7 @@ class GradientFlow:
         patterns = self.layers(active)
         outputs, velocity = self.chart.evaluated(z, self.X, patterns)
         log_loss = self._unit(outputs)
-        rate = velocity(self.loss.pull(outputs, self.y, log_loss), self._clock)
+        rate = velocity(self.loss.pull(outputs, self.y, log_loss), self.clock)
         return -log_loss * rate if self.clock == LOG_LOG else rate
 
     def _unit(self, outputs: NDArray) -> NDArray | float:
@@ -77,11 +77,6 @@ class GradientFlow:
     def moves(self) -> NDArray:
         """1 at the data (n,) that the loss is of, all of them here; 0 as in `linearised`."""
         return np.ones(len(self.X))
-
-    @property
-    def _clock(self) -> str:
-        """The chart's."""
-        return LOG_LOSS if self.clock == LOG_LOG else self.clock
 
     @property
     def has_jacobian(self) -> bool:
@@ -108,7 +103,7 @@ class GradientFlow:
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         sides = [layer[pull] for layer in patterns]
         bent = {} if bends is None else {"bends": bends[pull], "moves": self.moves[pull]}
-        given = z, self.X[pull], c[pull], bend, self._clock, sides
+        given = z, self.X[pull], c[pull], bend, self.clock, sides
         rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:
             return rate, matrix

@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.trajectory import Event, Interpolant, Trajectory, piecewise
+from reluflow.flows.trajectory import Event, Trajectory, piecewise
 from reluflow.losses import Loss
 
 _ZERO = 1e-15  # a surface's function this small at the start is 0
@@ -287,7 +287,8 @@ class _Path:
     def result(self, status: str) -> FlowPath:
         states, last = np.array(self.states), self.knots[-1]
         rest = [lambda t: np.tile(states[-1], (len(t), 1))]
-        pieces = [_within(end, dense) for _, end, dense in self.pieces] + rest
+        pieces = [lambda t, b=b, dense=dense: dense(np.minimum(t, b)).T  # up to the step's end
+                  for _, b, dense in self.pieces] + rest  # fmt: skip
         return FlowPath(
             t=np.array(self.knots),
             states=states,
@@ -301,11 +302,6 @@ class _Path:
             field=self.field,
             steps=tuple(self.pieces),
         )
-
-
-def _within(end: float, dense: DenseOutput) -> Interpolant:
-    """The states (k, d) of a step up to its end."""
-    return lambda t: dense(np.minimum(t, end)).T
 
 
 # --- One trajectory of several legs: the chart and the clock may change on the way ----------------

@@ -178,8 +178,7 @@ class Network:
 
         def gradient(c: ArrayLike) -> NDArray:
             deltas = backward(W, slopes, np.asarray(c, float)[..., None])
-            pairs = zip(deltas, inputs, strict=True)
-            return self.parameters([delta.mT @ x for delta, x in pairs])
+            return self.parameters([d.mT @ x for d, x in zip(deltas, inputs, strict=True)])
 
         return before[-1][..., 0], gradient
 

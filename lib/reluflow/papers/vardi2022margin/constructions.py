@@ -613,11 +613,7 @@ def four_neurons() -> list[Evidence]:
 def printed_limits_two_groups() -> list[Evidence]:
     """mm.thm4.3.notglobal: the flows of Lemma C.6 to a local optimum, and its shorter point."""
     c = lemma_C_6()
-    return [
-        *as_printed(flows([c]), "local"),
-        *inputs_not_zero([c]),
-        *far_point_is_shorter(),
-    ]
+    return [*as_printed(flows([c]), "local"), *inputs_not_zero([c]), *far_point_is_shorter()]
 
 
 def shared_filter() -> list[Evidence]:
