@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import kendalltau
 
 from reluflow.approx import approx
 from reluflow.falsify import PLANTED, Instance, Statement, given, planted
@@ -778,9 +779,7 @@ def _positive(second: NDArray, groups: Sequence[NDArray]) -> tuple[float, ...]:
 
 
 def _kendall(values: Sequence[float]) -> float:
-    later = np.tril(np.sign(np.subtract.outer(values, values)))  # SciPy's laws take half a second
-    pairs = 0.5 * len(values) * (len(values) - 1), np.count_nonzero(later)
-    return float(np.clip(later.sum() / np.sqrt(pairs[0]) / np.sqrt(pairs[1]), -1.0, 1.0))
+    return float(kendalltau(range(len(values)), values).statistic)
 
 
 # --- Appendix D of Phuong & Lampert 2021 under other readings and from other seeds ----------------
