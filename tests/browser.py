@@ -105,9 +105,7 @@ class Opened:
 
 
 @cache
-def unused(
-    browser: Browser, size: tuple[int, int], theme: str, scripts: bool
-) -> list[BrowserContext]:
+def unused(browser, size, theme, scripts) -> list[BrowserContext]:
     """The readers who have closed their page: a next one like them finds nothing of theirs, but the
     scripts are compiled already, which is a third of what it takes to open a page."""
     return []
@@ -131,15 +129,7 @@ def reader(browser: Browser, size: tuple[int, int], theme: str, scripts: bool) -
 
 
 @contextmanager
-def opened(
-    browser: Browser,
-    path: Path,
-    size: tuple[int, int] = LAPTOP,
-    theme: str = "light",
-    anchor: str = "",
-    scripts: bool = True,
-    formulas: bool = True,
-) -> Iterator[Opened]:
+def opened(browser, path, size=LAPTOP, theme="light", anchor="", scripts=True, formulas=True):
     """Open a page of the built book from its file, without a network, and set its formulas if they
     are looked at."""
     context = reader(browser, size, theme, scripts)

@@ -11,7 +11,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
@@ -67,9 +67,7 @@ def why_not(name: str) -> str:
     return f"{name}: other CPUs are emulated on x86-64 only, and this is {platform.machine()}"
 
 
-def nbval(
-    notebook: os.PathLike[str], machine: Mapping[str, str], *options: str
-) -> subprocess.CompletedProcess[str]:
+def nbval(notebook, machine, *options) -> subprocess.CompletedProcess[str]:
     """Run a notebook again on a machine and compare every output, pictures up to rounding."""
     # Of pytest's plugins nbval alone: the others take as long to load as many a page to run.
     args = ["-o", "addopts=", "-p", "no:cacheprovider", "-q", "--disable-plugin-autoload"]

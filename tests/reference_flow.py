@@ -142,14 +142,7 @@ def _sign_of_product(x: matrix, w: matrix) -> int:
     return int(mp.sign(h))
 
 
-def _solve_cell(
-    rows: list[matrix],
-    labels: list[mpf],
-    active: tuple[bool, ...],
-    w: matrix,
-    start: mpf,
-    held: int | None,
-) -> Segment:
+def _solve_cell(rows, labels, active, w, start, held) -> Segment:
     """Solve w' = q - H w by the eigenvectors of H, on the boundary of the datum `held` if any.
 
     On the null space of H nothing moves, as q is in the range of H.
@@ -181,9 +174,7 @@ def _solve_cell(
     return Segment(start, active, limit, tuple(rates), tuple(modes))
 
 
-def _check_directions(
-    segment: Segment, rows: list[matrix], crossed: tuple[int, ...], positive: list[bool]
-) -> None:
+def _check_directions(segment, rows, crossed, positive) -> None:
     """Require that the new velocity carries each crossed datum to the side where it was put, or
     that no datum is active, and the flow stays where it is."""
     if not any(segment.active):
@@ -233,9 +224,7 @@ def _balance(segment, rows, labels, held: int) -> list[tuple[mpf, list[mpf]]]:
     return [_sum(segment, z, c), _sum(segment, z, c + labels[held] * _dot(rows[held], rows[held]))]
 
 
-def _next_event(
-    segment: Segment, sums: dict[int, tuple[mpf, list[mpf]]], crossed: tuple[int, ...]
-) -> tuple[mpf, tuple[int, ...]]:
+def _next_event(segment, sums, crossed) -> tuple[mpf, tuple[int, ...]]:
     """Return the time since the start of the segment and the first of `sums` that are zero.
 
     Without a crossing the answer is (inf, ()).
@@ -262,9 +251,7 @@ def _next_event(
     return first, tuple(j for j, s in zeros.items() if s <= first * (1 + TOGETHER))
 
 
-def zeros_of(
-    c: mpf, terms: Iterable[tuple[mpf, mpf]], nothing: mpf = 0, start: mpf = -1
-) -> Iterator[tuple[mpf, bool]]:
+def zeros_of(c, terms, nothing=0, start=-1) -> Iterator[tuple[mpf, bool]]:
     """Where c + sum b exp(-rate t), over the `terms` (rate, b), changes its sign in t > `start`;
     and, as no change, extrema whose value is `nothing` beside its terms.
 
@@ -277,9 +264,7 @@ def zeros_of(
         yield mpf(zero), crosses
 
 
-def _zeros(
-    c: arb, terms: list[tuple[arb, arb]], nothing: arb, start: arb
-) -> Iterator[tuple[arb, bool]]:
+def _zeros(c, terms, nothing, start) -> Iterator[tuple[arb, bool]]:
     terms = [(rate, b) for rate, b in terms if b != 0]
     while terms and terms[0][0] == 0:
         c += terms.pop(0)[1]

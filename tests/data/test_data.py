@@ -50,9 +50,7 @@ usable = st.just(0.0) | st.floats(1e-30, 1e30) | st.floats(-1e30, -1e-30)
 
 
 @given(table=arrays(float, st.tuples(st.integers(1, 8), st.integers(2, 5)), elements=usable))
-def test_csv_comes_back_exactly(
-    table: np.ndarray, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_csv_comes_back_exactly(table, tmp_path_factory) -> None:
     names = [*(f"x{k}" for k in range(1, table.shape[1])), "y"]
     text = "\n".join(map(",".join, [names, *(map(repr, row) for row in table.tolist())]))
     data = datasets.load(write(tmp_path_factory.mktemp("csv"), text, "round trip.csv"))
@@ -124,9 +122,7 @@ def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
         ("example-51", r'"example-51" is neither .* mean "example-5\.1"\?'),
     ],
 )
-def test_what_is_no_csv_file(
-    name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_csv_file(name, sentence, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder.csv").mkdir()
     Path("image.csv").write_bytes(b"\x89PNG\xff\xfe")
@@ -195,9 +191,7 @@ def flipped(raw: bytes, place: int) -> bytes:
         (IMAGES, "", lambda raw: flipped(raw, len(raw) - 1), "not those published"),
     ],
 )
-def test_a_spoilt_file_is_refused_in_one_sentence(
-    folder: Path, name: str, ending: str, spoil, said: str
-) -> None:
+def test_a_spoilt_file_is_refused_in_one_sentence(folder, name, ending, spoil, said) -> None:
     raw = (folder / f"train-{name}").read_bytes()
     (folder / f"train-{name}").unlink()
     (folder / f"train-{name}{ending}").write_bytes(spoil(raw))

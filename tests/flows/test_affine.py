@@ -37,9 +37,7 @@ def worst_condition(flow: ReferenceFlow) -> float:
     return max((float(max(s.rates) / min(s.rates)) for s in flow.segments if s.rates), default=1.0)
 
 
-def follows(
-    X, y, w0, activation="relu", rtol=None, unit=0.0, digits=130, wide=False
-) -> ReferenceFlow | None:
+def follows(X, y, w0, activation="relu", rtol=None, unit=0.0, digits=130, wide=False):
     """The flow in many digits, if they decide; and then both agree: the changes in their order, and
     but for `rtol` (that of the target) their times, the states there and the limit, this to its
     length and `unit`. Over `wide` ranges a path may say that it cannot tell, and its clock is too
@@ -248,9 +246,7 @@ def test_a_fit_keeps_its_digits_beside_one_a_million_times_as_far(
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(0, 100), st.integers(-25, 25), st.integers(-100, 100))
 @pytest.mark.parametrize("axes", [True, False])
-def test_no_small_term_is_lost_beside_a_far_start_in_any_units(
-    axes, seed, decades, size, unit
-) -> None:
+def test_no_small_term_is_lost_beside_a_far_start_in_any_units(axes, seed, decades, size, unit):
     """Starts 1 to 1e100 times as far as the solution. Powers of two for meters and grams change the
     path in no digit but for time's unit, slides and branchings included."""
     rng = np.random.default_rng(seed)

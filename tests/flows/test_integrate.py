@@ -7,17 +7,9 @@ import pytest
 from flows import Alone, assert_jacobian
 from numpy.typing import NDArray
 from reluflow.errors import InputError
+from reluflow.flows import charts
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.charts import (
-    LOG_LOG,
-    LOG_LOSS,
-    LOG_SIZE,
-    TIME,
-    Frozen,
-    Neurons,
-    Plain,
-    Polar,
-)
+from reluflow.flows.charts import LOG_LOSS, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, _Path, integrate, then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
@@ -137,9 +129,9 @@ def test_input_that_cannot_be_integrated_is_refused() -> None:
     with pytest.raises(InputError, match="clock"):
         GradientFlow(*problem, "steps")
     for chart, clock in (
-        (Plain(TWO), LOG_SIZE),
-        (Neurons(np.ones(2), 2), LOG_SIZE),
-        (Frozen(TWO, 9.0), LOG_LOSS),
+        (Plain(TWO), charts.LOG_SIZE),
+        (Neurons(np.ones(2), 2), charts.LOG_SIZE),
+        (charts.Frozen(TWO, 9.0), LOG_LOSS),
     ):
         with pytest.raises(InputError, match="clock"):
             GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), clock)
@@ -171,11 +163,11 @@ NETWORKS = TWO, fully_connected([2, 3, 2]), convolutional(1, 2), diagonal(2, 4, 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC, SQUARE], ids=lambda loss: loss.name)
 def test_the_jacobian_is_the_velocitys_derivative(loss) -> None:
     rng = np.random.default_rng(5)
-    for clock, chart in product((LOG_LOSS, LOG_LOG), map(Polar, NETWORKS)):
+    for clock, chart in product((LOG_LOSS, charts.LOG_LOG), map(Polar, NETWORKS)):
         X, theta = rng.uniform(0.5, 1.5, (3, 2)), rng.uniform(0.5, 1.5, chart.network.size)
         flow = GradientFlow(chart, loss, X, np.ones(3), clock)
         assert_jacobian(flow, chart.coordinates(theta), 1e-7)
-    for clock, leak in product((TIME, LOG_LOSS, LOG_LOG), (0.0, 0.2)):
+    for clock, leak in product((charts.TIME, LOG_LOSS, charts.LOG_LOG), (0.0, 0.2)):
         chart = Neurons(np.array([1.0, -1.0, 1.0, -1.0]), 3, leak)
         X, y = rng.normal(size=(5, 3)), np.array([1.0, -2.0, 1.0, -1.0, 0.5])
         z = chart.along(rng.normal(size=(4, 3)), rng.uniform(-1.0, 1.0, 4))
@@ -192,7 +184,9 @@ def test_a_datum_on_which_the_network_is_dead_hides_no_other_in_the_jacobian() -
 def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
     """log log(1/L) from 1 to a loss of 1e-1000, and log(1/L) to the same."""
     chart = Polar(TWO)
-    one, two = (GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), c) for c in (LOG_LOSS, LOG_LOG))
+    one, two = (
+        GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), c) for c in (LOG_LOSS, charts.LOG_LOG)
+    )
     start = chart.coordinates(4.0 * THETA)
     slow = integrate(one, start, 1e3 * DECADE, rtol=1e-9)
     fast = integrate(two, start, float(np.log(1e3 * DECADE)), rtol=1e-9)

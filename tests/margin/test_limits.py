@@ -346,9 +346,7 @@ def tied(seed: int, m: int, gap: float):
     [(7, 1e-2, 4, "linear"), (7, 1e-4, 3, "relu"),
      *((3, gap, 3, "linear") for gap in (1e-6, 1e-12))],
 )  # fmt: skip
-def test_a_race_has_its_winner_or_is_left_open(
-    seed: int, gap: float, m: int, activation: str
-) -> None:
+def test_a_race_has_its_winner_or_is_left_open(seed, gap, m, activation) -> None:
     x, a, first = tied(seed, m, gap)
     found = raced(x, a, m, activation)
     assert found.converged or (gap < 1e-5 and found.status == "undecided")

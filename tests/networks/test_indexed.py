@@ -22,9 +22,7 @@ NETWORKS = {
 }
 
 
-def by_torch(
-    network: Network, theta: torch.Tensor, X: NDArray, given: list[NDArray] | None
-) -> tuple[torch.Tensor, ...]:
+def by_torch(network, theta, X, given) -> tuple[torch.Tensor, ...]:
     """The inputs of all layers' units, the output last, matrices written entry by entry."""
     out, first, before = torch.tensor(X), 0, []
     for layer, g in enumerate(network.maps, start=1):

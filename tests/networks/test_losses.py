@@ -21,9 +21,7 @@ numbers = st.lists(st.floats(-30.0, 30.0), min_size=1, max_size=5)
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @settings(max_examples=25)
 @given(z=numbers, label=st.sampled_from([-2.0, -1.0, 1.0]))
-def test_values_and_derivatives_are_those_of_the_formula(
-    loss: Loss, z: list[float], label: float
-) -> None:
+def test_values_and_derivatives_are_those_of_the_formula(loss, z, label) -> None:
     y = np.full(len(z), label)
     with mpmath.workdps(60):
         total, slopes, bends = (

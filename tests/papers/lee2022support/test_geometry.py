@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reluflow.falsify import falsify
-from reluflow.papers.lee2022support import deep, dynamics, geometry, linear
+from reluflow.papers.lee2022support import deep, dynamics, geometry, linear, theorem_3_6
 from reluflow.papers.lee2022support.landscape import loss
 from reluflow.papers.lee2022support.setting import DataSet, draw_many
 
@@ -113,7 +113,8 @@ def test_a_flow_beside_the_span_is_seen_on_either_side(factor: float) -> None:
     ("statement", "name", "rounded"),
     # Beside a loss of 1e9 and more, 1e-3 is rounding: a draw or two of the widest kinds.
     [(deep.independent_neurons, "gradient", 2), (deep.independent_neurons, "loss", 2),
-     (deep.label_backpropagation, "gradient", 0), (deep.balance, 0, 0), (deep.balance, 1, 0)],
+     (deep.label_backpropagation, "gradient", 0), (deep.label_backpropagation, 0, 0),
+     (deep.balance, 0, 0), (deep.balance, 1, 0), (deep.balance, -1, 0)],
 )  # fmt: skip
 def test_both_sides_are_compared_both_ways(statement, name, rounded, off, monkeypatch):
     """An error of either sign is an error: each of these checks was once one-sided unnoticed. A
@@ -126,8 +127,14 @@ def test_both_sides_are_compared_both_ways(statement, name, rounded, off, monkey
             return right(*given) + off
         value, gradients = right(*given)
         pairs = enumerate(zip(gradients, given[0], strict=True))
-        return value, [g + off * w * (k == layer) for k, (g, w) in pairs]
+        return value, [g + off * w * (k == layer % len(gradients)) for k, (g, w) in pairs]
 
     monkeypatch.setattr(deep, name, wrong)
     report = falsify(statement(), seed=0, count=30, evaluations=0)
     assert sum(report.violations.values()) >= report.tried - rounded
+
+
+def test_the_bound_of_two_nested_minima_is_the_printed_one() -> None:
+    """Of w_2 = (2, -1) on the counterexample's data: 1/2 + 1/2 (1 + 2) - 2/3, over 3 + 3/2."""
+    item = {"X": np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), "y": np.array([2.0, 1.0, 1.0])}
+    assert theorem_3_6.within_bound().slack(item) == pytest.approx(8 / 27)

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from reluflow import pages
-from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
@@ -35,14 +34,6 @@ def test_protected_at_the_edge_of_the_ball() -> None:
     assert starts.protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
 
 
-def test_a_limit_that_misses_labels_all_of_which_are_protected_is_seen(monkeypatch) -> None:
-    flow = affine_flow
-    monkeypatch.setattr(
-        starts, "affine_flow", lambda *of: replace(p := flow(*of), end=1.001 * p.end)
-    )
-    assert falsify(starts.protected_stay(), 0, 20, 0).violations
-
-
 def test_entry_is_into_the_cell_of_all_data() -> None:
     paths = [affine_flow(np.eye(2), np.ones(2), w0) for w0 in ([1, -1], [1, 1])]
     assert [starts.entered(np.eye(2), path) for path in paths] == [False, True]
@@ -55,6 +46,15 @@ def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None
     missed = {**touching, "y": TANGENT[1] + [1e-3, 0, 0, 0, 0]}
     assert repair.unmet(missed) is None
     assert np.isnan(repair.slack(missed))
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_a_crossing_without_speed_on_one_side_leaves_no_room(side, monkeypatch) -> None:
+    right, y, rooms = setting.crossings, np.array([4.0, 1.0, 1.0]), starts._limit_rooms.__wrapped__
+    slow = {side: np.array([True, False, False])}
+    assert rooms(X3, y)[1] > 0.0
+    monkeypatch.setattr(setting, "crossings", lambda *of: [replace(s, **slow) for s in right(*of)])
+    assert rooms(X3, y)[1] == 0.0
 
 
 def test_a_path_that_is_recorded_once_more_at_its_end_has_no_cell_more() -> None:

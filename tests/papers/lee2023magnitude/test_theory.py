@@ -426,20 +426,6 @@ def item_at(start: setting.Start) -> dict:
     return {name: np.array(getattr(start, name)) for name in ("psi", "rho", "m")}
 
 
-@pytest.mark.parametrize("turned", [(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)])
-def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
-    """Above the nullcline w and both factors fall; the gradient of one of them is turned."""
-
-    right = population.quadrature_gradient
-
-    def other(*given):
-        return tuple(s * g for s, g in zip(turned, right(*given), strict=True))
-
-    monkeypatch.setattr(population, "quadrature_gradient", other)
-    slack = laws.falls_above_nullcline().slack(item_at(setting.Start.at(2.0, 1.5, 2)))
-    assert slack == min(turned)
-
-
 @pytest.mark.parametrize(
     ("statement", "start"),
     [(rates.threshold(), setting.Start.at(2.5, 0.99 * float(population.threshold_norm(2.5)), 0)),

@@ -29,9 +29,7 @@ from reluflow.papers.min2024early import (
 )
 
 
-def surveyed(
-    judge: Callable[..., Found], survey: Callable[[], pd.DataFrame], *cells: Mapping[str, Any]
-) -> Iterator[Found]:
+def surveyed(judge, survey, *cells) -> Iterator[Found]:
     """What is said of a survey with other values in its last row."""
     found = survey()
     return (judge(changed(found, **each)) for each in cells)
@@ -70,9 +68,7 @@ def wrong(kind: str) -> dict[str, mnist.Record]:
     return made
 
 
-def recorded(
-    judge: Callable[..., Found], name: str = "", kinds: Sequence[str] = KINDS, **given: Any
-) -> Iterator[Found]:
+def recorded(judge, name="", kinds=KINDS, **given) -> Iterator[Found]:
     """What is said of all wrong records, or of those of one figure."""
     return (judge(wrong(kind)[name] if name else wrong(kind), **given) for kind in kinds)
 

@@ -82,9 +82,7 @@ def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
 
 
 @pytest.mark.parametrize(("d", "counts", "scale"), [(3, (3, 2), 1e-12), (2, (1, 2), 2.0)])
-def test_the_flow_is_the_one_that_stops_at_each_boundary(
-    d: int, counts: tuple[int, int], scale: float
-) -> None:
+def test_the_flow_is_the_one_that_stops_at_each_boundary(d, counts, scale) -> None:
     item = supported(d, counts, np.random.default_rng(5))
     own = given(item["X"], item["y"], 6, scale)
     path = flows.follow_own(own.X, own.y, own.W0, own.signs)
@@ -135,9 +133,7 @@ def test_flows_that_do_not_come_to_the_end() -> None:
 
 
 @pytest.mark.parametrize(("n", "d", "p"), [(1000, 30, 20), (20, 50, 12)])
-def test_the_work_of_a_flow_is_bounded(
-    n: int, d: int, p: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_work_of_a_flow_is_bounded(n, d, p, monkeypatch) -> None:
     """On data that no hyperplane separates the flow is given up, one step past its bound at most;
     and no step is a large part of the bound that the page has."""
     rng = np.random.default_rng(0)
@@ -160,9 +156,7 @@ def test_the_work_of_a_flow_is_bounded(
      ([[1, 0], [-1, 0], [0, 1]], [1, 1, -1], [[1, 0.5], [-1, 0.5]], [1, 0]),
      ([[1, 1], [-1, 2]], [1, -1], [[0, 1], [1, 3]], [2, 1])],
 )  # fmt: skip
-def test_a_neuron_stays_on_the_boundary_of_a_datum_that_none_sees(
-    X: Any, y: Any, W: Any, end: Any, scale: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_neuron_stays_on_the_boundary_of_a_datum_that_none_sees(X, y, W, end, scale, monkeypatch):
     """At a right angle to the last datum, between two opposite ones, and held there by its pull."""
     runs, plain = list[str](), flows._run
     monkeypatch.setattr(flows, "_run", lambda *of: runs.append(of[0].clock) or plain(*of))

@@ -27,19 +27,7 @@ from reluflow.papers.vardi2022margin import (
     suboptimality,
     tables,
 )
-from reluflow.papers.vardi2022margin.constructions import (
-    End,
-    Judged,
-    S,
-    better_is_shorter,
-    curve,
-    ended,
-    judged,
-    keeps_its_ray,
-    positive,
-    shorter_all_the_way,
-    zeros,
-)
+from reluflow.papers.vardi2022margin.constructions import Judged, S, ended, judged
 
 
 def failed(evidence: list[Evidence]) -> list[str]:
@@ -61,7 +49,7 @@ def item(c: setting.Construction, **changes: Any) -> dict[str, Any]:
      (constructions.dead_neuron(), S**2 / 2)],
 )  # fmt: skip
 def test_curves_are_the_network(c: setting.Construction, size: sympy.Expr) -> None:
-    along = curve(c, size, sympy.Integer(3))
+    along = constructions.curve(c, size, sympy.Integer(3))
     assert len(along.pieces) > 1
     for s in np.linspace(0.01, 2.99, 30):
         eps = float(size.subs(S, s))
@@ -72,12 +60,12 @@ def test_curves_are_the_network(c: setting.Construction, size: sympy.Expr) -> No
 
 def test_zeros_and_signs_of_polynomials() -> None:
     zero, two = sympy.Integer(0), sympy.sqrt(2)
-    assert zeros(two * (S - 1) * (S - 3), zero, sympy.Integer(2)) == [1]
-    assert positive((S - 1) ** 2 + 1, zero, sympy.Integer(5))
-    assert not positive((S - 1) ** 2, zero, sympy.Integer(5))
-    assert not positive(-S, zero, sympy.Integer(5))
+    assert constructions.zeros(two * (S - 1) * (S - 3), zero, sympy.Integer(2)) == [1]
+    assert constructions.positive((S - 1) ** 2 + 1, zero, sympy.Integer(5))
+    assert not constructions.positive((S - 1) ** 2, zero, sympy.Integer(5))
+    assert not constructions.positive(-S, zero, sympy.Integer(5))
     with pytest.raises(ValueError, match="rational ratios"):
-        zeros(S**2 - two, zero, sympy.Integer(2))
+        constructions.zeros(S**2 - two, zero, sympy.Integer(2))
 
 
 def test_points_that_are_not_feasible_or_not_shorter() -> None:
@@ -85,11 +73,11 @@ def test_points_that_are_not_feasible_or_not_shorter() -> None:
     long = tuple(sympy.Rational(101, 100) * value for value in c.exact_better)
     short = tuple((1 - setting.EPS) * value for value in c.exact_limit)
     away = c.exact_limit[0] + 1, *c.exact_limit[1:]
-    assert not failed(shorter_all_the_way((c, S)))
+    assert not failed(constructions.shorter_all_the_way((c, S)))
     for wrong in ({"exact_better": long}, {"exact_better": short}, {"exact_limit": away}):
-        assert failed(shorter_all_the_way((replace(c, **wrong), S)))
+        assert failed(constructions.shorter_all_the_way((replace(c, **wrong), S)))
     half = tuple(value / 2 for value in far.exact_better)
-    found = [better_is_shorter(replace(far, exact_better=one))
+    found = [constructions.better_is_shorter(replace(far, exact_better=one))
              for one in (far.exact_better, far.exact_limit, half)]  # fmt: skip
     assert found == [True, False, False]
 
@@ -103,7 +91,11 @@ def test_rays_know_the_convention() -> None:
     start = tuple(2 * value for row in rows for value in row) + setting._numbers("2 2 2")
     three = replace(setting.theorem_4_2(), network=fully_connected([2, 3]), exact_X=rows,
                     labels=(1, 1, 1), exact_start=start, exact_limit=start)  # fmt: skip
-    assert [keeps_its_ray(three, value) for value in (0.0, 0.5, 1.0)] == [True, False, False]
+    assert [constructions.keeps_its_ray(three, value) for value in (0.0, 0.5, 1.0)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_ray_needs_equal_margins_and_the_printed_limit() -> None:
@@ -111,9 +103,11 @@ def test_a_ray_needs_equal_margins_and_the_printed_limit() -> None:
     point = setting._numbers("2 1 2 1")
     apart = replace(c, exact_X=(setting._numbers("1 0"), setting._numbers("0 1")),
                     labels=(1, 1), exact_start=point, exact_limit=point)  # fmt: skip
-    assert not keeps_its_ray(apart, 0.0)
-    assert keeps_its_ray(replace(apart, exact_start=(1,) * 4, exact_limit=(2,) * 4), 0.0)
-    assert not keeps_its_ray(replace(c, exact_limit=point), 0.0)
+    assert not constructions.keeps_its_ray(apart, 0.0)
+    assert constructions.keeps_its_ray(
+        replace(apart, exact_start=(1,) * 4, exact_limit=(2,) * 4), 0.0
+    )
+    assert not constructions.keeps_its_ray(replace(c, exact_limit=point), 0.0)
 
 
 # --- Limits of trained networks -------------------------------------------------------------------
@@ -137,6 +131,15 @@ def test_a_flow_that_comes_to_rest_does_not_fit() -> None:
     assert report.rejected == {"the flow does not come to rest": 1}
 
 
+@pytest.mark.parametrize("wrong", [{"verdict": "not local"}, {"gap": 0.5}])
+def test_a_verdict_or_a_gap_is_enough_to_break_a_statement(wrong: dict[str, Any]) -> None:
+    end = ended(item(setting.lemma_C_6()), by_layer=True)["end"]
+    spoiled = replace(end, judged=(replace(end.judged[0], **wrong), *end.judged[1:]))
+    statement = tables.relu_layers_with_inputs_are_local(())
+    slacks = [statement.slack({"end": each}) for each in (end, spoiled)]
+    assert [statement.fails(slack) for slack in slacks] == [False, True]
+
+
 def test_a_refused_certificate_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     c = setting.theorem_4_1()
     assert judged(c.network, c.limit, c.X, c.y).verdict == "not local"
@@ -151,9 +154,7 @@ def test_a_refused_certificate_decides_nothing(monkeypatch: pytest.MonkeyPatch) 
     [([0.5, -1e-10], 0.0, False), ([0.5, -1e-8], 0.0, None), ([0.5, 1e-4], 1e-9, True),
      ([0.5, 1e-4], 1e-4, None), ([0.5, 0.0], 1.0, False)],
 )  # fmt: skip
-def test_what_is_not_zero_must_be_so_for_all_that_is_within_the_error(
-    values: list, error: float, told: bool | None
-) -> None:
+def test_what_is_not_zero_must_be_so_for_all_that_is_within_the_error(values, error, told) -> None:
     assert constructions._apart(np.array(values), error) is told
 
 
@@ -216,7 +217,7 @@ def test_only_layers_above_the_boundaries_are_spoken_of() -> None:
 )  # fmt: skip
 def test_slacks(verdict: str, gap: float, slack: float) -> None:
     one = ended(item(setting.theorem_4_4()))
-    end: End = replace(one["end"], judged=(Judged(None, verdict, gap, "planted"),))
+    end: constructions.End = replace(one["end"], judged=(Judged(None, verdict, gap, "planted"),))
     made = tables.full_linear_is_global((("planted", {**one, "end": end}),))
     assert made.slack({**one, "end": end}) == pytest.approx(slack, nan_ok=True)
     unknown = tables.sparse_linear_is_global((("planted", one),))
@@ -231,9 +232,7 @@ def test_slacks(verdict: str, gap: float, slack: float) -> None:
      (tables.linear_layers_with_inputs_are_global, True, (False, True)),
      (tables.relu_layers_with_inputs_are_local, True, (True, False))],
 )  # fmt: skip
-def test_limits_that_a_hypothesis_leaves_out_change_no_entry(
-    statement: tables.Claimed, weights: bool, inputs: tuple[bool, ...]
-) -> None:
+def test_limits_that_a_hypothesis_leaves_out_change_no_entry(statement, weights, inputs) -> None:
     one = ended(item(setting.theorem_4_4()))
     best = replace(one["end"], weights=True, inputs=(True, True),
                    judged=(Judged(1, "global", 0.0, "planted"),))  # fmt: skip
@@ -249,7 +248,7 @@ def test_an_example_of_a_layer_changes_no_other_layer() -> None:
         (sympy.Rational(10, 11), sympy.Rational(11, 10)), (c.exact_better[:4], c.exact_better[4:]),
         strict=True))  # fmt: skip
     other = replace(c, exact_better=(*first, *last))
-    assert better_is_shorter(other)
+    assert constructions.better_is_shorter(other)
     claimed, entries = tables.relu_layers_with_inputs_are_local, []
     for one in (c, other):
         runs = constructions.flows([one], 1, ["exponential"])

@@ -9,26 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.max_margin import least_length
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import checker, local_optima, setting, two_layers
-from reluflow.papers.vardi2022margin.checker import (
-    Aligned,
-    Cellwise,
-    Certificate,
-    Column,
-    Layer,
-    Shorter,
-    check,
-    gradients,
-    is_empty,
-    missing,
-    numbers,
-    point,
-)
+from reluflow.papers.vardi2022margin.checker import Cellwise, Layer, Shorter, check, point
 from reluflow.papers.vardi2022margin.constructions import values
 from reluflow.papers.vardi2022margin.setting import classify_optimum, global_optimum
 from scipy.optimize import minimize
@@ -39,9 +26,7 @@ DEAD = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
 HALF = 2.0**-0.5
 
 
-def descended(
-    network: Network, X: NDArray, y: NDArray, rng: np.random.Generator, starts: int
-) -> list[NDArray]:
+def descended(network, X, y, rng, starts) -> list[NDArray]:
     """Feasible parameters that SciPy's SLSQP finds from random starts."""
     found = []
     for _ in range(starts):
@@ -292,7 +277,7 @@ def test_margins_and_gradients_are_the_networks(activation: str) -> None:
         np.testing.assert_allclose(at.margins.astype(float), expected, rtol=1e-12, atol=1e-14)
         of_each = np.array([network.gradient(theta, X, each) for each in np.eye(5)])
         for layer, part in enumerate(np.split(of_each, ends, axis=1), start=1):
-            np.testing.assert_allclose(gradients(at, layer).astype(float), part, atol=1e-12)
+            np.testing.assert_allclose(checker.gradients(at, layer).astype(float), part, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -304,22 +289,22 @@ def test_missing_knows_the_cells(d: int) -> None:
         if not len(X):
             continue
         cells = {tuple(map(bool, p)) for p in enumerate_cells(X).patterns}
-        rows = numbers(X)
-        assert missing(rows, cells) is None
+        rows = checker.numbers(X)
+        assert checker.missing(rows, cells) is None
         # Whatever is left out is a cell with an interior, or nothing is proved to be one.
         for pattern in cells:
-            assert missing(rows, cells - {pattern}) is not None
+            assert checker.missing(rows, cells - {pattern}) is not None
         for pattern in product([True, False], repeat=len(X)):
             signed = rows * np.where(pattern, 1, -1)[:, None]
-            assert is_empty(signed) == (pattern not in cells)
-    assert is_empty(numbers([[0.0] * d]))
+            assert checker.is_empty(signed) == (pattern not in cells)
+    assert checker.is_empty(checker.numbers([[0.0] * d]))
 
 
 @pytest.mark.parametrize("third", [1, -1])
 def test_floats_propose_rows_and_signs_decide(third: int, monkeypatch) -> None:
     """(1, 1, -third) is the one null vector of the rows, whatever least squares take it for."""
     monkeypatch.setattr(checker, "nnls", lambda *given: (np.ones(3), 0.0))
-    assert is_empty(numbers([[1, 0], [0, 1], [third, third]])) == (third < 0)
+    assert checker.is_empty(checker.numbers([[1, 0], [0, 1], [third, third]])) == (third < 0)
 
 
 # --- Shorter --------------------------------------------------------------------------------------
@@ -352,9 +337,9 @@ SHORTER: list[tuple[str, Callable[[Shorter], Shorter]]] = [
 # --- Cellwise -------------------------------------------------------------------------------------
 
 
-def column(active: ArrayLike, rows: ArrayLike, sign: int = 1, slopes: ArrayLike = 0.0) -> Column:
+def column(active, rows, sign=1, slopes=0.0) -> checker.Column:
     on = np.array(active, bool)
-    return Column(on, np.array(rows, bool), sign, np.array(slopes) * np.ones(len(on)))
+    return checker.Column(on, np.array(rows, bool), sign, np.array(slopes) * np.ones(len(on)))
 
 
 def cellwise_case() -> tuple[Network, NDArray, NDArray, NDArray, Cellwise]:
@@ -399,17 +384,17 @@ def test_the_bound_of_linear_networks(depth: int) -> None:
     network = fully_connected((2, *[1] * (depth - 1)), "linear")
     theta = np.concatenate([[3.0, 4.0], 5.0 * np.ones(depth - 1)])
     X, y = np.array([[0.6, 0.8], [6.0, 8.0]]), np.ones(2)
-    proof = Aligned(np.array([2.0, 0.0]))
+    proof = checker.Aligned(np.array([2.0, 0.0]))
     found = check(network, theta, X, y, proof)
     assert found.verdict == "global"
     assert found.slack < 1e-15
     for bad in ([0.0, 1.0], [-2.0, 0.0], [0.0, 0.0], [1.0], [1.0, 1.0]):
-        assert check(network, theta, X, y, Aligned(np.array(bad))).verdict == "refused"
+        assert check(network, theta, X, y, checker.Aligned(np.array(bad))).verdict == "refused"
     unequal = theta * np.concatenate([[1.1, 1.1], np.ones(depth - 1)])
     assert check(network, unequal, X, y, proof).verdict == "refused"
     best, worse = (classify_optimum(network, at, X, y) for at in (theta, unequal))
     assert (best.verdict, worse.verdict) == ("global", "not local")
-    assert isinstance(best.certificate, Aligned if depth > 2 else Cellwise)
+    assert isinstance(best.certificate, checker.Aligned if depth > 2 else Cellwise)
     # Layers that are nearly equal: the share is that of the squared lengths.
     near = theta * np.concatenate([[1.0003, 1.0003], np.ones(depth - 1)])
     share = depth * (1.0003 * 5.0**depth) ** (2.0 / depth) / (near @ near)
@@ -543,7 +528,12 @@ def test_what_a_proof_proves(given: tuple[Any, ...], told: str) -> None:
 
 def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
     network, theta, X, y, proof = shorter_case()
-    proofs: list[Certificate] = [proof, Aligned(np.ones(1)), cellwise_case()[-1], layer_case()[-1]]
+    proofs: list[checker.Certificate] = [
+        proof,
+        checker.Aligned(np.ones(1)),
+        cellwise_case()[-1],
+        layer_case()[-1],
+    ]
     for each in proofs:
         assert "classify" in check(network, theta, X, -y, each).detail
     for bad in (np.ones(3), np.full(4, np.nan)):
