@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
-from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis.errors import NoSuchExample
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -296,6 +294,8 @@ def readable(statement: Statement, seed: int, examples: int) -> Instance | None:
     """The simplest of the readable instances that contradict the statement, if one is found."""
     if statement.readable is None:
         return None
+    from hypothesis import HealthCheck, Phase, errors, find, settings  # most pages seek none
+
     raised: list[Exception] = []  # Hypothesis would shrink an error, or hide it behind another
 
     def breaks(instance: Instance) -> bool:
@@ -313,7 +313,7 @@ def readable(statement: Statement, seed: int, examples: int) -> Instance | None:
         suppress_health_check=list(HealthCheck),
     )
     found = None
-    with suppress(NoSuchExample):
+    with suppress(errors.NoSuchExample):
         found = find(statement.readable, breaks, settings=quiet, random=random.Random(seed))
     if raised:
         raise raised[0]

@@ -12,7 +12,6 @@ from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
-from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
 from reluflow.ledger.inventory import claims_by_id, load_inventories
@@ -77,7 +76,7 @@ class Statement:
     strict: bool = False
     tolerance: float = 0.0
     batch: Callable[[Sequence[Instance]], NDArray] | None = None
-    readable: SearchStrategy | None = None
+    readable: Any = None
     fixed: tuple[str, ...] = ()
     derive: Callable[[Instance], Instance] | None = None
     steady: bool = True

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from IPython.display import display
@@ -17,6 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.gridspec import GridSpec
 from matplotlib.text import Text
 from matplotlib.textpath import TextToPath
@@ -41,8 +42,8 @@ class _Canvas(FigureCanvasBase):
     """Words are measured by what draws them, and are parsed once for all figures of a process."""
 
     words = TextToPath()
-    words.mathtext_parser.parse = lru_cache(maxsize=None)(words.mathtext_parser.parse)
-    words.get_text_width_height_descent = lru_cache(None)(words.get_text_width_height_descent)
+    words.mathtext_parser.parse = cache(words.mathtext_parser.parse)
+    words.get_text_width_height_descent = cache(words.get_text_width_height_descent)
 
     def __init__(self, fig: Figure) -> None:
         super().__init__(fig)
@@ -51,10 +52,20 @@ class _Canvas(FigureCanvasBase):
         self.text, dpi = io.StringIO(), RC["figure.dpi"]
         self.renderer = RendererSVG(width, height, self.text, image_dpi=dpi, metadata=_UNDATED)
         self.renderer._text2path = self.words
+        self.renderer._get_font_height_metrics = _line  # or `Text` asks the font's file each time
 
     def get_renderer(self) -> RendererSVG:
         """What measures words."""
         return self.renderer
+
+
+@cache
+def _line(prop: FontProperties) -> tuple[float, ...]:
+    """Ascent, descent and gap of a font's lines in points, as `Text` has them."""
+    font = get_font(fontManager._find_fonts_by_props(prop))
+    scale = 1 / font.get_sfnt_table("head")["unitsPerEm"] * prop.get_size_in_points() * POINTS / 72
+    signs = {"sTypoAscender": 1, "sTypoDescender": -1, "sTypoLineGap": 1}
+    return tuple(sign * font.get_sfnt_table("OS/2")[name] * scale for name, sign in signs.items())
 
 
 def svg(fig: Figure) -> str:

@@ -8,6 +8,7 @@ tau's, at tau times the speed: `reluflow.flows.fields` sees to that.)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from reluflow.networks.indexed import Network, Patterns, lengths
 
 TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 LOG_SIZE = "log |theta|"
+Pass = tuple[NDArray, Callable[[NDArray, str], NDArray]]
 
 _FAR = 300.0  # exponents are cut here: no flow gets there, but the trial step of an integrator may
 _BALANCED = 1e-9  # relative difference of |v_j| and |w_j| up to which a neuron is balanced
@@ -47,9 +49,7 @@ class Chart:
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         """The network's outputs (n,), 0 where they are too small for a float."""
-        theta, log_scale = self.parameters(z)
-        size = _exp(self.network.degree * log_scale)[..., None]
-        return size * self.network.output(theta, X, patterns)
+        return self.evaluated(z, X, patterns)[0]
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         """The pre-activations (..., n, h_l) of each layer at z (..., k), in units of any scale."""
@@ -60,15 +60,16 @@ class Chart:
         theta, rate = (self.parameters(each)[0] for each in (z, v))
         return self.network.rates(theta, X, rate, patterns)[0]
 
-    def velocity(
-        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
-    ) -> NDArray:
-        """dz/dt or dz/dtau, shape (k,); 0 where nothing pulls."""
-        return self.rate(z, self.network.gradient(self.parameters(z)[0], X, c, patterns), clock)
+    def evaluated(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> Pass:
+        """The `outputs`, and dz/dt or dz/dtau (k,) of c and the clock; 0 where nothing pulls."""
+        theta, log_scale = self.parameters(z)
+        outputs, gradient = self.network.evaluated(theta, X, patterns)
+        size = _exp(self.network.degree * log_scale)[..., None]
+        return size * outputs, lambda c, clock: self.rate(z, gradient(c), clock)
 
     def rate(self, z: NDArray, G: NDArray, clock: str) -> NDArray:
         """The velocity for the gradient G (p,) at theta."""
-        return _per(G, G @ G) if clock == LOG_LOSS else G
+        return _per(G, G @ G) if clock != TIME else G
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
@@ -83,11 +84,12 @@ def _exp(x: NDArray) -> NDArray:
     return np.exp(np.minimum(x, _FAR))
 
 
-def _per(rate: NDArray, fall: ArrayLike) -> NDArray:
+def _per(rate: NDArray, fall: float) -> NDArray:
     """rate / fall: 0 where nothing pulls, infinite where the loss does not fall for all that."""
+    if fall > 0.0:
+        return rate / fall + 0.0  # a zero has no sign
     with np.errstate(divide="ignore", invalid="ignore"):
-        out = rate / np.asarray(fall)
-    return np.where(rate == 0.0, 0.0, out)
+        return np.where(rate == 0.0, 0.0, rate / np.asarray(fall))
 
 
 def _reach(log_sizes: NDArray, rates: NDArray) -> float:
@@ -133,8 +135,8 @@ class Polar(Chart):
         along = (G @ u) / (u @ u)
         if clock == LOG_SIZE:
             return np.append(G / along - u, 1.0)
-        rate = np.append(G - along * u, along)
-        if clock == LOG_LOSS:
+        rate = np.concatenate([G - along * u, along[None]])
+        if clock != TIME:
             return _exp(-m * rho) * _per(rate, G @ G)
         return _exp((m - 2) * rho) * rate
 
@@ -200,8 +202,9 @@ class Frozen(Polar):
 
     factor: float
 
-    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
-        return self.factor * self.network.output(z[..., :-1], X, patterns)
+    def evaluated(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> Pass:
+        outputs, gradient = self.network.evaluated(z[..., :-1], X, patterns)
+        return self.factor * outputs, lambda c, clock: self.rate(z, gradient(c), clock)
 
     def sized(self, z: NDArray) -> tuple[NDArray, NDArray]:
         return np.full(z.shape[:-1], self.factor), 0.0 * z[..., :-1]
@@ -272,11 +275,19 @@ class Neurons(Chart):
         h = len(self.signs)
         return z[..., : h * self.d].reshape(*z.shape[:-1], h, self.d), z[..., h * self.d :]
 
-    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+    def evaluated(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> Pass:
         U, R = self.split(z)
-        before = X @ U.T
-        active = before > 0.0 if patterns is None else patterns[0]
-        return (before * self.slopes(active)) @ (self.signs * _exp(2.0 * R))
+        before, sizes = X @ U.T, _exp(2.0 * R)
+        slopes = self.slopes(before > 0.0 if patterns is None else patterns[0])
+
+        def velocity(c: NDArray, clock: str) -> NDArray:
+            g = (slopes * c[:, None]).T @ X
+            along = np.vecdot(g, U) / np.vecdot(U, U)
+            turn = self.signs[:, None] * (g - along[:, None] * U)
+            rate = np.concatenate([turn.ravel(), self.signs * along])
+            return _per(rate, sizes @ (np.vecdot(g, g) + along**2)) if clock != TIME else rate
+
+        return (before * slopes) @ (self.signs * sizes), velocity
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
@@ -285,18 +296,6 @@ class Neurons(Chart):
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         return [X @ self.split(v)[0].T]
-
-    def velocity(
-        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
-    ) -> NDArray:
-        U, R = self.split(z)
-        g = (self.slopes(patterns[0]) * c[:, None]).T @ X
-        along = np.vecdot(g, U) / np.vecdot(U, U)
-        turn = self.signs[:, None] * (g - along[:, None] * U)
-        rate = np.concatenate([turn.ravel(), self.signs * along])
-        if clock == LOG_LOSS:
-            rate = _per(rate, _exp(2.0 * R) @ (np.vecdot(g, g) + along**2))
-        return rate
 
     def linearised(
         self, z: NDArray, X: NDArray, c: NDArray, bend: NDArray, clock: str, patterns: Patterns,
@@ -335,7 +334,7 @@ class Neurons(Chart):
         turn *= self.signs[:, None, None]
         rate = np.append(self.signs[:, None] * (g - along[:, None] * U), self.signs * along)
         matrix = np.vstack([turn.reshape(h * d, k), self.signs[:, None] * d_along])
-        if clock == LOG_LOSS:
+        if clock != TIME:
             parts = sizes * (np.vecdot(g, g) + along**2)
             d_fall = 2.0 * ((sizes[:, None] * g).ravel() @ dg.reshape(h * d, k))
             d_fall += 2.0 * (sizes * along) @ d_along

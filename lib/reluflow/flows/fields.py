@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,10 +64,9 @@ class GradientFlow:
         """dz/ds (k,) on the clock s by one side's formula: `active` (n, units) is 1 where a unit
         is active and 0 where it is not; factors between mix the two. 0 where nothing pulls."""
         patterns = self.layers(active)
-        outputs = self.chart.outputs(z, self.X, patterns)
+        outputs, velocity = self.chart.evaluated(z, self.X, patterns)
         log_loss = self._unit(outputs)
-        c = self.loss.pull(outputs, self.y, log_loss)
-        rate = self.chart.velocity(z, self.X, c, self._clock, patterns)
+        rate = velocity(self.loss.pull(outputs, self.y, log_loss), self.clock)
         return -log_loss * rate if self.clock == LOG_LOG else rate
 
     def _unit(self, outputs: NDArray) -> NDArray | float:
@@ -78,11 +77,6 @@ class GradientFlow:
     def moves(self) -> NDArray:
         """1 at the data (n,) that the loss is of, all of them here; 0 as in `linearised`."""
         return np.ones(len(self.X))
-
-    @property
-    def _clock(self) -> str:
-        """The chart's."""
-        return LOG_LOSS if self.clock == LOG_LOG else self.clock
 
     @property
     def has_jacobian(self) -> bool:
@@ -109,7 +103,7 @@ class GradientFlow:
         bend = self.loss.bend(outputs, self.y, log_loss)[pull]
         sides = [layer[pull] for layer in patterns]
         bent = {} if bends is None else {"bends": bends[pull], "moves": self.moves[pull]}
-        given = z, self.X[pull], c[pull], bend, self._clock, sides
+        given = z, self.X[pull], c[pull], bend, self.clock, sides
         rate, matrix, slopes = chart.linearised(*given, **bent)
         if self.clock != LOG_LOG:
             return rate, matrix
@@ -133,8 +127,8 @@ class GradientFlow:
 
     def layers(self, active: NDArray) -> list[NDArray]:
         """(n, units) as one array for each layer with a ReLU."""
-        ends = list(accumulate(self.chart.widths))[:-1]
-        return np.split(active, ends, axis=1) if ends else [active]
+        ends = list(accumulate(self.chart.widths, initial=0))
+        return [active[:, a:b] for a, b in pairwise(ends)] if len(ends) > 2 else [active]
 
     def _flat(self, layers: Sequence[NDArray]) -> NDArray:
         lead = layers[0].shape[:-1] if layers else (len(self.X),)

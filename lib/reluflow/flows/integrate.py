@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.trajectory import Event, Interpolant, Trajectory, piecewise
+from reluflow.flows.trajectory import Event, Trajectory, piecewise
 from reluflow.losses import Loss
 
 _ZERO = 1e-15  # a surface's function this small at the start is 0
@@ -194,12 +194,12 @@ class _Path:
             found, culprits = self.first_crossing(dense, a, b, side)
             halt = self.halt(dense, a, min(b, found))
             end = min(b, found) if halt is None else halt
-            z = self.field.restored(dense(end))
             if end > a:
                 self.pieces.append((a, end, dense))
             if halt is not None:
-                return end, z, none, "stopped"
+                return end, self.field.restored(dense(end)), none, "stopped"
             if culprits.any():
+                z = self.field.restored(dense(end))
                 near = np.abs(self.field.surfaces(z)) <= _TIE
                 # One that has no input behind the crossing has no surface of its own there.
                 behind = np.where(culprits, 1.0 - active, active)
@@ -244,7 +244,7 @@ class _Path:
         times = a + (b - a) * _SHARES
         seen = side * self.field.surfaces(dense(times).T)
         before, last = seen[0], a
-        if seen.min() >= -_NOISE and before.min() > 0.0:
+        if seen[1:].min() >= -_NOISE:
             return np.inf, culprits
         first = np.inf
         for t, h in zip(times[1:], seen[1:], strict=True):
@@ -287,7 +287,8 @@ class _Path:
     def result(self, status: str) -> FlowPath:
         states, last = np.array(self.states), self.knots[-1]
         rest = [lambda t: np.tile(states[-1], (len(t), 1))]
-        pieces = [_within(end, dense) for _, end, dense in self.pieces] + rest
+        pieces = [lambda t, b=b, dense=dense: dense(np.minimum(t, b)).T  # up to the step's end
+                  for _, b, dense in self.pieces] + rest  # fmt: skip
         return FlowPath(
             t=np.array(self.knots),
             states=states,
@@ -301,11 +302,6 @@ class _Path:
             field=self.field,
             steps=tuple(self.pieces),
         )
-
-
-def _within(end: float, dense: DenseOutput) -> Interpolant:
-    """The states (k, d) of a step up to its end."""
-    return lambda t: dense(np.minimum(t, end)).T
 
 
 # --- One trajectory of several legs: the chart and the clock may change on the way ----------------

@@ -465,10 +465,7 @@ def segment(
     return Segment(data, t0, w, start, Q @ V, b, rates, Q @ rest, Q @ end, fit)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """NumPy's and SciPy's BLAS, found once: to find them takes longer than a short run."""
-    return ThreadpoolController()
+_blas = cache(ThreadpoolController)  # found once: to find them takes longer than a short run
 
 
 def one_thread() -> AbstractContextManager:

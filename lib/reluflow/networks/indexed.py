@@ -7,7 +7,7 @@ networks are instances, and so is a chain of neurons.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -23,6 +23,7 @@ Weights = Sequence[NDArray]
 Patterns = Sequence[NDArray]
 """Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l), or
 the factors in [0, 1] that stand in for the derivative of the ReLU."""
+Pass = tuple[NDArray, Callable[[ArrayLike], NDArray]]
 
 
 def forward(
@@ -77,12 +78,12 @@ class Network:
         if before != 1:
             raise InputError("the last map must have one row: a network has one output.")
 
-    @property
+    @cached_property
     def degree(self) -> int:
         """The depth m: f(c theta; x) = c^m f(theta; x) for c >= 0."""
         return len(self.maps)
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         """Number of units of each layer with a ReLU."""
         return tuple(len(g) for g in self.maps[: self.layers])
@@ -118,11 +119,10 @@ class Network:
 
     def weights(self, theta: ArrayLike) -> list[NDArray]:
         """The matrices W_l (..., h_l, h_(l-1)) of parameters theta (..., p)."""
-        theta = np.asarray(theta, float)
-        lead = theta.shape[:-1]
-        padded = np.zeros((*lead, self.size + 1))
-        padded[..., :-1] = theta
-        pairs = zip(self.maps, self._gather, strict=True)
+        padded, pairs = np.array(theta, float), list(zip(self.maps, self._gather, strict=True))
+        lead = padded.shape[:-1]
+        if not all(isinstance(where, slice) for _, (where, _) in pairs):
+            padded = np.concatenate([padded, np.zeros((*lead, 1))], axis=-1)
         return [padded[..., where].reshape(*lead, *g.shape) for g, (where, _) in pairs]
 
     def parameters(self, matrices: Sequence[NDArray]) -> NDArray:
@@ -163,17 +163,24 @@ class Network:
 
         With `patterns` the network is the polynomial in theta that has these units active.
         """
-        return self._forward(self.weights(theta), X, patterns)[1][-1][..., 0]
+        return self.evaluated(theta, X, patterns)[0]
 
     def gradient(
         self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, patterns: Patterns | None = None
     ) -> NDArray:
         """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
+        return self.evaluated(theta, X, patterns)[1](c)
+
+    def evaluated(self, theta: ArrayLike, X: ArrayLike, patterns: Patterns | None = None) -> Pass:
+        """The `output`, and the `gradient` as a function of c, which goes the same way back."""
         W = self.weights(theta)
-        inputs, _, slopes = self._forward(W, X, patterns)
-        deltas = backward(W, slopes, np.asarray(c, float)[..., None])
-        pairs = zip(deltas, inputs, strict=True)
-        return self.parameters([delta.mT @ x for delta, x in pairs])
+        inputs, before, slopes = self._forward(W, X, patterns)
+
+        def gradient(c: ArrayLike) -> NDArray:
+            deltas = backward(W, slopes, np.asarray(c, float)[..., None])
+            return self.parameters([d.mT @ x for d, x in zip(deltas, inputs, strict=True)])
+
+        return before[-1][..., 0], gradient
 
     def rates(
         self, theta: ArrayLike, X: ArrayLike, v: ArrayLike, patterns: Patterns | None = None

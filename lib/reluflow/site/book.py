@@ -50,11 +50,7 @@ def _claims() -> dict[str, Claim]:
 
 
 _addresses = cache(addresses)
-
-
-@cache
-def _proofs() -> dict[str, str]:
-    return dict(proofs())
+_proofs = cache(lambda: dict(proofs()))
 
 
 class ClaimRecord:

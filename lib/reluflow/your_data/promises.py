@@ -91,7 +91,7 @@ def summary(
         _held(study),
         f"One neuron: {ends(neuron)}.",
         f"Two layers{unit}: {_layers(layers)}." if layers else f"Two layers: {study.obstacle}",
-        f"{silent}{'; of the others ' * bool(told)}{told}."
+        f"{silent}{'; the others: ' * bool(told)}{told}."
         + (f" Broken: {broken}." if broken else ""),
     ]
     items = "".join(f"<li>{escape(line)}</li>" for line in five)
@@ -103,11 +103,11 @@ def _data(study: Study) -> str:
     two, hint = np.unique(study.y), ""
     kind = f"labels from {two[0]:g} to {two[-1]:g}" if len(two) > 1 else f"all labels {two[0]:g}"
     if study.signs:
-        kind = f"labels 1 ({np.sum(study.y > 0)}) and −1 ({np.sum(study.y < 0)})"
+        kind = f"labels 1 ({np.sum(study.y > 0)}) and -1 ({np.sum(study.y < 0)})"
     if not study.signs and len(two) == 2 < len(study.y):
         hint = f" If {two[0]:g} and {two[1]:g} are two classes, write -1 and 1 for them."
     many = "1 datum" if n == 1 else f"{n} data"
-    return f"{study.name}: {many} in {d} dimension{'s' * (d > 1)}, {kind}.{hint}"
+    return f"{study.name}: {many} in {d} dimension{'s' * (d > 1)}, {kind.replace('-', '−')}.{hint}"
 
 
 def _held(study: Study) -> str:

@@ -449,10 +449,7 @@ RECORDED: Mapping[str, tuple[Setting, int]] = {
 }
 """The settings of the records, and what is added to the seed."""
 SHELF = Shelf(
-    "04_orthogonal_separability/cnn",
-    "phuong2021inductive-cnn-",
-    record_of,
-    tuple(RECORDED),
+    "04_orthogonal_separability/cnn", "phuong2021inductive-cnn-", record_of, tuple(RECORDED)
 )
 PARAMETERS = {"device": DEVICE, "scale": SHELF.parameter, **SECTION}
 

@@ -99,14 +99,14 @@ def minibatch_ensemble(
     epochs         ascending: after these it gives the epoch, the weights and its mean loss (S,)
     """
     weights = [W.copy() for W in weights]
-    rows, n = np.arange(len(X))[:, None], X.shape[1]
+    n, flat, labels = X.shape[1], X.reshape(-1, X.shape[2]), y.ravel()
     done, mean_loss = 0, np.full(len(X), np.nan)
     for epoch in epochs:
         for _ in range(epoch - done):
-            order = np.array([rng.permutation(n) for rng in rngs])
+            order = np.array([k * n + rng.permutation(n) for k, rng in enumerate(rngs)])
             total = np.zeros(len(X))
             for part in np.split(order, range(batch, n, batch), axis=1):
-                gradients, loss = slopes(weights, X[rows, part], y[rows, part])
+                gradients, loss = slopes(weights, flat.take(part, 0), labels.take(part))
                 step = rate / part.shape[1] if mean else rate
                 for W, gradient in zip(weights, gradients, strict=True):
                     gradient *= step

@@ -169,11 +169,7 @@ def misclassified() -> Counterexample:
     )  # fmt: skip
 
 
-BOTH_RIGHT = (
-    np.array([[1.0, -4.0], [0.0, 1.0]]),
-    np.ones(2),
-    np.array([1.5, float(NEAR), 1.0]),
-)
+BOTH_RIGHT = (np.array([[1.0, -4.0], [0.0, 1.0]]), np.ones(2), np.array([1.5, float(NEAR), 1.0]))
 """Two data, their labels, and w(0), v(0) of one ReLU neuron."""
 
 

@@ -396,11 +396,7 @@ class Checked:
 
 
 def check(
-    network: Network,
-    theta: ArrayLike,
-    X: ArrayLike,
-    y: ArrayLike,
-    certificate: Certificate,
+    network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike, certificate: Certificate
 ) -> Checked:
     """What a certificate proves of theta's direction in the margin problem, or of one of its
     layers.

@@ -447,7 +447,7 @@ def shorter_all_the_way(*given: tuple[Construction, sympy.Expr]) -> list[Evidenc
     at the limit: given are constructions, each with its size."""
     held = []
     for c, size in given:
-        (end,) = sympy.solve(size - c.reach, S)
+        (end,) = (root for root in sympy.roots(size - c.reach, S) if root.is_positive)
         held.append(curve(c, size, end).improves and distance(c).subs(EPS, 0) == 0)
     names = "; ".join(f"{c.name}, 0 < ε < {c.reach}" for c, _ in given).replace("sqrt(2)", "√2")
     return [
@@ -613,11 +613,7 @@ def four_neurons() -> list[Evidence]:
 def printed_limits_two_groups() -> list[Evidence]:
     """mm.thm4.3.notglobal: the flows of Lemma C.6 to a local optimum, and its shorter point."""
     c = lemma_C_6()
-    return [
-        *as_printed(flows([c]), "local"),
-        *inputs_not_zero([c]),
-        *far_point_is_shorter(),
-    ]
+    return [*as_printed(flows([c]), "local"), *inputs_not_zero([c]), *far_point_is_shorter()]
 
 
 def shared_filter() -> list[Evidence]:

@@ -678,12 +678,7 @@ def _all(theorem: str, statement: Claimed, ends: Ends, where: str) -> Cell:
 
 
 def _mixed(
-    theorem: str,
-    statement: Claimed,
-    ends: Ends,
-    runs: Runs,
-    where: str,
-    layer: int | None = None,
+    theorem: str, statement: Claimed, ends: Ends, runs: Runs, where: str, layer: int | None = None
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, examples = spoken_of(statement, ends), list({c.name: c for c, _ in runs}.values())
