@@ -93,9 +93,9 @@ def test_each_datum_of_a_lost_label_and_the_rate_of_the_loss(of_sizes, monkeypat
     with monkeypatch.context() as other:
         other.setattr(limit_page, "function_gap", lambda *_: 0.2)
         assert every.slack({"flow": late}) == pytest.approx(-0.1)
-        high = limit_page.bound("loss", 2.0, "<=", 1.0, "")
+        high = limit_page.bound("loss", 3.0, "<=", 1.0, "")
         other.setattr(limit_page, "loss_and_margin", lambda *_: [high, high])
-        assert claim.slack({"flow": late}) == -1.0
+        assert claim.slack({"flow": late}) == -2.0
     for column, begin in ((0, 0.2), (0, 99.0), (1, 0.2), (1, 99.0)):
         far = late.distances.copy()
         far[:, column] = np.geomspace(begin, 0.2, len(far))
